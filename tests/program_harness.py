@@ -113,6 +113,8 @@ class Programs:
                         print(line, end="", flush=True)
                 elif line.startswith("!"):
                     reports.append(json.loads(line[1:]))
+                    if show:
+                        print(reports[-1], flush=True)
                 else:
                     tail.append(line)
             if killer:

@@ -263,6 +263,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   }
   if (object.is_array() && index.is(Kind::string)) return array_attribute(object, index.type->name, n);
   if (object.is_array()) {
+    if (object.lazy && host()) return subscript_of(host_array(object, n), index, n);
     if (object.lazy) {
       // An element of an array expression: its operands' elements.
       fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");

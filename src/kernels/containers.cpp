@@ -285,7 +285,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
     const Value test = truth(call_value(*keep, {{item}, {n}, {}}, n), n);
     linef("if (!({})) continue;", test.text);
   }
-  linef("{}.{}({});", out, set ? "add" : "append", convert(made(item, element, n), element, n));
+  linef("{}.{}({});", out, set ? "add" : "append", convert(kept(item, element, n), element, n));
   --throws_;
   --depth_;
   line("}");

@@ -565,6 +565,8 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
       fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}},
            "write the loops");
     const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
+    if (numbers && host() && op == Operator::pow && is_bool(a.type->dtype) && b.integer() == 2)
+      return elementwise(static_cast<int>(Op::square), {a}, n);  // NumPy's way to a square: of booleans it is int8, other powers int64
     if (numbers && host())
       if (const auto row = host_operator(op, a, b)) return elementwise(*row, {a, b}, n);
     if (numbers)
@@ -781,8 +783,10 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (is_arraylike(a) && op == Operator::invert && is_bool(a.type->dtype)) return elementwise(static_cast<int>(Op::logical_not), {a}, n);
   if (is_arraylike(a) && op != Operator::invert && is_bool(a.type->dtype))
     fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {}, "use ~ for logical not");
-  if (is_arraylike(a) && host() && op != Operator::plus)
-    return elementwise(static_cast<int>(op == Operator::invert ? Op::invert : Op::negative), {a}, n);
+  if (is_arraylike(a) && host()) {
+    const Op row = op == Operator::invert ? Op::invert : op == Operator::plus ? Op::positive : Op::negative;
+    return elementwise(static_cast<int>(row), {a}, n);
+  }
   if (is_arraylike(a)) return lift({a}, [this, op, n](std::span<const Value> v) { return unary(op, v[0], n); }, n);
   if (a.is(Kind::optional)) return unary(op, converted(a, a.type->element, n), n);
   if (!a.is_scalar()) fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {{source_of(n->a), a.type}});
@@ -911,6 +915,8 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     }
     return Value::of(bool_type(), text);
   }
+  if (a.is(Kind::string) && b.is(Kind::string) && !equality && op != Operator::is && op != Operator::is_not)
+    return known(*fold_compare(op, a.type->name.compare(b.type->name), 0));
   const auto compile_time = [](const Value& v) { return !v.type->has_value(); };
   if (a.is(Kind::dtype) && b.is(Kind::dtype) && equality) return known((a.type->element == b.type->element) != negated);  // type(x) == int
   if (compile_time(a) && compile_time(b) && equality && !a.integer() && !b.integer()) return known((a.type == b.type) != negated);

@@ -336,6 +336,8 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     }
   }
   if (!rest.positional.empty()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
+  if ((name == "argmin" || name == "argmax") && axis.is(Kind::tuple))
+    fail(n, fmt::format("{}(): the axis must be an integer, not {}", name, axis.type->spelling));
   if (keepdims && axis.is(Kind::tuple)) fail(n, fmt::format("{}(): keepdims takes one axis or all in compiled functions", name));
   if (keepdims) {
     CallArguments plain = rest;
@@ -1192,6 +1194,7 @@ Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node*
 Value FunctionCompiler::host_index(const Value& object, const Value& index, const Node* n) {
   unit_.need("host_numpy");
   const Value a = host_array(object, n);
+  if (a.type->ndim == 0) fail(n, "too many indices: an array without dimensions has no rows", {{"array", a.type}}, "read it with x[()]");
   const Value i = index.is(Kind::tuple) ? spill(host_array_of(index, nullptr, n)) : host_array(index, n);
   Value r;
   if (is_bool(i.type->dtype)) {

@@ -88,6 +88,7 @@ const Rows& rows() {
                                "repeat", "round",  "squeeze", "swapaxes", "trace",   "searchsorted", "partition"}) {
       LibraryFunction f = made.at(std::string("numpy.") + method);
       f.name = std::string("array.") + method;
+      if (made.contains(f.name)) continue;
       f.parameters.erase(f.parameters.begin());
       for (LibraryParameter& p : f.parameters) p.positional_only = p.required;
       made[f.name] = std::move(f);

@@ -859,7 +859,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                      }};
   }
   if (v.is_array() && v.type->ndim >= 1) {
-    const Value a = bound(v, "a");
+    const Value a = host() ? host_array(v, at) : bound(v, "a");
     return Iteration{a.text + ".shape[0]",
                      [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
   }

@@ -155,5 +155,5 @@ def fix(x):
 
 @stands_for("numpy.angle")
 def angle(z, deg=False):
-    turn = np.arctan2(np.imag(z), np.real(z))
+    turn = np.arctan2(np.imag(z) * 1, np.real(z))  # of booleans float64, as where NumPy's imaginary part is the integer 0
     return turn * (180 / np.pi) if deg else turn

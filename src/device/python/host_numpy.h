@@ -308,11 +308,16 @@ BC_INLINE Host<Acc, 1, 'C'> cumulative(bool product, const Host<T, N, L>& a) {
 
 // ---- choice -----------------------------------------------------------------------------------------------------------------------
 
+/// Whether a mask has the extents of the array, from an axis on.
+template <class T, int N, char L, int M, char K>
+BC_INLINE void match_mask(const Host<T, N, L>& a, int axis, const Host<bool, M, K>& mask) {
+  for (int k = 0; k < M; ++k)
+    if (a.shape[axis + k] != mask.shape[k]) raise(kIndex, "boolean index did not match the indexed array");
+}
 /// a[mask]: the elements whose mask is true.
 template <class T, int N, char L, char K>
 BC_INLINE Host<T, 1, 'C'> select(const Host<T, N, L>& a, const Host<bool, N, K>& mask) {
-  for (int k = 0; k < N; ++k)
-    if (a.shape[k] != mask.shape[k]) raise(kIndex, "boolean index did not match the indexed array");
+  match_mask(a, 0, mask);
   const Host<T, N, 'C'> from = contiguous(a);
   const Host<bool, N, 'C'> wanted = contiguous(mask);
   i64 count = 0, n = from.size();
@@ -325,29 +330,31 @@ BC_INLINE Host<T, 1, 'C'> select(const Host<T, N, L>& a, const Host<bool, N, K>&
 /// a[mask] = value.
 template <class T, int N, char L, char K>
 BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, T value) {
+  match_mask(a, 0, mask);
   if (packed(a) && packed(mask)) {
-    bool same = true;
-    for (int k = 0; k < N; ++k) same &= a.shape[k] == mask.shape[k];
-    if (same) {
-      const i64 n = a.size();
-      for (i64 i = 0; i < n; ++i)
-        if (mask.data[i]) a.data[i] = value;
-      return;
-    }
+    const i64 n = a.size();
+    for (i64 i = 0; i < n; ++i)
+      if (mask.data[i]) a.data[i] = value;
+    return;
   }
   assign(a, [=](T old, bool m) { return m ? value : old; }, a, mask);
 }
 template <class T, int N, char L, char K, char J>
 BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, const Host<T, 1, J>& values) {
-  const Host<bool, N, 'C'> wanted = contiguous(mask);
+  match_mask(a, 0, mask);
+  const Host<bool, N, 'C'> wanted = collides(a, mask) ? copy(mask) : contiguous(mask);
+  const Host<T, 1, 'C'> from = collides(a, values) ? copy(values) : contiguous(values);
   const i64 n = a.size();
-  i64 k = 0;
+  i64 count = 0, k = 0;
+  for (i64 i = 0; i < n; ++i) count += wanted.data[i];
+  const i64 step = from.shape[0] != 1;  // one value goes to all places
+  if (step && from.shape[0] != count) raise(kValue, "cannot assign the values: their number is not that of the mask's true elements");
   for (i64 i = 0; i < n; ++i) {
     if (!wanted.data[i]) continue;
     i64 left = i, at = 0;
     for (int d = N - 1; d >= 0; --d) at += left % a.shape[d] * a.strides[d], left /= a.shape[d];
-    if (k >= values.shape[0]) raise(kValue, "cannot assign fewer values than the mask selects");
-    *reinterpret_cast<T*>(reinterpret_cast<char*>(a.data) + at) = values(k++);
+    *reinterpret_cast<T*>(reinterpret_cast<char*>(a.data) + at) = from.data[k];
+    k += step;
   }
 }
 BC_FN i64 checked_index(i64 i, i64 n) {
@@ -468,11 +475,6 @@ BC_INLINE Host<i64, 1, 'C'> true_places(const Host<bool, N, L>& mask, int d) {
   for (i64 i = 0, k = 0; i < n; ++i)
     if (m.data[i]) out.data[k++] = i / inner % m.shape[d];
   return out;
-}
-template <class T, int N, char L, int M, char K>
-BC_INLINE void match_mask(const Host<T, N, L>& a, int axis, const Host<bool, M, K>& mask) {
-  for (int k = 0; k < M; ++k)
-    if (a.shape[axis + k] != mask.shape[k]) raise(kIndex, "boolean index did not match the indexed array");
 }
 template <int B, class I, int M, char L>
 BC_INLINE void add_offsets(const Host<i64, B, 'C'>& offsets, const Host<I, M, L>& index, i64 extent, i64 stride) {
