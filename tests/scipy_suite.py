@@ -4,9 +4,9 @@
     python tests/scipy_suite.py linalg test_sparse    # test files whose path contains one of these words
     python tests/scipy_suite.py --results FOLDER      # keeps the outcome of each test, and goes on where it stopped
 
-SciPy's test files import from SciPy; here their imports give modules (`Face`) whose public names are broadcloth's. Dense results are handed to the
-tests as NumPy arrays. A test counts when it calls at least one of our functions; what never reaches us (tests of SciPy's wrappers of LAPACK, of its
-Cython, of its private helpers) is left out, and so are the tests that `OUT_OF_SCOPE` names, each with its reason.
+SciPy's test files import from SciPy; here their imports give modules (`Face`) whose public names are broadcloth's. Dense results are handed
+to the tests as NumPy arrays. A test counts when it calls at least one of our functions; what never reaches us (tests of SciPy's wrappers of
+LAPACK, of its Cython, of its private helpers) is left out, and so are the tests that `OUT_OF_SCOPE` names, each with its reason.
 """
 
 from __future__ import annotations
@@ -83,12 +83,19 @@ def to_host(value: Any) -> Any:
 
 
 class Function:
-    """A function of ours that counts its calls and gives NumPy's arrays."""
+    """A function of ours that counts its calls and gives NumPy's arrays. As a key it is SciPy's function: SciPy's tests look up in tables
+    what that can do."""
 
-    def __init__(self, function: Any, name: str) -> None:
+    def __init__(self, function: Any, theirs: Any, name: str) -> None:
         functools.update_wrapper(self, function, updated=())
         self.__name__ = name
-        self._function = function
+        self._function, self._theirs = function, theirs
+
+    def __hash__(self) -> int:
+        return hash(self._theirs)
+
+    def __eq__(self, other: Any) -> bool:
+        return other is self or other is self._theirs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         Calls.count += 1
@@ -104,16 +111,39 @@ class Function:
 class Missing:
     """Stands for a public name of SciPy's that we have not; says so when it is used."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, theirs: Any, name: str) -> None:
         self.__name__ = self.__qualname__ = name
+        self._theirs = theirs
+
+    __hash__, __eq__ = Function.__hash__, Function.__eq__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         Calls.count += 1
         raise NotImplementedError(f"missing name: {self.__name__}")
 
 
+def handed_over(method: Any) -> Any:
+    """A method whose dense results become NumPy's where a test calls it; the library itself gets its own arrays."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        value = method(*args, **kwargs)
+        return to_host(value) if is_test_file(sys._getframe(1).f_globals) else value
+
+    return call
+
+
+KEPT_METHODS = ("__init__", "__new__", "__getattr__", "__setattr__", "__array__")
+
+
 def counted_class(cls: type) -> type:
-    """The class itself, whose constructor counts."""
+    """The class itself, whose constructor counts and whose methods give tests NumPy's arrays."""
+    for base in cls.__mro__:
+        if base.__module__.startswith("broadcloth") and "_handed_over" not in vars(base):
+            for name, method in list(vars(base).items()):
+                if isinstance(method, types.FunctionType) and name not in KEPT_METHODS:
+                    setattr(base, name, handed_over(method))
+            base._handed_over = True  # type: ignore[attr-defined]
     if "_counts" not in vars(cls):
         plain = cls.__init__
 
@@ -164,10 +194,11 @@ class Face(types.ModuleType):
             return theirs
         found = getattr(self._ours, name, None)
         if found is None:
-            return theirs if isinstance(theirs, type) and issubclass(theirs, (Exception, Warning)) else Missing(f"{self._public.__name__}.{name}")
+            error = isinstance(theirs, type) and issubclass(theirs, (Exception, Warning))
+            return theirs if error else Missing(theirs, f"{self._public.__name__}.{name}")
         if isinstance(found, type):
             return counted_class(found)
-        return Function(found, name) if callable(found) else found
+        return Function(found, theirs, name) if callable(found) else found
 
 
 def ours(name: str) -> types.ModuleType | None:
@@ -257,7 +288,19 @@ def run_file(path: str, results: Path) -> int:
     # One program, the same in every run: the loops that are built in do not wait for a compiler.
     bc.config.jit = bool(int(os.environ.get("SCIPY_SUITE_JIT", "0")))
     install_imports()
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--no-summary", "--tb=short", "-W", "ignore::Warning", "--rootdir=/", "-c", os.devnull]
+    options = [
+        "-W",
+        "ignore::Warning",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--no-header",
+        "--tb=short",
+        "--rootdir=/",
+        "-c",
+        os.devnull,
+    ]
     return int(pytest.main([*options, path], plugins=[Plugin(results)]))
 
 
@@ -308,8 +351,10 @@ def report(folder: Path, causes: bool) -> None:
             failures[area, cause(record)] += 1
     for area, counts in sorted(table.items()):
         total = counts["passed"] + counts["failed"]
-        print(f"{area:8} {counts['passed']:6} of {total:6} pass ({100 * counts['passed'] / max(total, 1):.1f} %), "
-              f"{counts['out of scope']} out of scope, {counts['not ours']} never call us")
+        print(
+            f"{area:8} {counts['passed']:6} of {total:6} pass ({100 * counts['passed'] / max(total, 1):.1f} %), "
+            f"{counts['out of scope']} out of scope, {counts['not ours']} never call us"
+        )
     for (area, reason), count in reasons.most_common():
         print(f"  out of scope: {count:5} {area}: {reason}")
     if causes:
