@@ -184,6 +184,9 @@ class Face(types.ModuleType):
         theirs = getattr(self._theirs, name, None)
         if isinstance(theirs, types.ModuleType):
             return face(theirs.__name__)
+        if name == "supported_dtypes":
+            # Tests of sparse matrices make one of each dtype when they are collected. longdouble stays on the host.
+            return [t for t in theirs if np.dtype(t).char not in "gG"]
         if theirs is None and not hasattr(self._theirs, name):
             try:
                 return face(f"{self.__name__}.{name}")
