@@ -240,12 +240,13 @@ def install_imports() -> None:
 class Plugin:
     """Runs each test under an alarm and writes one line for it to a file."""
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, every: int) -> None:
+        self.every = every
         self.done = {json.loads(line)["test"] for line in results.read_text().splitlines()} if results.exists() else set()
         self.file = results.open("a")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid not in self.done]
+        items[:] = [item for item in items[:: self.every] if item.nodeid not in self.done]
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
@@ -284,7 +285,7 @@ class Plugin:
         self.file.flush()
 
 
-def run_file(path: str, results: Path) -> int:
+def run_file(path: str, results: Path, every: int) -> int:
     """In a child: one file of SciPy's."""
     import broadcloth as bc
 
@@ -304,7 +305,7 @@ def run_file(path: str, results: Path) -> int:
         "-c",
         os.devnull,
     ]
-    return int(pytest.main([*options, path], plugins=[Plugin(results)]))
+    return int(pytest.main([*options, path], plugins=[Plugin(results, every)]))
 
 
 def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
@@ -369,12 +370,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="parts of the paths of test files")
     parser.add_argument("--results", type=Path, help="folder for the outcomes; tests that it holds are not run again")
+    parser.add_argument("--every", type=int, default=1, help="one test of so many in each file")
     parser.add_argument("--causes", action="store_true", help="also list what failures say, by frequency")
     parser.add_argument("--no-run", action="store_true", help="only report")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        sys.exit(run_file(args.child[0], Path(args.child[1])))
+        sys.exit(run_file(args.child[0], Path(args.child[1]), args.every))
     folder = args.results or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     import scipy
@@ -387,7 +389,9 @@ def main() -> None:
             continue
         results = folder / (short.replace("/", ".") + "l.jsonl")
         for _ in range(20):  # a crash ends the child: the next one goes on behind it
-            child = subprocess.run([sys.executable, __file__, "--child", str(file), str(results)], capture_output=True, text=True)
+            child = subprocess.run(
+                [sys.executable, __file__, "--child", str(file), str(results), "--every", str(args.every)], capture_output=True, text=True
+            )
             if child.returncode >= 0:
                 break
         print(f"{short}: {child.stdout.strip().splitlines()[-1:]}", flush=True)
