@@ -64,6 +64,10 @@ std::vector<PyMethodDef> csgraph_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
                    return csgraph::bipartite_matching({data, indices, indptr}, columns);
                  }),
+      BC_LOOKING("csgraph_weighted_matching(data, indices, indptr, columns) The column matched to each row for the least sum.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
+                   return csgraph::weighted_matching({data, indices, indptr}, columns);
+                 }),
   };
 }
 

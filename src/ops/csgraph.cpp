@@ -31,8 +31,12 @@ struct Rows {
   std::vector<int32_t> indptr, indices;
   std::vector<double> data;
 
-  explicit Rows(const Graph& g)
-      : indptr(values_of<int32_t>(g.indptr)), indices(values_of<int32_t>(g.indices)), data(values_of<double>(g.data)) {
+  /// Without `lengths` the graph's are not looked at, nor computed if they are pending.
+  explicit Rows(const Graph& g, bool lengths = true) : indptr(values_of<int32_t>(g.indptr)), indices(values_of<int32_t>(g.indices)) {
+    if (lengths)
+      data = values_of<double>(g.data);
+    else if (!g.directed)
+      data.resize(indices.size());
     if (!g.directed) add_reverses();
   }
   Rows() = default;
@@ -284,9 +288,9 @@ std::optional<Paths> floyd_warshall(const Array& lengths) {
 }
 
 Tree breadth_first(const Graph& graph, int64_t start) {
-  const Rows g(graph);
+  const Rows g(graph, false);
   std::vector<int32_t> order{static_cast<int32_t>(start)}, before(g.size(), kNone);
-  std::vector<bool> seen(g.size());
+  std::vector<char> seen(g.size());
   seen[start] = true;
   for (size_t at = 0; at < order.size(); ++at) {
     const auto [begin, end] = g.places(order[at]);
@@ -303,7 +307,7 @@ Tree breadth_first(const Graph& graph, int64_t start) {
 }
 
 Tree depth_first(const Graph& graph, int64_t start) {
-  const Rows g(graph);
+  const Rows g(graph, false);
   std::vector<int32_t> order{static_cast<int32_t>(start)}, before(g.size(), kNone), path = order;
   std::vector<int32_t> next(g.indptr.begin(), g.indptr.end() - 1);
   std::vector<bool> seen(g.size());
@@ -517,6 +521,68 @@ Array bipartite_matching(const Graph& graph, int64_t columns) {
     next.assign(g.indptr.begin(), g.indptr.end() - 1);
     for (int32_t i = 0; i < rows; ++i)
       if (of_row[i] == kNone) augment(i);
+  }
+  return array_of(of_row, {rows}, graph.data.device());
+}
+
+Array weighted_matching(const Graph& graph, int64_t columns) {
+  const Rows g(graph);
+  const int32_t rows = g.size();
+  std::vector<int32_t> of_row(rows, kNone), of_column(columns, kNone), from(columns), scanned;
+  // Prices make every edge's reduced length, data - row price - column price, not negative, and that of matched edges zero.
+  std::vector<double> row_price(rows, 0.0), column_price(columns, 0.0), distance(columns, kFar);
+  std::vector<char> settled(columns, 0);
+  for (int32_t i = 0; i < rows; ++i) {
+    const auto [begin, end] = g.places(i);
+    if (begin < end) row_price[i] = *std::min_element(g.data.begin() + begin, g.data.begin() + end);
+  }
+  using Entry = std::pair<double, int32_t>;
+  for (int32_t start = 0; start < rows; ++start) {
+    // Dijkstra's method over reduced lengths, from a row without a partner to the nearest column without one.
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
+    scanned.clear();
+    int32_t row = start, free = kNone;
+    double base = 0;
+    for (;;) {
+      for (int32_t e = g.indptr[row]; e < g.indptr[row + 1]; ++e) {
+        const int32_t column = g.indices[e];
+        const double there = base + g.data[e] - row_price[row] - column_price[column];
+        if (settled[column] || !(there < distance[column])) continue;
+        if (distance[column] == kFar) scanned.push_back(column);
+        distance[column] = there;
+        from[column] = row;
+        heap.emplace(there, column);
+      }
+      while (!heap.empty() && (settled[heap.top().second] || heap.top().first > distance[heap.top().second])) heap.pop();
+      if (heap.empty()) break;
+      const auto [nearest, column] = heap.top();
+      base = nearest;
+      if (of_column[column] == kNone) {
+        free = column;
+        break;
+      }
+      settled[column] = 1;
+      row = of_column[column];
+    }
+    if (free != kNone) {
+      row_price[start] += base;
+      for (const int32_t column : scanned)
+        if (settled[column]) {
+          row_price[of_column[column]] += base - distance[column];
+          column_price[column] -= base - distance[column];
+        }
+      for (int32_t column = free; column != kNone;) {
+        const int32_t partner = from[column], next = of_row[partner];
+        of_row[partner] = column;
+        of_column[column] = partner;
+        column = partner == start ? kNone : next;
+      }
+    }
+    for (const int32_t column : scanned) {
+      distance[column] = kFar;
+      settled[column] = 0;
+    }
+    if (free == kNone) break;
   }
   return array_of(of_row, {rows}, graph.data.device());
 }

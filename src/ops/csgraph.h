@@ -60,5 +60,8 @@ struct Flow {
 Flow maximum_flow(const Graph& graph, int64_t source, int64_t sink);
 /// The column matched to each of the rows, kNone where there is none: as many as can be (Hopcroft & Karp, 1973).
 Array bipartite_matching(const Graph& graph, int64_t columns);
+/// The same for the least sum of lengths, by shortest augmenting paths (Jonker & Volgenant, 1987); kNone for a row and for all after it
+/// where the rows cannot all be matched.
+Array weighted_matching(const Graph& graph, int64_t columns);
 
 }  // namespace bc::csgraph

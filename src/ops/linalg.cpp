@@ -1,6 +1,7 @@
 #include "ops/linalg.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "array/history.h"
 #include "array/record.h"
@@ -304,6 +305,38 @@ std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance) {
   return parts;
 }
 
+std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance) {
+  const int64_t m = rows_of(a), n = columns_of(a), k = columns_of(b);
+  if (a.ndim() != 2 || b.ndim() != 2 || m < n || n == 0 || k == 0 || has_history(a) || has_history(b) || tape(a.device()).capture())
+    return {};
+  const DType t = is_complex(common_dtype({&a, &b})) ? DType::c128 : DType::f64;
+  // The triangle of [a b] has that of a, and Q^H b beside and below it, so that Q itself is not needed.
+  const Array both[] = {cast(a, t), cast(b, t)};
+  const Array triangle = qr(concatenate(both, 1), "r")[0];
+  const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    return narrow(narrow(triangle, 0, row, rows), 1, column, columns);
+  };
+  const Array r = block(0, n, 0, n), one = eye(n, n, 0, t, a.device());
+  const Array zero = equal(diagonal(r, 0, -2, -1), Arg(0.0));
+
+  // The inverse beside x: the product of its norm and the triangle's is a bound of the condition, and so of the rank.
+  const Array right[] = {one, block(0, n, n, k)};
+  auto op = make_op(Linalg::triangular_solve, t, Dims());
+  op->lower = false;
+  op->add(t, Dims{n, n + k});
+  const Array solvable = add(r, multiply(one, cast(zero, t)));
+  const Array solved = record_parts(std::move(op), {solvable, concatenate(right, 1)}, {Dims{n, n}, Dims{n, n + k}})[0];
+  const auto norm = [](const Array& of) { return ufunc(Op::sqrt, {sum(ufunc(Op::square, {absolute(of)}))}); };
+  const Array condition = multiply(norm(r), norm(narrow(solved, 1, 0, n)));
+  const double share = tolerance < 0 ? std::numeric_limits<double>::epsilon() : tolerance;
+  const Array certain =
+      ufunc(Op::logical_and, {ufunc(Op::less, {multiply(condition, Arg(2 * share)), Arg(1.0)}), logical_not(reduce(Op::reduce_any, zero))});
+  if (!truth_of(certain)) return {};
+  const int64_t below = triangle.shape()[0] - n;
+  const Array squares = sum(ufunc(Op::square, {absolute(block(n, below, n, k))}), over(Axes{0}));
+  return {narrow(solved, 1, n, k), squares, singular_values_by_eigh(r)};
+}
+
 std::vector<Array> schur(const Array& a) {
   require_square(a);
   const DType t = common_dtype({&a});
@@ -448,6 +481,18 @@ Array banded_solve(const Array& diagonals, const Array& b, int64_t below) {
            "solve_banded: expected at least {} rows of diagonals for {} below the main one, got shape {}", below + 1, below,
            diagonals.shape());
   return banded(std::move(op), diagonals, b, "singular matrix");
+}
+
+ArrayPair toeplitz_solve(const Array& values, const Array& b) {
+  const DType t = common_dtype({&values, &b});
+  require_stack(b);
+  BC_CHECK(values.ndim() >= 1 && columns_of(values) == 2 * rows_of(b) - 1, Value,
+           "solve_toeplitz: expected 2 n - 1 elements of the matrix for {} rows of b, got shape {}", rows_of(b), values.shape());
+  const Dims batch = broadcast_shapes("solve_toeplitz", batch_of(values, 1), batch_of(b));
+  auto op = make_op(Linalg::toeplitz_solve, t, batch);
+  op->add(t, Dims{rows_of(b), columns_of(b)});
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(values, t), cast(b, t)}, {under(batch, values, 1), under(batch, b)});
+  return {parts[0], parts[1]};
 }
 
 Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower) {

@@ -45,11 +45,16 @@ std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors);
 /// svd() by way of eigh, in double precision: what svd() does where the device's library is slower at it. Of one matrix, or of a stack in
 /// single precision; least of both extents at least 1.
 std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors);
+/// The singular values of one matrix of doubles in descending order, by eigh, and NaN where that fails, which nobody looks at.
+Array singular_values_by_eigh(const Array& a);
 /// Complex eigenvalues, and right, and then left, eigenvectors if wanted; left ones only with right ones.
 std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// x, the sums of squares of its residuals (of meaning where the rank is full and there are more rows than columns), the rank and the
 /// singular values.
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
+/// x, the sums of squares and the singular values of a matrix with at least as many rows as columns, by QR factorization, if its rank is
+/// full for sure; else nothing. The singular values are computed when somebody reads them. Waits for the factors.
+std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance);
 /// T and Z of a = Z T Z^H; of a real matrix the real form.
 std::vector<Array> schur(const Array& a);
 /// The form with the chosen eigenvalues (int32, not 0; of a pair both) first. LinAlgError when they are too near to the others to exchange.
@@ -72,6 +77,8 @@ Array banded_solve(const Array& diagonals, const Array& b, int64_t below);
 /// The same of a positive definite matrix, of which the diagonals of one triangle are given.
 Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower);
 /// The diagonals of a positive definite matrix' factor, and int32 for each: 0, or the number of the first minor that is not positive.
+/// x by Levinson's recursion for a[i, j] = values[n - 1 + i - j], and for each matrix 0, or 1 where another way must be taken.
+ArrayPair toeplitz_solve(const Array& values, const Array& b);
 ArrayPair banded_cholesky(const Array& diagonals, bool lower);
 /// x of a x = b from the diagonals of a's factor.
 Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower);

@@ -5,6 +5,8 @@
 // precision: [[0, A^H], [A, 0]] has the eigenvalues +-S and the eigenvectors (V, +-U) / sqrt 2 (Golub & Van Loan, "Matrix Computations",
 // 8.6), and nothing is squared. Then A V = U S, of whose columns those of small singular values are not orthogonal enough; the QR
 // factorization of A V has a triangle that is diagonal but for rounding errors of the largest singular value, so that its Q is U.
+#include <limits>
+
 #include "ops/compose.h"
 #include "ops/linalg.h"
 #include "ops/sorting.h"
@@ -69,6 +71,11 @@ std::pair<Array, Array> left_by_qr(const Array& av, bool full) {
 }
 
 }  // namespace
+
+Array singular_values_by_eigh(const Array& a) {
+  const Right right = of_doubled(rows_of(a) < columns_of(a) ? dagger(a) : a, false);
+  return choose_where(equal(right.info, Arg(0.0)), right.values, Arg(std::numeric_limits<double>::quiet_NaN()));
+}
 
 std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors) {
   const DType t = a.dtype(), real = real_type(t);

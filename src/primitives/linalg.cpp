@@ -35,6 +35,7 @@ const char* name_of(Linalg what) {
     case Linalg::banded_definite_solve: return "solveh_banded";
     case Linalg::banded_cholesky: return "cholesky_banded";
     case Linalg::banded_cholesky_solve: return "cho_solve_banded";
+    case Linalg::toeplitz_solve: return "solve_toeplitz";
     case Linalg::tridiagonal_eigh: return "eigh_tridiagonal";
     case Linalg::triangular_sqrt: return "sqrtm";
     case Linalg::parlett: return "funm";

@@ -37,9 +37,10 @@ enum class Linalg : uint8_t {
   banded_definite_solve,  ///< (diagonals of a triangle, b) -> x
   banded_cholesky,        ///< (diagonals of a triangle) -> those of the factor
   banded_cholesky_solve,  ///< (diagonals of the factor, b) -> x
-  tridiagonal_eigh,       ///< (diagonal, the one beside it) -> w, v; or w
-  triangular_sqrt,        ///< (t) -> r with r r = t, upper triangular
-  parlett,                ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
+  toeplitz_solve,    ///< (t(1 - n), ..., t(n - 1) with a[i, j] = t(i - j), b) -> x; `info`: where Levinson's recursion is not to be trusted
+  tridiagonal_eigh,  ///< (diagonal, the one beside it) -> w, v; or w
+  triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
+  parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
 };
 
 enum class Vectors : uint8_t { none, thin, full };

@@ -335,3 +335,59 @@ def test_empty_graphs(device):
     assert host(csgraph.shortest_path(a)).tolist() == np.where(np.eye(5) > 0, 0, np.inf).tolist()
     assert csgraph.minimum_spanning_tree(a).nnz == 0
     assert csgraph.breadth_first_order(a, 2)[0].tolist() == [2]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+def test_several_shortest_paths(device, form, directed):
+    for seed in range(8):
+        a = graph(7, 0.5, seed, negative=directed and seed % 2 == 0)
+        got, before = csgraph.yen(formed(a, form), 0, 3, 6, directed=directed, return_predecessors=True)
+        np.testing.assert_allclose(host(got), reference.yen(theirs(a), 0, 3, 6, directed=directed))
+        for length, row in zip(host(got), host(before), strict=True):
+            assert length_of(a, row, 0, 3, directed) == pytest.approx(length)
+        assert len({tuple(row) for row in host(before)}) == len(host(before))
+        unweighted = csgraph.yen(formed(a, form), 0, 3, 4, directed=directed, unweighted=True)
+        np.testing.assert_array_equal(host(unweighted), reference.yen(theirs(a), 0, 3, 4, directed=directed, unweighted=True))
+    assert csgraph.yen(sparse.csr_array((3, 3)), 0, 1, 2).shape == (0,)
+    for source, sink in ((-1, 0), (0, 9)):
+        with pytest.raises(ValueError, match="must have 0 <="):
+            csgraph.yen(formed(a, form), source, sink, 2)
+    with pytest.raises(csgraph.NegativeCycleError):
+        csgraph.yen(formed(np.array([[0, 1.0], [-2, 0]]), form), 0, 1, 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 6), (5, 9), (9, 5), (30, 30)])
+def test_matchings_of_least_and_greatest_weight(device, shape):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        a = rng.integers(-20, 20, shape) * (rng.random(shape) < 0.7).astype(float)
+        for maximize in (False, True):
+            try:
+                want = reference.min_weight_full_bipartite_matching(theirs(a), maximize)
+            except ValueError:
+                with pytest.raises(ValueError, match="no full matching exists"):
+                    csgraph.min_weight_full_bipartite_matching(formed(a, "csr_array"), maximize)
+                continue
+            rows, columns = map(host, csgraph.min_weight_full_bipartite_matching(formed(a, "coo_matrix"), maximize))
+            assert (rows == want[0]).all() and len(set(columns)) == len(columns) == min(shape)
+            assert (a[rows, columns] != 0).all() and a[rows, columns].sum() == a[want].sum()
+    with pytest.raises(TypeError):
+        csgraph.min_weight_full_bipartite_matching(bc.ones((2, 2)))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f4", "f8", "c8"])
+@pytest.mark.parametrize("form", FORMS)
+def test_laplacians_have_the_dtype_that_is_asked_for(device, form, dtype):
+    a = np.array([[0, 1, 0], [4, 2, 0], [0, 0, 0]], dtype)
+    for options in ({}, {"dtype": dtype}, {"dtype": "f4"}, {"symmetrized": True}, {"use_out_degree": True}):
+        for normed in (False, True):
+            if np.dtype(options.get("dtype", dtype)).kind < np.dtype(dtype).kind:
+                continue
+            given = a.copy() if form == "dense" else theirs(a)
+            got = csgraph.laplacian(formed(a, form), normed, return_diag=True, **options)
+            want = reference.laplacian(given, normed, return_diag=True, **options)
+            for x, y in zip(got, want, strict=True):
+                x, y = (v.toarray() if hasattr(v, "toarray") else v for v in (x, y))
+                assert x.dtype == y.dtype
+                np.testing.assert_allclose(host(x), y, rtol=1e-6)

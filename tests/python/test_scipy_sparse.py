@@ -721,3 +721,29 @@ def test_products_of_two_sparse_matrices_have_derivatives(xp):
     ((a @ b).toarray() * xp.asarray(weight)).sum().backward()
     rows, columns = ss.csr_array(DENSE).nonzero()
     np.testing.assert_allclose(dense(a.data.grad), (weight @ dense(b.toarray()).T)[rows, columns], 1e-10, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["csc_array", "bsr_array", "dia_array", "lil_array"])
+def test_arrays_of_two_dimensions_refuse_vectors(device, name):
+    kind = getattr(sparse, name)
+    for a in ([1, 2, 3], np.ones(3), bc.ones((2, 2, 2))):
+        with pytest.raises(ValueError, match="arrays don't support [13]D"):
+            kind(a)
+    assert getattr(sparse, name.replace("array", "matrix"))([1, 2, 3]).shape == (1, 3)
+
+
+def test_dense_factors_of_other_shapes_are_refused_by_name(device):
+    a = sparse.csr_array(bc.ones((3, 4)))
+    for other in (bc.ones(3), bc.ones((2, 3, 4))):
+        with pytest.raises(ValueError, match="inconsistent shapes"):
+            a.multiply(other)
+
+
+def test_indices_that_were_written_in_place_are_looked_at_again(device):
+    a = sparse.csr_array(bc.asarray([[1.0, 2.0], [0.0, 3.0]]))
+    assert a.has_canonical_format
+    a.indices[0] = 1
+    a.has_canonical_format = False
+    assert a.toarray().tolist() == [[0, 3], [0, 3]] and not a.has_canonical_format
+    a.has_sorted_indices = False
+    assert a.has_sorted_indices

@@ -944,6 +944,86 @@ void tridiagonal_eigh(const Stack<T>& s) {
   }
 }
 
+// ---- Toeplitz matrices ------------------------------------------------------------------------------------------------------------------
+
+/// The sum of a[k] b[-k] over k below `count`: one vector is read forwards, the other backwards.
+template <class T>
+T crossed_product(const T* a, const T* b, int64_t count) {
+  T sums[4] = {};
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (int64_t l = 0; l < 4; ++l) sums[l] += a[k + l] * b[-(k + l)];
+  for (; k < count; ++k) sums[0] += a[k] * b[-k];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// Levinson's recursion (Golub & Van Loan, "Matrix Computations", 4.7) for a[i, j] = t[i - j], in O(n^2). `forward` and `backward` solve
+/// the leading systems for the first and the last unit vector. Tells whether no leading minor is singular.
+template <class T>
+bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forward, T* backward, T* before) {
+  if (t[0] == T(0)) return false;
+  forward[0] = backward[0] = T(1) / t[0];
+  for (int64_t c = 0; c < columns; ++c) x[c * n] = b[c * n] / t[0];
+  for (int64_t m = 1; m < n; ++m) {
+    // What the last row gives for the first vector, and the first row for the last one.
+    const T down = crossed_product(forward, t + m, m), up = crossed_product(backward, t - 1, m);
+    const T rest = T(1) - down * up;
+    if (rest == T(0)) return false;
+    const T scale = T(1) / rest;
+    std::copy_n(backward, m, before);
+    backward[0] = -up * scale * forward[0];
+    for (int64_t k = 1; k < m; ++k) backward[k] = scale * (before[k - 1] - up * forward[k]);
+    backward[m] = scale * before[m - 1];
+    forward[m] = T(0);
+    forward[0] *= scale;
+    for (int64_t k = 1; k <= m; ++k) forward[k] = scale * (forward[k] - down * before[k - 1]);
+    for (int64_t c = 0; c < columns; ++c) {
+      T* const of = x + c * n;
+      const T lacking = b[c * n + m] - crossed_product(of, t + m, m);
+      of[m] = T(0);
+      for (int64_t k = 0; k <= m; ++k) of[k] += lacking * backward[k];
+    }
+  }
+  return true;
+}
+
+/// Whether a x = b but for rounding: the recursion is stable for definite matrices, and for others as far as their leading minors are.
+template <class T>
+bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
+  using R = Real<T>;
+  R whole = 0;
+  for (int64_t k = 1 - n; k < n; ++k) whole += std::abs(t[k]);
+  for (int64_t c = 0; c < columns; ++c) {
+    const T *of = x + c * n, *right = b + c * n;
+    R largest = 0, wanted = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      largest = std::max(largest, std::abs(of[i]));
+      wanted = std::max(wanted, std::abs(right[i]));
+    }
+    const R bound = 64 * R(n) * std::numeric_limits<R>::epsilon() * (whole * largest + wanted);
+    for (int64_t i = 0; i < n; ++i)
+      if (!(std::abs(right[i] - crossed_product(of, t + i, n)) <= bound)) return false;
+  }
+  return true;
+}
+
+template <class T>
+void toeplitz_solve(const Stack<T>& s) {
+  const int64_t n = s.rows_of(1), k = s.columns_of(1);
+  s.each(static_cast<double>(n) * n * (8 + 4 * k), [&] {
+    return [&, t = Scratch<T>(2 * n - 1), b = Scratch<T>(n * k), x = Scratch<T>(n * k), work = Scratch<T>(3 * n)](int64_t i,
+                                                                                                                  const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(t.get(), 2 * n - 1, 1));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
+      const T* middle = t.get() + n - 1;
+      const bool done = levinson(middle, n, b.get(), k, x.get(), work.get(), work.get() + n, work.get() + 2 * n) &&
+                        solves(middle, n, b.get(), k, x.get());
+      *s.info(i) = done ? 0 : 1;
+      copy_matrix(column_major(x.get(), n, k), row_major(s.part(0, i), n, k));
+    };
+  });
+}
+
 // ---- Functions of triangular matrices ---------------------------------------------------------------------------------------------------
 
 /// Björck & Hammarling (1983): column by column, from the diagonal upwards. `info` tells of a place where no square root exists.
@@ -1035,6 +1115,7 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::banded_definite_solve: return banded_definite_solve(s);
     case Linalg::banded_cholesky: return banded_cholesky(s);
     case Linalg::banded_cholesky_solve: return banded_cholesky_solve(s);
+    case Linalg::toeplitz_solve: return toeplitz_solve(s);
     case Linalg::tridiagonal_eigh: return tridiagonal_eigh(s);
     case Linalg::triangular_sqrt: return triangular_sqrt(s);
     case Linalg::parlett: return parlett(s);

@@ -678,6 +678,7 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
     case Linalg::banded_definite_solve:
     case Linalg::banded_cholesky:
     case Linalg::banded_cholesky_solve:
+    case Linalg::toeplitz_solve:
     case Linalg::tridiagonal_eigh:
     case Linalg::triangular_sqrt:
     case Linalg::parlett: break;

@@ -136,7 +136,10 @@ def _angles_and_factors(x11: ndarray, x12: ndarray, x21: ndarray, x22: ndarray, 
     large = int((cosine > math.sqrt(0.5)).sum())
 
     # The columns below whose sines are large are orthogonal up to rounding: their QR factors are what is wanted.
-    basis, sine = _positive_qr(_c.matmul(x21, v1[:, large:])) if large < q else (_c.eye(low, dtype=x21.dtype, device=x21.device), None)
+    if large < q:
+        basis, sine = _positive_qr(_c.matmul(x21, v1[:, large:]))
+    else:
+        basis, sine = _c.eye(low, dtype=x21.dtype, device=x21.device), None
     own, rest = basis[:, : q - large], basis[:, q - large :]
     if large:
         u, small, wh = _c.linalg_svd(_c.matmul(dagger(rest), _c.matmul(x21, v1[:, :large])), 2)

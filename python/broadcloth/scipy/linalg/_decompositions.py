@@ -220,10 +220,14 @@ def qr(
     x = matrices(a, check_finite, "expected a 2-D array")
     if mode == "raw":
         if pivoting:
-            raise NotImplementedError("qr: pivoting is not there for mode='raw'")
+            # The order comes from the factorization with exchanges; the reflectors from one of the columns in that order.
+            (host,) = on_host("qr with pivoting", x)
+            order = back(x.device, _c.linalg_qr(host, "r", True)[1])[0]
+            x = _c.take_along_axis(x, _c.broadcast_to(order[..., None, :], x.shape), -1)
         h, tau = _c.linalg_qr(x, "raw")
         factors = h.mT
-        return (factors, tau), _c.triu(factors[..., : min(x.shape[-2:]), :])
+        upper = _c.triu(factors[..., : min(x.shape[-2:]), :])
+        return ((factors, tau), upper, order) if pivoting else ((factors, tau), upper)
     form = {"full": "complete", "qr": "complete", "economic": "reduced", "r": "r"}[mode]
     if not pivoting:
         parts = _c.linalg_qr(x, form)

@@ -10,8 +10,8 @@ from ... import _broadcloth as _c
 
 
 def _projection(rows: int, columns: int, rng: Any) -> Any:
-    """The Clarkson-Woodruff matrix: each column has one element, 1 or -1, in a random row. NumPy's generator draws them, so that a seed gives
-    SciPy's matrix."""
+    """The Clarkson-Woodruff matrix: each column has one element, 1 or -1, in a random row. NumPy's generator draws them, so that a seed
+    gives SciPy's matrix."""
     from ..sparse import csc_matrix
 
     if not isinstance(rng, (np.random.Generator, np.random.RandomState)):

@@ -91,6 +91,11 @@ def solve(
         raise ValueError(f"{assume_a} is not a recognized matrix structure")
     x = operand(a, check_finite)
     right = operand(b, check_finite, x.device)
+    if x.shape in ((), (1, 1)) and not (right.ndim > 0 and has_rows(right, 1) and x.ndim):
+        # A number divides whatever is on the right.
+        if not bool((x != 0).all()):
+            raise LinAlgError(_SINGULAR)
+        return (right if right.ndim else right.reshape(1)) / x.reshape(())
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Expected square matrix, got a1.shape={x.shape}")
     if not has_rows(right, x.shape[-1]):
@@ -265,13 +270,16 @@ def solveh_banded(
 
 
 def solve_toeplitz(c_or_cr: Any, b: ArrayLike, check_finite: bool = True) -> ndarray:
-    """The solution x of toeplitz(c, r) @ x = b, from the matrix itself.
+    """The solution x of toeplitz(c, r) @ x = b.
+
+    On the CPU by Levinson's recursion, in O(n^2). Where a leading minor is too near to zero for it, where derivatives are asked for, and
+    on a GPU, the matrix itself is factorized.
 
     Parameters
     ----------
-    c_or_cr : array_like, (n,), or a pair of them
+    c_or_cr : array_like, (..., n), or a pair of them
         The first column, and the first row (the column's conjugate unless given).
-    b : array_like, (n,) or (n, k)
+    b : array_like, (n,) or (..., n, k)
     check_finite : bool
         Whether NaN and infinity are looked for.
 
@@ -288,11 +296,18 @@ def solve_toeplitz(c_or_cr: Any, b: ArrayLike, check_finite: bool = True) -> nda
     from ._matrices import toeplitz
 
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
-    matrix = operand(toeplitz(c, r), check_finite)
-    right = operand(b, check_finite, matrix.device)
-    if right.ndim == 0 or matrix.shape[-2] != matrix.shape[-1] or right.shape[0] != matrix.shape[-1]:
+    column = operand(c, check_finite)
+    row = (column.conj() if column.dtype.kind == "c" else column) if r is None else operand(r, check_finite, column.device)
+    right = operand(b, check_finite, column.device)
+    if column.ndim == 0 or row.ndim == 0 or column.shape[-1] != row.shape[-1] or not has_rows(right, column.shape[-1]):
         raise ValueError("Incompatible dimensions.")
-    return _c.linalg_solve(matrix, right)
+    if right.size and column.device.type == "cpu" and not (column.requires_grad or row.requires_grad or right.requires_grad):
+        batch = np.broadcast_shapes(column.shape[:-1], row.shape[:-1])
+        parts = [_c.broadcast_to(part, (*batch, part.shape[-1])) for part in (row[..., :0:-1], column)]
+        x, failed = _c.linalg_solve_toeplitz(_c.concatenate(parts, -1), right[:, None] if right.ndim == 1 else right)
+        if not bool((failed != 0).any()):
+            return x[..., 0] if right.ndim == 1 else x
+    return _c.linalg_solve(toeplitz(column, row), right)
 
 
 def solve_circulant(

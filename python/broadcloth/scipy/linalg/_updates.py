@@ -151,8 +151,8 @@ def qr_insert(
         The row or column before which they are inserted.
     which : {'row', 'col'}
     rcond : float, optional
-        For columns of an economic factorization: a column whose part outside the range of Q is not larger than this share of it is an error; the
-        dtype's precision unless given.
+        For columns of an economic factorization: a column whose part outside the range of Q is not larger than this share of it is an
+        error; the dtype's precision unless given.
     overwrite_qru : bool
         Operands are never overwritten.
     check_finite : bool

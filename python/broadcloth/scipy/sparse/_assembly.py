@@ -39,6 +39,7 @@ class _assembled(spbase):
             arg1 = dense_operand(arg1, device)
             if arg1 is None:
                 raise TypeError("unsupported matrix type")
+            self._require_dimensions(arg1 if self._is_array() else bc.atleast_2d(arg1), dimensions)
         coo = self._kind("coo")(arg1, shape=shape, device=device)
         self._where = coo.device
         if dtype is not None:

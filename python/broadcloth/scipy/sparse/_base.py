@@ -214,6 +214,14 @@ class spbase:
         return issubclass(cls, sparray)
 
     @classmethod
+    def _require_dimensions(cls, a: ndarray, dimensions: tuple[int, ...]) -> None:
+        """Refuses a dense operand that the class has no format for."""
+        if a.ndim not in dimensions:
+            wanted = " or ".join(map(str, dimensions))
+            text = f"{cls._format.upper()} arrays don't support {a.ndim}D input"
+            raise ValueError(f"{text}: expected {wanted} dimensions, got shape {a.shape}")
+
+    @classmethod
     def _kind(cls, format: str) -> Any:
         """The class of a format, of matrices or arrays as this one is."""
         from . import _classes
@@ -507,9 +515,9 @@ class spbase:
         return self._from_rows(rows, shape=shape)
 
     def _multiply_dense(self, other: ndarray) -> Any:
+        if not self._broadcasts(other.shape):
+            raise ValueError(f"inconsistent shapes: {self.shape} and {other.shape} do not broadcast together to two dimensions")
         shape = np.broadcast_shapes(self.shape, other.shape)
-        if len(shape) > 2:
-            raise ValueError("inconsistent shapes")
         spread = self._spread(shape).tocoo()
         values = bc.broadcast_to(other, shape)[spread.coords]
         return spread._with_data(spread.data * values)

@@ -50,6 +50,7 @@ class _dia(spbase):
             a = dense_operand(arg1, device)
             if a is None:
                 raise ValueError(f"unrecognized form for {type(self).__name__} constructor")
+            self._require_dimensions(a if self._is_array() else bc.atleast_2d(a), (2,))
             made = self._kind("coo")(a, shape=shape, dtype=dtype)
             self.__dict__.update(made.todia().__dict__)
         if dtype is not None:
@@ -205,6 +206,7 @@ class _bsr(spbase):
             a = None if isinstance(arg1, tuple) else dense_operand(arg1, device)
             if a is None:
                 raise ValueError(f"unrecognized form for {type(self).__name__} constructor")
+            self._require_dimensions(a if self._is_array() else bc.atleast_2d(a), (2,))
             self.__dict__.update(self._kind("coo")(a, shape=shape, dtype=dtype).tobsr(blocksize=blocksize).__dict__)
         if shape is not None and shape != self._shape:
             raise ValueError(f"inconsistent shapes: {shape} != {self._shape}")
@@ -283,9 +285,17 @@ class _bsr(spbase):
     def has_sorted_indices(self) -> bool:
         return self._of_blocks().is_sorted()
 
+    @has_sorted_indices.setter
+    def has_sorted_indices(self, value: bool) -> None:
+        pass  # blocks are looked at each time
+
     @property
     def has_canonical_format(self) -> bool:
         return self._of_blocks().is_canonical()
+
+    @has_canonical_format.setter
+    def has_canonical_format(self, value: bool) -> None:
+        pass
 
     def sort_indices(self) -> None:
         """Sorts the blocks of each block row, in place."""

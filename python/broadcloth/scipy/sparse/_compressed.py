@@ -64,8 +64,7 @@ class _cs(Indexed, spbase):
             raise ValueError(f"unrecognized {type(self).__name__} constructor usage")
         if not self._is_array():
             a = bc.atleast_2d(a)
-        if a.ndim not in dimensions:
-            raise ValueError(f"{type(self).__name__} format does not support {a.ndim}-dimensional input")
+        self._require_dimensions(a, dimensions)
         if dtype is not None:
             a = a.astype(dtype, copy=False)
         if shape is not None and shape != a.shape:
@@ -165,11 +164,20 @@ class _cs(Indexed, spbase):
         """Whether the indices of each row (column) ascend."""
         return self._own_rows().is_sorted()
 
+    @has_sorted_indices.setter
+    def has_sorted_indices(self, value: bool) -> None:
+        self._canonical = None
+
     @property
     def has_canonical_format(self) -> bool:
         """Whether the indices of each row (column) ascend and none comes twice."""
         self._find_canonical()
         return bool(self._canonical)
+
+    @has_canonical_format.setter
+    def has_canonical_format(self, value: bool) -> None:
+        # Whatever is said, the indices are looked at when it matters: a program that wrote to them in place says so this way.
+        self._canonical = None
 
     def _find_canonical(self) -> None:
         """Finds out once whether the matrix is canonical, and keeps it."""

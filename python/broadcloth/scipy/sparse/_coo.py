@@ -56,8 +56,7 @@ class _coo(spbase):
                 raise TypeError("invalid input format")
             if not self._is_array():
                 a = bc.atleast_2d(a)
-            if a.ndim not in dimensions:
-                raise ValueError(f"expected an array of {' or '.join(map(str, dimensions))} dimensions, got {a.ndim}")
+            self._require_dimensions(a, dimensions)
             if shape is not None and shape != a.shape:
                 raise ValueError(f"inconsistent shapes: {shape} != {a.shape}")
             rows = Rows.from_dense(a if a.ndim == 2 else a[None])

@@ -6,7 +6,7 @@ algorithms go from node to node, and run in C++ on the host: for a graph on a GP
 from __future__ import annotations
 
 from ._graphs import csgraph_from_dense, csgraph_from_masked, csgraph_masked_from_dense, csgraph_to_dense, csgraph_to_masked
-from ._paths import NegativeCycleError, bellman_ford, construct_dist_matrix, dijkstra, floyd_warshall, johnson, shortest_path
+from ._paths import NegativeCycleError, bellman_ford, construct_dist_matrix, dijkstra, floyd_warshall, johnson, shortest_path, yen
 from ._structure import (
     breadth_first_order,
     breadth_first_tree,
@@ -16,6 +16,7 @@ from ._structure import (
     laplacian,
     maximum_bipartite_matching,
     maximum_flow,
+    min_weight_full_bipartite_matching,
     minimum_spanning_tree,
     reconstruct_path,
     reverse_cuthill_mckee,
@@ -42,9 +43,11 @@ __all__ = [
     "laplacian",
     "maximum_bipartite_matching",
     "maximum_flow",
+    "min_weight_full_bipartite_matching",
     "minimum_spanning_tree",
     "reconstruct_path",
     "reverse_cuthill_mckee",
     "shortest_path",
     "structural_rank",
+    "yen",
 ]

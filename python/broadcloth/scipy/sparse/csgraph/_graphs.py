@@ -43,8 +43,8 @@ class Graph:
         if max(matrix.nnz, *matrix.shape) >= 2**30:
             raise ValueError(f"a graph has fewer than 2**30 nodes and edges here, got shape {matrix.shape} with {matrix.nnz} elements")
         self.n, self.columns = (int(v) for v in matrix.shape)
-        self.data = matrix.data.astype(np.float64)
-        self.indices, self.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        self.data = matrix.data.astype(np.float64, copy=False)
+        self.indices, self.indptr = (x.astype(np.int32, copy=False) for x in (matrix.indices, matrix.indptr))
         self.device = self.data.device
 
     @property

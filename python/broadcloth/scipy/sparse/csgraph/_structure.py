@@ -9,6 +9,7 @@ import numpy as np
 from .... import _broadcloth as _c
 from ...._broadcloth import ndarray
 from ...._sorting import unique
+from ...._warnings import warn
 from .. import coo_array, csr_array
 from ..linalg import LinearOperator
 from ..linalg._operators import is_sparse, ours
@@ -298,6 +299,56 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> ndarray:
     return rows
 
 
+def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False) -> tuple[ndarray, ndarray]:
+    """Pairs of a row and a column, none twice and as many as the lesser of both, with the least sum of elements (Jonker & Volgenant, 1987).
+
+    Runs on the host.
+
+    Parameters
+    ----------
+    biadjacency : sparse matrix, (m, n)
+        Zeros are no edges, with a warning where they are stored.
+    maximize : bool
+        Whether the greatest sum is looked for.
+
+    Returns
+    -------
+    row_ind, col_ind : ndarray, int32
+        The pairs, in the order of the rows.
+
+    Raises
+    ------
+    ValueError
+        There are not so many pairs.
+
+    Examples
+    --------
+    >>> graph = bc.scipy.sparse.csr_array([[4.0, 1.0], [2.0, 3.0]])
+    >>> bc.scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
+    (array([0, 1], dtype=int32), array([1, 0], dtype=int32))
+    """
+    if not is_sparse(biadjacency):
+        raise TypeError("graph must be in CSC, CSR, or COO format.")
+    matrix = ours(biadjacency).tocsr()
+    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool) or matrix.dtype.kind == "c":
+        raise ValueError(f"expected a real matrix, got {matrix.dtype}")
+    if matrix.nnz and bool((matrix.data == 0).any()):
+        warn("explicit zero weights are removed before matching", UserWarning)
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    turned = matrix.shape[0] > matrix.shape[1]
+    g = Graph(matrix.T.tocsr() if turned else matrix, square=False)
+    on_host("min_weight_full_bipartite_matching", g.device)
+    at = _c.arange(g.n, dtype=np.int32, device=g.device)
+    columns = _c.csgraph_weighted_matching(-g.data if maximize else g.data, *g.parts[1:], g.columns)
+    if bool((columns == NONE).any()):
+        raise ValueError("no full matching exists")
+    if not turned:
+        return at, columns
+    order = columns.argsort()
+    return columns[order], order.astype(np.int32)
+
+
 def structural_rank(graph: Any) -> int:
     """The greatest rank of a matrix with elements in these places.
 
@@ -353,10 +404,9 @@ def laplacian(
     if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
         raise ValueError("csgraph must be a square matrix or array")
     kind = np.dtype(a.dtype)
-    if dtype is not None:
-        a = a.astype(dtype)
-    elif normed and kind.kind in "iub":
-        a = a.astype(np.float64)
+    # Roots of whole numbers are no whole numbers, so that the results are cast at the end.
+    wanted = np.dtype(dtype) if dtype is not None else np.dtype(np.float64) if normed and kind.kind in "iub" else kind
+    a = a.astype(np.promote_types(np.float64, wanted) if normed and wanted.kind in "iub" else wanted)
     if symmetrized:
         a = a + (a.conj() if kind.kind == "c" else a).T
     n = a.shape[0]
@@ -369,7 +419,7 @@ def laplacian(
         ones = _c.where(isolated, 0, 1).astype(w.dtype)
         result_diagonal = w
     else:
-        result_diagonal = degree.astype(dtype) if dtype is not None else degree
+        result_diagonal = degree
     if form != "array":
         shift = diagonal
 
@@ -383,7 +433,7 @@ def laplacian(
 
         found: Any = apply
         if form == "lo":
-            found = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=result_diagonal.dtype)
+            found = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=wanted)
     elif sparse:
         coo = a.tocoo()
         rows, columns, data = (_c.asarray(x) for x in (coo.row, coo.col, coo.data))
@@ -399,4 +449,6 @@ def laplacian(
         i = _c.arange(n, device=a.device)
         scaled = a / (w[:, None] * w) if normed else a
         found = _c.where(i[:, None] == i, (ones if normed else degree).astype(scaled.dtype), -scaled)
-    return (found, result_diagonal) if return_diag else found
+    if form == "array":
+        found = found.astype(wanted)
+    return (found, result_diagonal.astype(wanted)) if return_diag else found

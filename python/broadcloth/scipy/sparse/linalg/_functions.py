@@ -10,6 +10,7 @@ import numpy as np
 from .... import _broadcloth as _c
 from .... import linalg as _linalg
 from ...._broadcloth import ndarray
+from ...._warnings import warn
 from ._operators import LinearOperator, aslinearoperator, is_sparse, ours, promoted
 
 if TYPE_CHECKING:
@@ -317,6 +318,8 @@ def expm_multiply(
         raise ValueError(f"shapes of matrices A {operator.shape} and B {right.shape} are incompatible")
     matrix = None if isinstance(A, LinearOperator) else operator.A
     if traceA is None:
+        if matrix is None:
+            warn("Trace of LinearOperator not available, it is taken for 0. Provide `traceA` for the best speed.", UserWarning)
         traceA = 0.0 if matrix is None else (_c.asarray(matrix.diagonal()).sum()).item()
     shift = traceA / n if n else 0.0
     dtype = promoted(operator.dtype, right.dtype, np.complex64 if np.iscomplexobj(shift) and complex(shift).imag else None)
