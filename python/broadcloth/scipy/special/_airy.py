@@ -155,7 +155,23 @@ def _airy_complex(z: Any, kind: Any, scaled: Any) -> Any:
     return value.conjugate() if below else value
 
 
-# ---- The ufuncs
+# ---- The ufuncs and their derivatives: Ai'' = z Ai
+
+
+def _ai_slopes(y: Any, z: Any) -> Any:
+    return (_aip(z),)
+
+
+def _aip_slopes(y: Any, z: Any) -> Any:
+    return (z * _ai(z),)
+
+
+def _bi_slopes(y: Any, z: Any) -> Any:
+    return (_bip(z),)
+
+
+def _bip_slopes(y: Any, z: Any) -> Any:
+    return (z * _bi(z),)
 
 
 def _ai_of_complex(z: Any) -> Any:
@@ -190,22 +206,22 @@ def _bipe_of_complex(z: Any) -> Any:
     return _airy_complex(z, 3, True)
 
 
-@special_function(_ONE, of_complex=_ai_of_complex, slopes=lambda y, z: (_aip(z),))
+@special_function(_ONE, of_complex=_ai_of_complex, slopes=_ai_slopes)
 def _ai(z: Any) -> Any:
     return _airy(z, 0, False)
 
 
-@special_function(_ONE, of_complex=_aip_of_complex, slopes=lambda y, z: (z * _ai(z),))
+@special_function(_ONE, of_complex=_aip_of_complex, slopes=_aip_slopes)
 def _aip(z: Any) -> Any:
     return _airy(z, 1, False)
 
 
-@special_function(_ONE, of_complex=_bi_of_complex, slopes=lambda y, z: (_bip(z),))
+@special_function(_ONE, of_complex=_bi_of_complex, slopes=_bi_slopes)
 def _bi(z: Any) -> Any:
     return _airy(z, 2, False)
 
 
-@special_function(_ONE, of_complex=_bip_of_complex, slopes=lambda y, z: (z * _bi(z),))
+@special_function(_ONE, of_complex=_bip_of_complex, slopes=_bip_slopes)
 def _bip(z: Any) -> Any:
     return _airy(z, 3, False)
 

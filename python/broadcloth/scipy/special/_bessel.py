@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
 from ._functions import special_function
 
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
 __all__ = [
-    "hankel1", "hankel1e", "hankel2", "hankel2e", "iv", "ive", "jn", "jv", "jve", "kn", "kv", "kve", "yv", "yve",
+    "h1vp", "h2vp", "hankel1", "hankel1e", "hankel2", "hankel2e", "hyp0f1", "iv", "ive", "ivp", "jn", "jv", "jve", "jvp", "kn", "kv", "kve",
+    "kvp", "yv", "yve", "yvp",
 ]  # fmt: skip
 
 _rgamma = _c.ufuncs["rgamma"]
@@ -757,3 +764,132 @@ def hankel2e(v: Any, z: Any) -> Any:
 
 
 jn = jv
+
+
+# ---- Derivatives of any order
+
+
+def _derivative(name: str, row: Any, v: ArrayLike, z: ArrayLike, n: int, sign: float) -> ndarray:
+    """DLMF 10.6.7, and 10.29.5 with sign 1."""
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise ValueError(f"{name}: expected a whole number n >= 0, got {n!r}")
+    v = _c.asarray(v)
+    terms = [sign**k * math.comb(n, k) / 2**n * row(v + float(2 * k - n), z) for k in range(n + 1)]
+    total: ndarray = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def jvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of jv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.jvp(1.0, [0.5, 2.0])
+    array([ 0.45393289, -0.06447162])
+    """
+    return _derivative("jvp", jv, v, z, n, -1.0)
+
+
+def yvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of yv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.yvp(1.0, [0.5, 2.0])
+    array([2.49842605, 0.56389189])
+    """
+    return _derivative("yvp", yv, v, z, n, -1.0)
+
+
+def ivp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of iv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.ivp(1.0, [0.5, 2.0])
+    array([0.54769476, 1.48426688])
+    """
+    return _derivative("ivp", iv, v, z, n, 1.0)
+
+
+def kvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of kv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.kvp(1.0, [0.5, 2.0])
+    array([-4.23730131, -0.18382681])
+    """
+    return (-1.0) ** n * _derivative("kvp", kv, v, z, n, 1.0)
+
+
+def h1vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of hankel1(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.h1vp(1.0, 2.0)
+    array(-0.06447162+0.56389189j)
+    """
+    return _derivative("h1vp", hankel1, v, z, n, -1.0)
+
+
+def h2vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of hankel2(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.h2vp(1.0, 2.0)
+    array(-0.06447162-0.56389189j)
+    """
+    return _derivative("h2vp", hankel2, v, z, n, -1.0)
+
+
+# ---- The confluent hypergeometric limit function
+
+
+def _hyp0f1(v: Any, z: Any) -> Any:
+    """The series where it keeps its digits, else DLMF 10.39.9 and 10.16.9."""
+    if math.isnan(v) or math.isnan(z) or (v <= 0 and v == math.floor(v)):
+        return math.nan
+    if z == 0:
+        return 1.0
+    if math.isinf(z):
+        return math.inf if z > 0 and v > 0 else math.nan
+    if abs(z) <= 0.7 * abs(v) or abs(z) <= 2 or (z > 0 and v > 0 and z < 400):
+        return _power_series(v - 1, z)
+    x = 2 * math.sqrt(abs(z))
+    if z > 0:
+        # exp(x / 2) twice: the power before them may be small where the function does not overflow.
+        return _iv(v - 1, x, True) * (math.exp(0.5 * x) / _rgamma(v)) * (0.5 * x) ** (1 - v) * math.exp(0.5 * x)
+    return _jv(v - 1, x) / _rgamma(v) * (0.5 * x) ** (1 - v)
+
+
+def _hyp0f1_of_complex(v: Any, z: Any) -> Any:
+    if v != v or (v <= 0 and v == math.floor(v)) or not abs(z) < math.inf:
+        return complex(math.nan, math.nan)
+    if z.imag == 0:
+        return complex(_hyp0f1(v, z.real), 0.0)
+    if abs(z) <= 0.7 * abs(v) or abs(z) <= 2:
+        return _power_series(v - 1, z)
+    root = cmath.sqrt(z)
+    power = cmath.exp((1 - v) * cmath.log(root) + root.real)
+    return _iv_complex(v - 1, 2 * root, True) * power / _rgamma(v) * math.exp(root.real)
+
+
+def _hyp0f1_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, hyp0f1(v + 1.0, z) / v
+
+
+@special_function(_BOTH, of_complex=_hyp0f1_of_complex, slopes=_hyp0f1_slopes)
+def hyp0f1(v: Any, z: Any) -> Any:
+    """The confluent hypergeometric limit function 0F1(; v; z) of real v and real or complex z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.hyp0f1(1.0, [-1.0, 0.0, 4.0])
+    array([ 0.22389078,  1.        , 11.30192195])
+    """
+    return _hyp0f1(v, z)
