@@ -162,6 +162,20 @@ def _k_pair(v: Any, x: Any) -> Any:
     return now, after
 
 
+def _ke(v: Any, x: Any) -> Any:
+    """exp(x) K(v, x) for v >= 0."""
+    if _is_far(v, x):
+        plus, _ = _hankel_sums(v, x)
+        return math.sqrt(0.5 * math.pi / x) * plus
+    now, _ = _k_pair(v, x)
+    return now
+
+
+def _is_far(v: Any, size: Any) -> Any:
+    """Tells whether Hankel's expansions (DLMF 10.17, 10.40) have all digits."""
+    return size > 30 and v * v < 2 * size
+
+
 def _i_ratio(v: Any, z: Any, size: Any) -> Any:
     """I(v + 1) / I(v) by its continued fraction (DLMF 10.33.1), from far."""
     beyond = max(0.0, size - v)
@@ -196,7 +210,7 @@ def _ie(v: Any, x: Any) -> Any:
     if x <= 30 or 0.25 * x * x <= 2 * (v + 1):
         start = _power_over_gamma(x, v)
         return start * _power_series(v, 0.25 * x * x) * math.exp(-x) if start > 0 else 0.0
-    if v * v < 2 * x:
+    if _is_far(v, x):
         _, minus = _hankel_sums(v, x)
         return minus / math.sqrt(2 * math.pi * x)
     now, after = _k_pair(v, x)
@@ -226,8 +240,7 @@ def _iv(v: Any, x: Any, scaled: Any) -> Any:
         return (0.0 if scaled else sign * math.inf) if math.isinf(x) and not math.isinf(v) else math.nan
     e = _ie(abs(v), x)
     if v < 0 and v != math.floor(v):
-        k, _ = _k_pair(-v, x)
-        e += 2 / math.pi * _sin_pi(-v) * k * math.exp(-2 * x)
+        e += 2 / math.pi * _sin_pi(-v) * _ke(-v, x) * math.exp(-2 * x)
     return sign * (e if scaled else _grown(e, x))
 
 
@@ -238,7 +251,7 @@ def _kv(v: Any, x: Any, scaled: Any) -> Any:
         return math.inf
     if math.isinf(x) or abs(v) > _LAST_ORDER:
         return 0.0 if math.isinf(x) and not math.isinf(v) else math.nan
-    k, _ = _k_pair(abs(v), x)
+    k = _ke(abs(v), x)
     return k if scaled else _grown(k, -x)
 
 
@@ -283,17 +296,26 @@ def _y_pair(mu: Any, x: Any) -> Any:
 def _wave(mu: Any, x: Any) -> Any:
     """J + i Y of the orders mu and mu + 1 for x > 5."""
     s, ratio = _fraction_k(mu, complex(0.0, -x), x, 0.0)
-    turn = 0.5 * math.pi * (mu + 0.5)
-    c = math.cos(turn)
-    d = math.sin(turn)
+    h = _wave_start(mu, x) / s
+    return h, h * ratio * -1j
+
+
+def _wave_start(v: Any, x: Any) -> Any:
+    """sqrt(2 / (pi x)) exp(i (x - pi v / 2 - pi / 4))"""
+    c = _cos_pi(0.5 * v + 0.25)
+    d = _sin_pi(0.5 * v + 0.25)
     a = math.cos(x)
     b = math.sin(x)
-    h = math.sqrt(2 / (math.pi * x)) * complex(a * c + b * d, b * c - a * d) / s
-    return h, h * ratio * -1j
+    scale = math.sqrt(2 / (math.pi * x))
+    return complex(scale * (a * c + b * d), scale * (b * c - a * d))
 
 
 def _jy(v: Any, x: Any) -> Any:
     """J(v, x) and Y(v, x) for v >= 0 and x > 0."""
+    if _is_far(v, x):
+        plus, _ = _hankel_sums(v, complex(0.0, -x))
+        h = _wave_start(v, x) * plus
+        return h.real, h.imag
     n, mu = _split(v)
     j = 0.0
     j_after = 0.0
@@ -380,8 +402,8 @@ def _yv(v: Any, x: Any) -> Any:
 # ---- Complex arguments
 
 
-def _ik_right(v: Any, z: Any) -> Any:
-    """exp(-z) I(v, z) and exp(z) K(v, z) for v >= 0 and Re z >= 0."""
+def _k_right(v: Any, z: Any) -> Any:
+    """exp(z) K of the orders v and v + 1 for v >= 0 and Re z >= 0, and whether these are beyond the largest number."""
     n, mu = _split(v)
     size = abs(z)
     if size + z.real <= 4.6:
@@ -394,29 +416,37 @@ def _ik_right(v: Any, z: Any) -> Any:
         s, ratio = _fraction_k(mu, z, size, z.real)
         now = cmath.sqrt(0.5 * math.pi / z) / s
         after = now * ratio
-    large = False
     for i in range(1, int(n) + 1):
         step = 2 * (mu + i) / z * after + now
         now = after
         after = step
         if abs(after.real) + abs(after.imag) > 1e305:
-            large = True
-            if i < n:
-                now = complex(math.inf, 0.0)
-            break
+            return complex(math.inf, 0.0) if i < n else now, after, True
+    return now, after, False
+
+
+def _ke_right(v: Any, z: Any) -> Any:
+    """exp(z) K(v, z) for v >= 0 and Re z >= 0."""
+    if _is_far(v, abs(z)):
+        plus, _ = _hankel_sums(v, z)
+        return cmath.sqrt(0.5 * math.pi / z) * plus
+    now, _, _ = _k_right(v, z)
+    return now
+
+
+def _ie_right(v: Any, z: Any) -> Any:
+    """exp(-z) I(v, z) for v >= 0 and Re z >= 0."""
+    size = abs(z)
     if (size - z.real <= 4 and size <= 30) or 0.25 * size * size <= 0.7 * (v + 1):
         angle = v * math.atan2(z.imag, z.real)
         start = _power_over_gamma(size, v)
-        i_value = complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
-    elif size > 30 and v * v < 2 * size:
+        return complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
+    if _is_far(v, size):
         plus, minus = _hankel_sums(v, z)
         side = 1.0 if z.imag >= 0 else -1.0
-        i_value = (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
-    elif large:
-        i_value = complex(0.0, 0.0)
-    else:
-        i_value = 1 / (z * (after + _i_ratio(v, z, size) * now))
-    return i_value, now
+        return (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
+    now, after, beyond = _k_right(v, z)
+    return complex(0.0, 0.0) if beyond else 1 / (z * (after + _i_ratio(v, z, size) * now))
 
 
 def _exp_turned(z: Any) -> Any:
@@ -438,11 +468,10 @@ def _iv_complex(v: Any, z: Any, scaled: Any) -> Any:
     left = z.real < 0
     w = -z if left else z
     order = abs(v)
-    i, k = _ik_right(order, w)
     # exp(-Re w) I, from which exp(Re w) leads to I
-    value = i * _exp_turned(w)
+    value = _ie_right(order, w) * _exp_turned(w)
     if v < 0 and v != math.floor(v):
-        value = value + 2 / math.pi * _sin_pi(order) * k * cmath.exp(-w - w.real)
+        value = value + 2 / math.pi * _sin_pi(order) * _ke_right(order, w) * cmath.exp(-w - w.real)
     if left:
         value = value * _turn(v if z.imag >= 0 else -v)
     return value if scaled else _grown(value, w.real)
@@ -457,43 +486,46 @@ def _kv_complex(v: Any, z: Any, scaled: Any) -> Any:
     if z.imag == 0 and z.real > 0:
         return complex(_kv(v, z.real, scaled), 0.0)
     if z.real >= 0:
-        _, k = _ik_right(v, z)
+        k = _ke_right(v, z)
         return k if scaled else k * cmath.exp(-z)
     # DLMF 10.34.2
-    i, k = _ik_right(v, -z)
+    i = _ie_right(v, -z)
+    k = _ke_right(v, -z)
     side = 1.0 if z.imag >= 0 else -1.0
     if scaled:
         return _turn(-side * v) * k * cmath.exp(2 * z) - side * math.pi * 1j * i
     return _turn(-side * v) * k * cmath.exp(z) - side * math.pi * 1j * i * cmath.exp(-z)
 
 
-def _jh_upper(v: Any, z: Any) -> Any:
-    """exp(-Im z) J(v, z) and exp(-i z) H1(v, z) for v >= 0 and Im z >= 0 (DLMF 10.27.6, 10.27.8)."""
-    w = complex(z.imag, -z.real)
-    if w.real == 0:
-        w = complex(0.0, w.imag)
-    i, k = _ik_right(v, w)
-    return _turn(0.5 * v) * i * _exp_turned(w), _turn(-0.5 * (v + 1)) * k * (2 / math.pi)
+def _upper(z: Any) -> Any:
+    """z or its conjugate, where Im z >= 0, and that over i."""
+    up = z.conjugate() if z.imag < 0 else z
+    return up, complex(abs(up.imag), -up.real)
 
 
-def _waves(v: Any, z: Any) -> Any:
-    """exp(-|Im z|) J(v, z), and exp(-i z) H1(v, z) where Im z >= 0 or exp(i z) H2(v, z) where it is not."""
+def _j_scaled(v: Any, z: Any) -> Any:
+    """exp(-|Im z|) J(v, z) (DLMF 10.27.6)."""
     order = abs(v)
-    below = z.imag < 0
-    up = z.conjugate() if below else z
-    j, h = _jh_upper(order, up)
+    up, w = _upper(z)
+    j = _turn(0.5 * order) * _ie_right(order, w) * _exp_turned(w)
     if v < 0:
-        # DLMF 10.4.6; J(-v) = cos(pi v) J(v) - sin(pi v) Y(v) with Y = i (J - H1).
         if v == math.floor(v):
             j = _cos_pi(v) * j
         else:
-            small = h * cmath.exp(1j * up - up.imag)
-            j = _turn(-order) * j + 1j * _sin_pi(order) * small
+            # J(-v) = cos(pi v) J(v) - sin(pi v) Y(v) with Y = i (J - H1).
+            h = _turn(-0.5 * (order + 1)) * _ke_right(order, w) * (2 / math.pi)
+            j = _turn(-order) * j + 1j * _sin_pi(order) * h * cmath.exp(1j * up - up.imag)
+    return j.conjugate() if z.imag < 0 else j
+
+
+def _h_scaled(v: Any, z: Any) -> Any:
+    """exp(-i z) H1(v, z) where Im z >= 0, or exp(i z) H2(v, z) where it is not (DLMF 10.27.8, 10.4.6)."""
+    order = abs(v)
+    _, w = _upper(z)
+    h = _turn(-0.5 * (order + 1)) * _ke_right(order, w) * (2 / math.pi)
+    if v < 0:
         h = _turn(order) * h
-    if below:
-        j = j.conjugate()
-        h = h.conjugate()
-    return j, h
+    return h.conjugate() if z.imag < 0 else h
 
 
 def _jv_complex(v: Any, z: Any, scaled: Any) -> Any:
@@ -503,7 +535,7 @@ def _jv_complex(v: Any, z: Any, scaled: Any) -> Any:
         return complex(math.nan, math.nan)
     if z.imag == 0 and (z.real > 0 or v == math.floor(v)):
         return complex(_jv(v, z.real), 0.0)
-    j, _ = _waves(v, z)
+    j = _j_scaled(v, z)
     return j if scaled else _grown(j, abs(z.imag))
 
 
@@ -514,7 +546,8 @@ def _yv_complex(v: Any, z: Any, scaled: Any) -> Any:
         return complex(math.nan, math.nan)
     if z.imag == 0 and z.real > 0:
         return complex(_yv(v, z.real), 0.0)
-    j, h = _waves(v, z)
+    j = _j_scaled(v, z)
+    h = _h_scaled(v, z)
     height = abs(z.imag)
     # Y = i (J - H1) = -i (J - H2)
     turn = 1j if z.imag >= 0 else -1j
@@ -526,14 +559,14 @@ def _hankel(v: Any, z: Any, kind: Any, scaled: Any) -> Any:
     """H1 for kind 1, H2 for kind -1."""
     if _bad(v, z) or z == 0:
         return complex(math.nan, math.nan)
-    j, h = _waves(v, z)
+    h = _h_scaled(v, z)
     turn = kind * 1j
     if (z.imag >= 0) == (kind > 0):
         return h if scaled else h * cmath.exp(turn * z)
     # The other kind is 2 J less this one, which is the smaller part.
     height = abs(z.imag)
     other = h * cmath.exp(-turn * z - height)
-    value = 2 * j - other
+    value = 2 * _j_scaled(v, z) - other
     return value * complex(math.cos(z.real), -kind * math.sin(z.real)) if scaled else _grown(value, height)
 
 
