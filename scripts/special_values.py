@@ -208,6 +208,12 @@ def of_one(f: Callable[..., Any], high: float) -> tuple[Callable[..., Any], list
     return f, [(random.choice([1, -1]) * 10 ** random.uniform(-3, high),) for _ in range(40)], [(z,) for z in plane(-3, high)]
 
 
+def hyp0f1_points(count: int = 40) -> tuple[list[Any], list[Any]]:
+    parameters = [0.3, 1, 2.5, 7, 40.5, -0.5, -3.3]
+    real = [(random.choice(parameters), random.choice([1, -1]) * 10 ** random.uniform(-3, 4)) for _ in range(count)]
+    return real, [(random.choice(parameters), z) for z in plane(-3, 4, count)]
+
+
 def voigt(x: mp.mpf, sigma: mp.mpf, gamma: mp.mpf) -> mp.mpf:
     z = mp.mpc(x, gamma) / (sigma * mp.sqrt(2))
     return mp.re(mp.exp(-z * z) * mp.erfc(-1j * z)) / (sigma * mp.sqrt(2 * mp.pi))
@@ -228,6 +234,7 @@ WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "fresnel.0": of_one(mp.fresnels, 1.2),
     "fresnel.1": of_one(mp.fresnelc, 1.2),
     "voigt_profile": (voigt, grid([0.0, 1e-3, 0.7, -3.0, 25.0, 1e4], [0.1, 1.0, 30.0], [1e-6, 0.2, 1.0, 50.0], count=40), []),
+    "hyp0f1": (mp.hyp0f1, *hyp0f1_points()),
 }
 COMPLEX_ALONE = {"hankel1", "hankel2"}
 

@@ -195,3 +195,43 @@ def test_gradients_of_voigts_profile(xp):
         step = np.eye(3)[k] * 1e-5
         slope = (special.voigt_profile(*(point + step)) - special.voigt_profile(*(point - step))).item() / 2e-5
         assert_allclose(x.grad.item(), slope, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"])
+def test_derivatives_of_bessel_functions(xp, name):
+    v, z = np.array([0.0, 1.3, -2.5])[:, None], np.array([0.5, 2.0, 9.0])
+    for n in range(4):
+        got, expected = getattr(special, name)(xp.asarray(v), xp.asarray(z), n), getattr(scipy_special, name)(v, z, n)
+        assert_allclose(got.get(), expected, rtol=3e-12)
+    assert_allclose(getattr(special, name)(1, z=2.0).get(), getattr(scipy_special, name)(1, 2.0), rtol=1e-13)
+    with pytest.raises(ValueError, match="n=?.* -1"):
+        getattr(special, name)(1, 2.0, -1)
+
+
+def test_hyp0f1_at_the_edges_and_its_gradient(xp):
+    v, z = np.array([[1, 0], [0.5, 1e5], [2, -1e5], [-1.5, 30], [3, np.nan], [30.5, -40], [1e5, 3e4]], float).T
+    assert_allclose(special.hyp0f1(xp.asarray(v), xp.asarray(z)).get(), scipy_special.hyp0f1(v, z), rtol=1e-10)
+    assert np.isnan(special.hyp0f1(-2.0, 1.0).get())
+    a = xp.asarray([0.3, -7.0, 50.0])
+    a.requires_grad = True
+    special.hyp0f1(1.5, a).sum().backward()
+    assert_allclose(a.grad.get(), scipy_special.hyp0f1(2.5, a.detach().get()) / 1.5, rtol=1e-12)
+
+
+def test_smirnov_and_its_inverse(xp):
+    n, d = np.array([1, 2, 7, 40, 300, 2000])[:, None], np.array([0.0, 1e-8, 0.01, 0.1, 0.3, 0.5, 0.97, 1.0])
+    got = special.smirnov(xp.asarray(n), xp.asarray(d)).get()
+    assert_allclose(got, scipy_special.smirnov(n, d), rtol=1e-13, atol=1e-300)
+    p = np.array([0.0, 1e-100, 1e-5, 0.05, 0.3, 0.7, 0.99, 1.0])
+    got = special.smirnovi(xp.asarray(n), xp.asarray(p)).get()
+    assert_allclose(got, scipy_special.smirnovi(n, p), rtol=1e-11)
+    for bad in ((2.5, 0.1), (0, 0.1), (3, -0.1), (3, 1.1), (3, np.nan)):
+        assert np.isnan(special.smirnov(*bad).get()) and np.isnan(special.smirnovi(*bad).get())
+
+
+def test_ndtri_exp(xp):
+    y = np.array([-1e-300, -1e-20, -1e-5, -0.09, -0.11, -1.9, -2.1, -5.0, -21.0, -1000.3])
+    x = special.ndtri_exp(xp.asarray(y))
+    assert_allclose(x.get(), scipy_special.ndtri_exp(y), rtol=1e-11)
+    assert_allclose(special.log_ndtr(x).get()[4:], y[4:], rtol=1e-14)
+    assert_array_equal(special.ndtri_exp(xp.asarray([0.0, -np.inf, 1.0, np.nan])).get(), [np.inf, -np.inf, np.nan, np.nan])

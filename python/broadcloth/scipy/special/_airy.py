@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..._broadcloth import ndarray
-from ._bessel import _grown, _ie, _ik_right, _jy, _k_pair, _kv_complex
+from ._bessel import _grown, _ie, _ie_right, _jy, _ke, _ke_right, _kv_complex
 from ._functions import special_function
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _airy(x: Any, kind: Any, scaled: Any) -> Any:
         if kind == 1:
             return 0.5 * size * (j + y / _ROOT_3)
         return -0.5 * math.sqrt(size) * (j / _ROOT_3 + y) if kind == 2 else 0.5 * size * (j / _ROOT_3 - y)
-    k, _ = _k_pair(order, zeta)
+    k = _ke(order, zeta)
     factor = math.sqrt(x / 3) if kind % 2 == 0 else x / _ROOT_3
     if kind < 2:
         value = (factor if kind == 0 else -factor) / math.pi * k
@@ -131,7 +131,8 @@ def _airy_complex(z: Any, kind: Any, scaled: Any) -> Any:
     slope = -1.0 if kind % 2 == 1 else 1.0
     here = 2 * z.real >= size  # within pi / 3 of the positive axis, where Re zeta >= 0
     if here and kind >= 2:
-        i, k = _ik_right(order, zeta)
+        i = _ie_right(order, zeta)
+        k = _ke_right(order, zeta)
         turned = complex(math.cos(zeta.imag), math.sin(zeta.imag))
         value = factor * (2 * i * turned + _ROOT_3 / math.pi * k * cmath.exp(-zeta - zeta.real))
     else:
@@ -139,7 +140,7 @@ def _airy_complex(z: Any, kind: Any, scaled: Any) -> Any:
         k = _kv_complex(order, zeta, True)
         mirrored = k * 0
         if not here:
-            _, mirrored = _ik_right(order, -zeta)
+            mirrored = _ke_right(order, -zeta)
         beyond = 2 * z.real < -size
         if kind < 2:
             if beyond:
@@ -155,7 +156,23 @@ def _airy_complex(z: Any, kind: Any, scaled: Any) -> Any:
     return value.conjugate() if below else value
 
 
-# ---- The ufuncs
+# ---- The ufuncs and their derivatives: Ai'' = z Ai
+
+
+def _ai_slopes(y: Any, z: Any) -> Any:
+    return (_aip(z),)
+
+
+def _aip_slopes(y: Any, z: Any) -> Any:
+    return (z * _ai(z),)
+
+
+def _bi_slopes(y: Any, z: Any) -> Any:
+    return (_bip(z),)
+
+
+def _bip_slopes(y: Any, z: Any) -> Any:
+    return (z * _bi(z),)
 
 
 def _ai_of_complex(z: Any) -> Any:
@@ -190,22 +207,22 @@ def _bipe_of_complex(z: Any) -> Any:
     return _airy_complex(z, 3, True)
 
 
-@special_function(_ONE, of_complex=_ai_of_complex, slopes=lambda y, z: (_aip(z),))
+@special_function(_ONE, of_complex=_ai_of_complex, slopes=_ai_slopes)
 def _ai(z: Any) -> Any:
     return _airy(z, 0, False)
 
 
-@special_function(_ONE, of_complex=_aip_of_complex, slopes=lambda y, z: (z * _ai(z),))
+@special_function(_ONE, of_complex=_aip_of_complex, slopes=_aip_slopes)
 def _aip(z: Any) -> Any:
     return _airy(z, 1, False)
 
 
-@special_function(_ONE, of_complex=_bi_of_complex, slopes=lambda y, z: (_bip(z),))
+@special_function(_ONE, of_complex=_bi_of_complex, slopes=_bi_slopes)
 def _bi(z: Any) -> Any:
     return _airy(z, 2, False)
 
 
-@special_function(_ONE, of_complex=_bip_of_complex, slopes=lambda y, z: (z * _bi(z),))
+@special_function(_ONE, of_complex=_bip_of_complex, slopes=_bip_slopes)
 def _bip(z: Any) -> Any:
     return _airy(z, 3, False)
 

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
 from ._functions import special_function
 
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
 __all__ = [
-    "hankel1", "hankel1e", "hankel2", "hankel2e", "iv", "ive", "jn", "jv", "jve", "kn", "kv", "kve", "yv", "yve",
+    "h1vp", "h2vp", "hankel1", "hankel1e", "hankel2", "hankel2e", "hyp0f1", "iv", "ive", "ivp", "jn", "jv", "jve", "jvp", "kn", "kv", "kve",
+    "kvp", "yv", "yve", "yvp",
 ]  # fmt: skip
 
 _rgamma = _c.ufuncs["rgamma"]
@@ -155,6 +162,20 @@ def _k_pair(v: Any, x: Any) -> Any:
     return now, after
 
 
+def _ke(v: Any, x: Any) -> Any:
+    """exp(x) K(v, x) for v >= 0."""
+    if _is_far(v, x):
+        plus, _ = _hankel_sums(v, x)
+        return math.sqrt(0.5 * math.pi / x) * plus
+    now, _ = _k_pair(v, x)
+    return now
+
+
+def _is_far(v: Any, size: Any) -> Any:
+    """Tells whether Hankel's expansions (DLMF 10.17, 10.40) have all digits."""
+    return size > 30 and v * v < 2 * size
+
+
 def _i_ratio(v: Any, z: Any, size: Any) -> Any:
     """I(v + 1) / I(v) by its continued fraction (DLMF 10.33.1), from far."""
     beyond = max(0.0, size - v)
@@ -189,7 +210,7 @@ def _ie(v: Any, x: Any) -> Any:
     if x <= 30 or 0.25 * x * x <= 2 * (v + 1):
         start = _power_over_gamma(x, v)
         return start * _power_series(v, 0.25 * x * x) * math.exp(-x) if start > 0 else 0.0
-    if v * v < 2 * x:
+    if _is_far(v, x):
         _, minus = _hankel_sums(v, x)
         return minus / math.sqrt(2 * math.pi * x)
     now, after = _k_pair(v, x)
@@ -219,8 +240,7 @@ def _iv(v: Any, x: Any, scaled: Any) -> Any:
         return (0.0 if scaled else sign * math.inf) if math.isinf(x) and not math.isinf(v) else math.nan
     e = _ie(abs(v), x)
     if v < 0 and v != math.floor(v):
-        k, _ = _k_pair(-v, x)
-        e += 2 / math.pi * _sin_pi(-v) * k * math.exp(-2 * x)
+        e += 2 / math.pi * _sin_pi(-v) * _ke(-v, x) * math.exp(-2 * x)
     return sign * (e if scaled else _grown(e, x))
 
 
@@ -231,7 +251,7 @@ def _kv(v: Any, x: Any, scaled: Any) -> Any:
         return math.inf
     if math.isinf(x) or abs(v) > _LAST_ORDER:
         return 0.0 if math.isinf(x) and not math.isinf(v) else math.nan
-    k, _ = _k_pair(abs(v), x)
+    k = _ke(abs(v), x)
     return k if scaled else _grown(k, -x)
 
 
@@ -276,17 +296,26 @@ def _y_pair(mu: Any, x: Any) -> Any:
 def _wave(mu: Any, x: Any) -> Any:
     """J + i Y of the orders mu and mu + 1 for x > 5."""
     s, ratio = _fraction_k(mu, complex(0.0, -x), x, 0.0)
-    turn = 0.5 * math.pi * (mu + 0.5)
-    c = math.cos(turn)
-    d = math.sin(turn)
+    h = _wave_start(mu, x) / s
+    return h, h * ratio * -1j
+
+
+def _wave_start(v: Any, x: Any) -> Any:
+    """sqrt(2 / (pi x)) exp(i (x - pi v / 2 - pi / 4))"""
+    c = _cos_pi(0.5 * v + 0.25)
+    d = _sin_pi(0.5 * v + 0.25)
     a = math.cos(x)
     b = math.sin(x)
-    h = math.sqrt(2 / (math.pi * x)) * complex(a * c + b * d, b * c - a * d) / s
-    return h, h * ratio * -1j
+    scale = math.sqrt(2 / (math.pi * x))
+    return complex(scale * (a * c + b * d), scale * (b * c - a * d))
 
 
 def _jy(v: Any, x: Any) -> Any:
     """J(v, x) and Y(v, x) for v >= 0 and x > 0."""
+    if _is_far(v, x):
+        plus, _ = _hankel_sums(v, complex(0.0, -x))
+        h = _wave_start(v, x) * plus
+        return h.real, h.imag
     n, mu = _split(v)
     j = 0.0
     j_after = 0.0
@@ -373,8 +402,8 @@ def _yv(v: Any, x: Any) -> Any:
 # ---- Complex arguments
 
 
-def _ik_right(v: Any, z: Any) -> Any:
-    """exp(-z) I(v, z) and exp(z) K(v, z) for v >= 0 and Re z >= 0."""
+def _k_right(v: Any, z: Any) -> Any:
+    """exp(z) K of the orders v and v + 1 for v >= 0 and Re z >= 0, and whether these are beyond the largest number."""
     n, mu = _split(v)
     size = abs(z)
     if size + z.real <= 4.6:
@@ -387,29 +416,37 @@ def _ik_right(v: Any, z: Any) -> Any:
         s, ratio = _fraction_k(mu, z, size, z.real)
         now = cmath.sqrt(0.5 * math.pi / z) / s
         after = now * ratio
-    large = False
     for i in range(1, int(n) + 1):
         step = 2 * (mu + i) / z * after + now
         now = after
         after = step
         if abs(after.real) + abs(after.imag) > 1e305:
-            large = True
-            if i < n:
-                now = complex(math.inf, 0.0)
-            break
+            return complex(math.inf, 0.0) if i < n else now, after, True
+    return now, after, False
+
+
+def _ke_right(v: Any, z: Any) -> Any:
+    """exp(z) K(v, z) for v >= 0 and Re z >= 0."""
+    if _is_far(v, abs(z)):
+        plus, _ = _hankel_sums(v, z)
+        return cmath.sqrt(0.5 * math.pi / z) * plus
+    now, _, _ = _k_right(v, z)
+    return now
+
+
+def _ie_right(v: Any, z: Any) -> Any:
+    """exp(-z) I(v, z) for v >= 0 and Re z >= 0."""
+    size = abs(z)
     if (size - z.real <= 4 and size <= 30) or 0.25 * size * size <= 0.7 * (v + 1):
         angle = v * math.atan2(z.imag, z.real)
         start = _power_over_gamma(size, v)
-        i_value = complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
-    elif size > 30 and v * v < 2 * size:
+        return complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
+    if _is_far(v, size):
         plus, minus = _hankel_sums(v, z)
         side = 1.0 if z.imag >= 0 else -1.0
-        i_value = (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
-    elif large:
-        i_value = complex(0.0, 0.0)
-    else:
-        i_value = 1 / (z * (after + _i_ratio(v, z, size) * now))
-    return i_value, now
+        return (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
+    now, after, beyond = _k_right(v, z)
+    return complex(0.0, 0.0) if beyond else 1 / (z * (after + _i_ratio(v, z, size) * now))
 
 
 def _exp_turned(z: Any) -> Any:
@@ -431,11 +468,10 @@ def _iv_complex(v: Any, z: Any, scaled: Any) -> Any:
     left = z.real < 0
     w = -z if left else z
     order = abs(v)
-    i, k = _ik_right(order, w)
     # exp(-Re w) I, from which exp(Re w) leads to I
-    value = i * _exp_turned(w)
+    value = _ie_right(order, w) * _exp_turned(w)
     if v < 0 and v != math.floor(v):
-        value = value + 2 / math.pi * _sin_pi(order) * k * cmath.exp(-w - w.real)
+        value = value + 2 / math.pi * _sin_pi(order) * _ke_right(order, w) * cmath.exp(-w - w.real)
     if left:
         value = value * _turn(v if z.imag >= 0 else -v)
     return value if scaled else _grown(value, w.real)
@@ -450,43 +486,46 @@ def _kv_complex(v: Any, z: Any, scaled: Any) -> Any:
     if z.imag == 0 and z.real > 0:
         return complex(_kv(v, z.real, scaled), 0.0)
     if z.real >= 0:
-        _, k = _ik_right(v, z)
+        k = _ke_right(v, z)
         return k if scaled else k * cmath.exp(-z)
     # DLMF 10.34.2
-    i, k = _ik_right(v, -z)
+    i = _ie_right(v, -z)
+    k = _ke_right(v, -z)
     side = 1.0 if z.imag >= 0 else -1.0
     if scaled:
         return _turn(-side * v) * k * cmath.exp(2 * z) - side * math.pi * 1j * i
     return _turn(-side * v) * k * cmath.exp(z) - side * math.pi * 1j * i * cmath.exp(-z)
 
 
-def _jh_upper(v: Any, z: Any) -> Any:
-    """exp(-Im z) J(v, z) and exp(-i z) H1(v, z) for v >= 0 and Im z >= 0 (DLMF 10.27.6, 10.27.8)."""
-    w = complex(z.imag, -z.real)
-    if w.real == 0:
-        w = complex(0.0, w.imag)
-    i, k = _ik_right(v, w)
-    return _turn(0.5 * v) * i * _exp_turned(w), _turn(-0.5 * (v + 1)) * k * (2 / math.pi)
+def _upper(z: Any) -> Any:
+    """z or its conjugate, where Im z >= 0, and that over i."""
+    up = z.conjugate() if z.imag < 0 else z
+    return up, complex(abs(up.imag), -up.real)
 
 
-def _waves(v: Any, z: Any) -> Any:
-    """exp(-|Im z|) J(v, z), and exp(-i z) H1(v, z) where Im z >= 0 or exp(i z) H2(v, z) where it is not."""
+def _j_scaled(v: Any, z: Any) -> Any:
+    """exp(-|Im z|) J(v, z) (DLMF 10.27.6)."""
     order = abs(v)
-    below = z.imag < 0
-    up = z.conjugate() if below else z
-    j, h = _jh_upper(order, up)
+    up, w = _upper(z)
+    j = _turn(0.5 * order) * _ie_right(order, w) * _exp_turned(w)
     if v < 0:
-        # DLMF 10.4.6; J(-v) = cos(pi v) J(v) - sin(pi v) Y(v) with Y = i (J - H1).
         if v == math.floor(v):
             j = _cos_pi(v) * j
         else:
-            small = h * cmath.exp(1j * up - up.imag)
-            j = _turn(-order) * j + 1j * _sin_pi(order) * small
+            # J(-v) = cos(pi v) J(v) - sin(pi v) Y(v) with Y = i (J - H1).
+            h = _turn(-0.5 * (order + 1)) * _ke_right(order, w) * (2 / math.pi)
+            j = _turn(-order) * j + 1j * _sin_pi(order) * h * cmath.exp(1j * up - up.imag)
+    return j.conjugate() if z.imag < 0 else j
+
+
+def _h_scaled(v: Any, z: Any) -> Any:
+    """exp(-i z) H1(v, z) where Im z >= 0, or exp(i z) H2(v, z) where it is not (DLMF 10.27.8, 10.4.6)."""
+    order = abs(v)
+    _, w = _upper(z)
+    h = _turn(-0.5 * (order + 1)) * _ke_right(order, w) * (2 / math.pi)
+    if v < 0:
         h = _turn(order) * h
-    if below:
-        j = j.conjugate()
-        h = h.conjugate()
-    return j, h
+    return h.conjugate() if z.imag < 0 else h
 
 
 def _jv_complex(v: Any, z: Any, scaled: Any) -> Any:
@@ -496,7 +535,7 @@ def _jv_complex(v: Any, z: Any, scaled: Any) -> Any:
         return complex(math.nan, math.nan)
     if z.imag == 0 and (z.real > 0 or v == math.floor(v)):
         return complex(_jv(v, z.real), 0.0)
-    j, _ = _waves(v, z)
+    j = _j_scaled(v, z)
     return j if scaled else _grown(j, abs(z.imag))
 
 
@@ -507,7 +546,8 @@ def _yv_complex(v: Any, z: Any, scaled: Any) -> Any:
         return complex(math.nan, math.nan)
     if z.imag == 0 and z.real > 0:
         return complex(_yv(v, z.real), 0.0)
-    j, h = _waves(v, z)
+    j = _j_scaled(v, z)
+    h = _h_scaled(v, z)
     height = abs(z.imag)
     # Y = i (J - H1) = -i (J - H2)
     turn = 1j if z.imag >= 0 else -1j
@@ -519,14 +559,14 @@ def _hankel(v: Any, z: Any, kind: Any, scaled: Any) -> Any:
     """H1 for kind 1, H2 for kind -1."""
     if _bad(v, z) or z == 0:
         return complex(math.nan, math.nan)
-    j, h = _waves(v, z)
+    h = _h_scaled(v, z)
     turn = kind * 1j
     if (z.imag >= 0) == (kind > 0):
         return h if scaled else h * cmath.exp(turn * z)
     # The other kind is 2 J less this one, which is the smaller part.
     height = abs(z.imag)
     other = h * cmath.exp(-turn * z - height)
-    value = 2 * j - other
+    value = 2 * _j_scaled(v, z) - other
     return value * complex(math.cos(z.real), -kind * math.sin(z.real)) if scaled else _grown(value, height)
 
 
@@ -757,3 +797,132 @@ def hankel2e(v: Any, z: Any) -> Any:
 
 
 jn = jv
+
+
+# ---- Derivatives of any order
+
+
+def _derivative(name: str, row: Any, v: ArrayLike, z: ArrayLike, n: int, sign: float) -> ndarray:
+    """DLMF 10.6.7, and 10.29.5 with sign 1."""
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise ValueError(f"{name}: expected a whole number n >= 0, got {n!r}")
+    v = _c.asarray(v)
+    terms = [sign**k * math.comb(n, k) / 2**n * row(v + float(2 * k - n), z) for k in range(n + 1)]
+    total: ndarray = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def jvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of jv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.jvp(1.0, [0.5, 2.0])
+    array([ 0.45393289, -0.06447162])
+    """
+    return _derivative("jvp", jv, v, z, n, -1.0)
+
+
+def yvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of yv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.yvp(1.0, [0.5, 2.0])
+    array([2.49842605, 0.56389189])
+    """
+    return _derivative("yvp", yv, v, z, n, -1.0)
+
+
+def ivp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of iv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.ivp(1.0, [0.5, 2.0])
+    array([0.54769476, 1.48426688])
+    """
+    return _derivative("ivp", iv, v, z, n, 1.0)
+
+
+def kvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of kv(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.kvp(1.0, [0.5, 2.0])
+    array([-4.23730131, -0.18382681])
+    """
+    return (-1.0) ** n * _derivative("kvp", kv, v, z, n, 1.0)
+
+
+def h1vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of hankel1(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.h1vp(1.0, 2.0)
+    array(-0.06447162+0.56389189j)
+    """
+    return _derivative("h1vp", hankel1, v, z, n, -1.0)
+
+
+def h2vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
+    """The n-th derivative of hankel2(v, z) by z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.h2vp(1.0, 2.0)
+    array(-0.06447162-0.56389189j)
+    """
+    return _derivative("h2vp", hankel2, v, z, n, -1.0)
+
+
+# ---- The confluent hypergeometric limit function
+
+
+def _hyp0f1(v: Any, z: Any) -> Any:
+    """The series where it keeps its digits, else DLMF 10.39.9 and 10.16.9."""
+    if math.isnan(v) or math.isnan(z) or (v <= 0 and v == math.floor(v)):
+        return math.nan
+    if z == 0:
+        return 1.0
+    if math.isinf(z):
+        return math.inf if z > 0 and v > 0 else math.nan
+    if abs(z) <= 0.7 * abs(v) or abs(z) <= 2 or (z > 0 and v > 0 and z < 400):
+        return _power_series(v - 1, z)
+    x = 2 * math.sqrt(abs(z))
+    if z > 0:
+        # exp(x / 2) twice: the power before them may be small where the function does not overflow.
+        return _iv(v - 1, x, True) * (math.exp(0.5 * x) / _rgamma(v)) * (0.5 * x) ** (1 - v) * math.exp(0.5 * x)
+    return _jv(v - 1, x) / _rgamma(v) * (0.5 * x) ** (1 - v)
+
+
+def _hyp0f1_of_complex(v: Any, z: Any) -> Any:
+    if v != v or (v <= 0 and v == math.floor(v)) or not abs(z) < math.inf:
+        return complex(math.nan, math.nan)
+    if z.imag == 0:
+        return complex(_hyp0f1(v, z.real), 0.0)
+    if abs(z) <= 0.7 * abs(v) or abs(z) <= 2:
+        return _power_series(v - 1, z)
+    root = cmath.sqrt(z)
+    power = cmath.exp((1 - v) * cmath.log(root) + root.real)
+    return _iv_complex(v - 1, 2 * root, True) * power / _rgamma(v) * math.exp(root.real)
+
+
+def _hyp0f1_slopes(y: Any, v: Any, z: Any) -> Any:
+    return None, hyp0f1(v + 1.0, z) / v
+
+
+@special_function(_BOTH, of_complex=_hyp0f1_of_complex, slopes=_hyp0f1_slopes)
+def hyp0f1(v: Any, z: Any) -> Any:
+    """The confluent hypergeometric limit function 0F1(; v; z) of real v and real or complex z.
+
+    Examples
+    --------
+    >>> bc.scipy.special.hyp0f1(1.0, [-1.0, 0.0, 4.0])
+    array([ 0.22389078,  1.        , 11.30192195])
+    """
+    return _hyp0f1(v, z)

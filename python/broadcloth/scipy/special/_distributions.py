@@ -1,4 +1,4 @@
-"""Functions of distributions that are made of the incomplete beta function and of series: Student's t, Kolmogorov's, Owen's T."""
+"""Functions of distributions made of the incomplete beta function and of series: Student's t, Kolmogorov's, Smirnov's, Owen's T."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from ... import _broadcloth as _c
 from ._functions import special_function
 
-__all__ = ["kolmogi", "kolmogorov", "owens_t", "stdtr", "stdtrit"]
+__all__ = ["kolmogi", "kolmogorov", "ndtri_exp", "owens_t", "smirnov", "smirnovi", "stdtr", "stdtrit"]
 
-_betainc, _betaincc, _betaincinv, _betainccinv, _beta, _ndtr, _ndtri, _erfc, _erf = (
-    _c.ufuncs[name] for name in ["betainc", "betaincc", "betaincinv", "betainccinv", "beta", "ndtr", "ndtri", "erfc", "erf"]
+_betainc, _betaincc, _betaincinv, _betainccinv, _beta, _ndtr, _ndtri, _erfc, _erf, _erfcx = (
+    _c.ufuncs[name] for name in ["betainc", "betaincc", "betaincinv", "betainccinv", "beta", "ndtr", "ndtri", "erfc", "erf", "erfcx"]
 )
 
 
@@ -156,6 +156,133 @@ def kolmogi(p: Any) -> Any:
             break
         y = y + step if low < y + step < high else 0.5 * (low + high)
     return y
+
+
+def _binomial_rest(n: Any) -> Any:
+    """log(n!) less Stirling's formula."""
+    if n < 16:
+        return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.9189385332046728 if n > 0 else 0.0
+    u = 1 / (n * n)
+    return (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))) / n
+
+
+def _deviance(x: Any, mean: Any) -> Any:
+    """x log(x / mean) + mean - x"""
+    difference = x - mean
+    total = x + mean
+    if abs(difference) < 0.1 * total:
+        u = difference / total
+        value = difference * u
+        term = 2 * x * u
+        for k in range(1, 20):
+            term *= u * u
+            value += term / (2 * k + 1)
+        return value
+    return x * math.log(x / mean) - difference
+
+
+def _smirnov(n: Any, d: Any) -> Any:
+    """Birnbaum and Tingey's sum (1951) over v of d / (d + v / n) times the binomial probability of v where that of one is d + v / n, by
+    Loader's form of it (2000). All terms are positive."""
+    if math.isnan(d) or not n > 0 or n != math.floor(n) or d < 0 or d > 1:
+        return math.nan
+    if d == 0 or d == 1:
+        return 1.0 if d == 0 else 0.0
+    total = (1 - d) ** n if n < 1000 else math.exp(n * math.log1p(-d))
+    top = _binomial_rest(n)
+    v = 1.0
+    largest = 0.0
+    while v < n and d + v / n < 1:
+        p = d + v / n
+        rest = n - v
+        q = rest / n - d
+        power = _deviance(v, n * p) + _deviance(rest, n * q) - top + _binomial_rest(v) + _binomial_rest(rest)
+        term = d / p * math.sqrt(n / (2 * math.pi * v * rest)) * math.exp(-power)
+        total += term
+        largest = max(largest, term)
+        if term < 1e-19 * total and term < largest * 1e-6:
+            break
+        v += 1
+    return min(total, 1.0)
+
+
+@special_function("ff dd")
+def smirnov(n: Any, d: Any) -> Any:
+    """The upper tail of the one-sided statistic of Kolmogorov and Smirnov: the probability that it is at least d for n numbers.
+
+    Examples
+    --------
+    >>> bc.scipy.special.smirnov(10, [0.1, 0.3, 0.5])
+    array([0.76420523, 0.13546356, 0.0038887 ])
+    """
+    return _smirnov(n, d)
+
+
+@special_function("ff dd")
+def smirnovi(n: Any, p: Any) -> Any:
+    """The inverse of smirnov in d.
+
+    Examples
+    --------
+    >>> bc.scipy.special.smirnovi(10, [0.05, 0.5])
+    array([0.36866333, 0.17157867])
+    """
+    if not 0 <= p <= 1 or not n > 0 or n != math.floor(n):
+        return math.nan
+    if p == 0 or p == 1:
+        return 1.0 - p
+    low = 0.0
+    high = 1.0
+    # The first term of the sum is a lower bound of the tail; exp(-2 n d**2) is near it for many numbers.
+    d = min(max(math.sqrt(-math.log(p) / (2 * n)), -math.expm1(math.log(p) / n)), 0.999)
+    h = 0.0
+    for _ in range(200):
+        tail = _smirnov(n, d)
+        if tail > p:
+            low = d
+        else:
+            high = d
+        h = 1e-6 * min(d, 1 - d)
+        slope = (_smirnov(n, d + h) - _smirnov(n, d - h)) / (2 * h)
+        step = -(tail - p) / slope if p > 0.5 else -tail * math.log(tail / p) / slope if tail > 0 and slope < 0 else math.inf
+        following = d + step
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        change = abs(following - d)
+        d = following
+        if change <= 2e-16 * d:
+            break
+    return d
+
+
+@special_function("f d")
+def ndtri_exp(y: Any) -> Any:
+    """The inverse of log_ndtr: x where the logarithm of the normal distribution function is y <= 0.
+
+    Examples
+    --------
+    >>> bc.scipy.special.ndtri_exp([-1e-20, -1.0, -1000.0])
+    array([  9.26234009,  -0.33747496, -44.61574773])
+    """
+    if math.isnan(y) or y > 0:
+        return math.nan
+    if y == 0 or math.isinf(y):
+        return math.inf if y == 0 else -math.inf
+    if y > -0.1:
+        return -_ndtri(-math.expm1(y))
+    if y > -2:
+        return _ndtri(math.exp(y))
+    x = -math.sqrt(-2 * y)
+    if y < -20:
+        x = -math.sqrt(-2 * y - math.log(-4 * math.pi * y))
+    for _ in range(12):
+        # erfcx keeps the tail: log_ndtr(x) = log(erfcx(-x / sqrt(2)) / 2) - x**2 / 2.
+        scaled = _erfcx(-x / math.sqrt(2.0))
+        step = (math.log(0.5 * scaled) - 0.5 * x * x - y) * scaled * 1.2533141373155003
+        x -= step
+        if abs(step) < 1e-9 * abs(x):
+            break
+    return x
 
 
 # The positive nodes of roots_legendre(40), enough for exp(-t**2 / 2) to t = 9, and their weights.
