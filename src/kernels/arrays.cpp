@@ -43,8 +43,11 @@ std::vector<Value> FunctionCompiler::index_items(const Value& index) {
 
 std::vector<Value> FunctionCompiler::array_indices(const Value& index, const Node* n) {
   std::vector<Value> items = index_items(index);
-  for (Value& i : items)
+  for (Value& i : items) {
     i = host() && i.is(Kind::list) ? list_array(i) : host() && i.display ? spill(host_array_of(i, nullptr, n)) : scalar_of(i, n);
+    if (i.is_scalar() && is_bool(i.type->dtype))
+      fail(n, "an array cannot be indexed by one boolean", {{source_of(n->a ? n->a : n), i.type}}, "convert it with int()");
+  }
   return items;
 }
 

@@ -296,7 +296,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const std::string plain = name.substr(name.find('.') + 1);
   if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath))
     return std::nullopt;
-  const auto op = elementwise_op(plain);
+  // numpy.angle() of booleans is float64, and takes degrees: compiled functions have it in Python.
+  const auto op = host() && plain == "angle" ? std::nullopt : elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& row = info(*op);
   if (!math) return call_ufunc(name, static_cast<int>(*op), args, n);

@@ -656,6 +656,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "arange") {
     Bound b(args, {"start", "stop", "step", "dtype"});
     accept(b);
+    if (!b.given(0)) fail(n, "arange() needs an argument for 'stop'");
     const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
     const Value start = b.given(1) ? b[0] : zero, stop = b.given(1) ? b[1] : b[0], step = b.given(2) ? b[2] : one;
     Type t = int64_type();
@@ -1097,8 +1098,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   }
   if (name == "reshape" && !args.keywords.empty() && (p.empty() || p.size() == 1 || p[0].is_scalar() || p[0].is(Kind::literal))) {
     CallArguments all = args;
+    if (p.empty()) fail(n, ".reshape() takes the shape by position only", {}, "write x.reshape(2, 3) or x.reshape((2, 3))");
     all.positional = {self};
-    if (!p.empty()) all.positional.push_back(p.size() == 1 ? p[0] : tuple_of(p));
+    all.positional.push_back(p.size() == 1 ? p[0] : tuple_of(p));
     all.nodes.assign(all.positional.size(), n);
     return call_builtin("numpy.reshape", std::move(all), n);
   }
@@ -1146,7 +1148,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return call_builtin("numpy." + name, std::move(all), n);
   }
   if (name == "dot" && p.size() == 1) return host_builtin("numpy.dot", {{self, p[0]}, {n, n}, {}}, n);
-  if (name == "round" || name == "trace" || name == "searchsorted") {
+  if (name == "round" || name == "trace" || name == "searchsorted" || name == "clip") {
     CallArguments all = args;
     all.positional.insert(all.positional.begin(), self);
     all.nodes.insert(all.nodes.begin(), n);

@@ -407,6 +407,8 @@ def digitize(x, bins, right=False):
 @stands_for("numpy.cov")
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     less = (0 if bias else 1) if ddof is None else ddof
+    if less != int(less):
+        raise ValueError("ddof must be integer")
     if y is None:
         if m.ndim == 1:
             return np.array(np.divide(np.var(m) * m.size, m.size - less))
