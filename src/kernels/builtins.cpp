@@ -96,7 +96,8 @@ std::vector<std::string> known_names() {
   for (const char* n : kMath) names.insert(std::string("math.") + n);
   for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
   for (int i = 0; i < kOpCount; ++i)
-    if (info(static_cast<Op>(i)).kind == OpKind::elementwise) names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
+    if (info(static_cast<Op>(i)).kind == OpKind::elementwise && static_cast<Op>(i) != Op::cast)
+      names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
   for (const std::string& n : host_names()) names.insert(n);
   return {names.begin(), names.end()};
 }

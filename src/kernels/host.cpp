@@ -510,7 +510,12 @@ Type FunctionCompiler::host_dtype(const Value& v, Type otherwise, const Node* n)
   if (!v.type || v.is_none()) return otherwise;
   if (v.is(Kind::dtype)) return v.type->element;
   if (v.is(Kind::string) && type_from_name(v.type->name)) return type_from_name(v.type->name);
-  fail(n, fmt::format("expected a dtype, got {}", v.type->spelling), {}, "write numpy.float64, or a.dtype");
+  if (v.is(Kind::string))
+    fail(n, fmt::format("no dtype is called '{}'", v.type->name), {},
+         nearest(v.type->name, {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+                                "float64", "complex64", "complex128"}));
+  fail(n, fmt::format("expected a dtype, got {}", v.type->spelling), {},
+       v.integer() ? "a shape of several axes is one tuple, as in zeros((2, 3))" : "write numpy.float64, or a.dtype");
 }
 
 /// A tuple (a list display), nested or not, as a new array.
@@ -763,7 +768,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (is({"concatenate", "hstack", "vstack", "stack"})) {
     Bound b(args, {"arrays", "axis"});
     accept(b);
-    if (b[0].is_array()) fail(n, fmt::format("{}() takes a tuple of arrays in compiled functions", name));
+    if (b[0].is_array())
+      fail(n, fmt::format("{}() takes a tuple of arrays in compiled functions", name), {}, "put them into one tuple: (a, b)");
     if (!b[0].is(Kind::tuple) || b[0].type->items.empty()) fail(n, fmt::format("{}() takes a tuple of arrays", name));
     const Value whole = b[0].items.empty() && !b[0].simple ? spill(b[0]) : b[0];
     std::vector<Value> arrays;

@@ -58,6 +58,10 @@ MISTAKES = [
     ("too many indices in a kernel", "cuda.jit(indexes)[1, 1](b)", TypingError, ["too many indices: 2", "array(float64, 1d, C)", "^"]),
     ("a name that is not defined", "njit(misses)(1)", TypingError, ["'undefined_name' is not defined", "^"]),
     ("a method that arrays have not", "njit(calls)(np.zeros(3))", TypingError, ["no method 'foo'", "array(float64, 1d, C)", "^"]),
+    ("a text as an index in compiled code", "njit(keys)(np.zeros(3))", TypingError, ["by integers", "not by a str", "structured", "^"]),
+    ("a dtype's name in compiled code", "njit(names)()", TypingError, ["'flaot64'", "did you mean 'float64'?", "^"]),
+    ("a shape as two arguments in compiled code", "njit(shapes)()", TypingError, ["expected a dtype", "zeros((2, 3))", "^"]),
+    ("arrays without a tuple in compiled code", "njit(joins)(np.zeros(3))", TypingError, ["tuple of arrays", "(a, b)", "^"]),
     ("types that do not unify", "njit(mixes)(1)", TypingError, ["'y'", "int64", "str", "use two names", "^"]),
     ("a signature of other arity", "vectorize(['float64(float64)'])(adds)", TypeError, ["adds takes 2 arguments", "has 1"]),
     ("a mistake in C++", "raw((1,), (1,), (b,)); bc.synchronize()", CompileError, ["undeclared identifier 'y'", "^"]),
@@ -78,6 +82,22 @@ def misses(x):
 
 def calls(x):
     return x.foo()
+
+
+def keys(x):
+    return x["T"]
+
+
+def names():
+    return np.zeros(3, dtype="flaot64")
+
+
+def shapes():
+    return np.zeros(2, 3)
+
+
+def joins(x):
+    return np.concatenate(x, x)
 
 
 def mixes(x):
