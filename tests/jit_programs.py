@@ -465,7 +465,7 @@ def difference(statements: list[str]) -> str | None:
         raised, expected = outcome(f, theirs)
         if raised in NOT_MEANT:
             return None
-        failed, got = outcome(bc.njit(f), ours)
+        failed, got = outcome(bc.njit(f, boundscheck=True), ours)
     if isinstance(got, TypingError):
         text = str(got)
         if is_fault(text):
@@ -504,7 +504,7 @@ def called_together(functions: list[Callable[..., Any]], raised: list[str]) -> C
             lines.append(f"r{k} = {call}")
         results.append(f"r{k}")
     body = "\n".join("    " + line for line in [*lines, f"return ({', '.join(results)},)"])
-    names = {f"f{k}": bc.njit(f) for k, f in enumerate(functions)}
+    names = {f"f{k}": bc.njit(f, boundscheck=True) for k, f in enumerate(functions)}
     return function(f"def f({', '.join(parameters)}):\n{body}\n", **names)
 
 
@@ -528,7 +528,7 @@ def all_right(seeds: list[int]) -> bool:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                results = bc.njit(f)(*(v for given in ours for v in given))
+                results = bc.njit(f, boundscheck=True)(*(v for given in ours for v in given))
         except TypingError as error:
             refused = [k for k, case in enumerate(cases) if case[0].__code__.co_filename in str(error)]
             if not refused or is_fault(str(error)):

@@ -252,7 +252,9 @@ int truth(PyObject* self) {
       throw_python(PyExc_ValueError,
                    "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
     if (n > 1)
-      throw_python(PyExc_ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+      throw_python(PyExc_ValueError,
+                   "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all(), and & or | instead of "
+                   "'and' or 'or' between arrays");
     const HiddenWait hidden("the truth of an array (if, while, and, or, not, a comparison of Python's)");
     return truth_of(look(a));
   });
@@ -265,7 +267,12 @@ PyRef only_value(PyObject* self) {
     if (!is_complex(element.dtype)) return to_python(element.scalar(), element.dtype);
   }
   const Array& a = array_of(self);
-  if (a.ndim() != 0) throw_python(PyExc_TypeError, "only 0-dimensional arrays can be converted to Python scalars");
+  if (a.ndim() != 0)
+    throw_python(PyExc_TypeError,
+                 fmt::format("only 0-dimensional arrays can be converted to Python scalars, got shape {}; index one element, "
+                             "or convert all with astype() or tolist()",
+                             a.shape())
+                     .c_str());
   if (!is_complex(a.dtype()) || !as_py_array(self)->scalar) return to_python(look(a), a.dtype());
   // As NumPy's complex scalars, an element gives its real part.
   warn_of_lost_imaginary(a.dtype(), real_type(a.dtype()));

@@ -534,7 +534,7 @@ void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value
 }  // namespace
 
 void set_item(PyObject* self, PyObject* key, PyObject* value) {
-  if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only");
+  if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only; write to a copy of it: x.copy()");
   const Array& a = array_of(self);
   SliceItem few[kFew];
   const int n = few_basic(key, few);

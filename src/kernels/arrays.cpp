@@ -6,6 +6,9 @@
 
 namespace bc::kernels {
 namespace {
+// x["T"] of an array of numbers is no transposed array.
+constexpr const char* kNoFields = "an array of numbers is indexed by integers, slices, masks and arrays of integers, not by a str";
+constexpr const char* kWhatHasFields = "structured arrays have fields that are named so";
 
 /// Tells whether two views of one variable may share elements in unlike places. Each is written by view() as "|,axis,axis…" a view.
 bool may_overlap(std::string_view a, std::string_view b) {
@@ -43,8 +46,11 @@ std::vector<Value> FunctionCompiler::index_items(const Value& index) {
 
 std::vector<Value> FunctionCompiler::array_indices(const Value& index, const Node* n) {
   std::vector<Value> items = index_items(index);
-  for (Value& i : items)
+  for (Value& i : items) {
     i = host() && i.is(Kind::list) ? list_array(i) : host() && i.display ? spill(host_array_of(i, nullptr, n)) : scalar_of(i, n);
+    if (i.is_scalar() && is_bool(i.type->dtype))
+      fail(n, "an array cannot be indexed by one boolean", {{source_of(n->a ? n->a : n), i.type}}, "convert it with int()");
+  }
   return items;
 }
 
@@ -261,7 +267,10 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     if (const auto i = index.integer(); i && *i >= 0 && *i < static_cast<int64_t>(object.type->element->fields.size()))
       return reference_field(object, object.type->element->fields[static_cast<size_t>(*i)], n);
   }
-  if (object.is_array() && index.is(Kind::string)) return array_attribute(object, index.type->name, n);
+  if (object.is_array() && index.is(Kind::string)) {
+    if (object.type->element->is_scalar()) fail(n, kNoFields, {{source_of(n->a), object.type}}, kWhatHasFields);
+    return array_attribute(object, index.type->name, n);
+  }
   if (object.is_array()) {
     if (object.lazy && host()) return subscript_of(host_array(object, n), index, n);
     if (object.lazy) {
@@ -707,7 +716,10 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
     return;
   if ((object.is(Kind::record) || is_record_reference(object)) && both[1].is(Kind::string))
     return assign_field(object, both[1].type->name, value, target, at);
-  if (object.is_array() && both[1].is(Kind::string)) return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
+  if (object.is_array() && both[1].is(Kind::string)) {
+    if (object.type->element->is_scalar()) fail(target, kNoFields, {{source_of(target->a), object.type}}, kWhatHasFields);
+    return assign_elements(array_attribute(object, both[1].type->name, target), value, at);
+  }
   if (object.is(Kind::builtin) && object.type->name == "flat" && (both[1].is_scalar() || both[1].is(Kind::literal))) {
     if (object.items[0].type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.items[0].type}});
     linef("{} = {};", flat_place(object, both[1], target), convert(value, object.items[0].type->element, at));

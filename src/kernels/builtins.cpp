@@ -96,7 +96,8 @@ std::vector<std::string> known_names() {
   for (const char* n : kMath) names.insert(std::string("math.") + n);
   for (const AtomicRow& a : kAtomics) names.insert(std::string("cuda.atomic.") + a.name);
   for (int i = 0; i < kOpCount; ++i)
-    if (info(static_cast<Op>(i)).kind == OpKind::elementwise) names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
+    if (info(static_cast<Op>(i)).kind == OpKind::elementwise && static_cast<Op>(i) != Op::cast)
+      names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
   for (const std::string& n : host_names()) names.insert(n);
   return {names.begin(), names.end()};
 }
@@ -296,7 +297,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const std::string plain = name.substr(name.find('.') + 1);
   if (math && std::find_if(std::begin(kMath), std::end(kMath), [&](const char* m) { return plain == m; }) == std::end(kMath))
     return std::nullopt;
-  const auto op = elementwise_op(plain);
+  // numpy.angle() of booleans is float64, and takes degrees: compiled functions have it in Python.
+  const auto op = host() && plain == "angle" ? std::nullopt : elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& row = info(*op);
   if (!math) return call_ufunc(name, static_cast<int>(*op), args, n);

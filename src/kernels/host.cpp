@@ -510,7 +510,12 @@ Type FunctionCompiler::host_dtype(const Value& v, Type otherwise, const Node* n)
   if (!v.type || v.is_none()) return otherwise;
   if (v.is(Kind::dtype)) return v.type->element;
   if (v.is(Kind::string) && type_from_name(v.type->name)) return type_from_name(v.type->name);
-  fail(n, fmt::format("expected a dtype, got {}", v.type->spelling), {}, "write numpy.float64, or a.dtype");
+  if (v.is(Kind::string))
+    fail(n, fmt::format("no dtype is called '{}'", v.type->name), {},
+         nearest(v.type->name, {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+                                "float64", "complex64", "complex128"}));
+  fail(n, fmt::format("expected a dtype, got {}", v.type->spelling), {},
+       v.integer() ? "a shape of several axes is one tuple, as in zeros((2, 3))" : "write numpy.float64, or a.dtype");
 }
 
 /// A tuple (a list display), nested or not, as a new array.
@@ -656,6 +661,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "arange") {
     Bound b(args, {"start", "stop", "step", "dtype"});
     accept(b);
+    if (!b.given(0)) fail(n, "arange() needs an argument for 'stop'");
     const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
     const Value start = b.given(1) ? b[0] : zero, stop = b.given(1) ? b[1] : b[0], step = b.given(2) ? b[2] : one;
     Type t = int64_type();
@@ -762,7 +768,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (is({"concatenate", "hstack", "vstack", "stack"})) {
     Bound b(args, {"arrays", "axis"});
     accept(b);
-    if (b[0].is_array()) fail(n, fmt::format("{}() takes a tuple of arrays in compiled functions", name));
+    if (b[0].is_array())
+      fail(n, fmt::format("{}() takes a tuple of arrays in compiled functions", name), {}, "put them into one tuple: (a, b)");
     if (!b[0].is(Kind::tuple) || b[0].type->items.empty()) fail(n, fmt::format("{}() takes a tuple of arrays", name));
     const Value whole = b[0].items.empty() && !b[0].simple ? spill(b[0]) : b[0];
     std::vector<Value> arrays;
@@ -1097,8 +1104,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   }
   if (name == "reshape" && !args.keywords.empty() && (p.empty() || p.size() == 1 || p[0].is_scalar() || p[0].is(Kind::literal))) {
     CallArguments all = args;
+    if (p.empty()) fail(n, ".reshape() takes the shape by position only", {}, "write x.reshape(2, 3) or x.reshape((2, 3))");
     all.positional = {self};
-    if (!p.empty()) all.positional.push_back(p.size() == 1 ? p[0] : tuple_of(p));
+    all.positional.push_back(p.size() == 1 ? p[0] : tuple_of(p));
     all.nodes.assign(all.positional.size(), n);
     return call_builtin("numpy.reshape", std::move(all), n);
   }
@@ -1146,7 +1154,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return call_builtin("numpy." + name, std::move(all), n);
   }
   if (name == "dot" && p.size() == 1) return host_builtin("numpy.dot", {{self, p[0]}, {n, n}, {}}, n);
-  if (name == "round" || name == "trace" || name == "searchsorted") {
+  if (name == "round" || name == "trace" || name == "searchsorted" || name == "clip") {
     CallArguments all = args;
     all.positional.insert(all.positional.begin(), self);
     all.nodes.insert(all.nodes.begin(), n);

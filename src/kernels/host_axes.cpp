@@ -40,7 +40,12 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     const Value x = argument(0, {"a"}), axis = argument(1, {"axis"});
     if (!x.type) fail(n, "squeeze() takes an array");
     const Value a = host_array(x, n);
-    if (a.type->ndim == 0) return a;
+    if (a.type->ndim == 0) {
+      if (axis.type && !axis.is_none())
+        for (const Value& i : index_items(axis))
+          if (i.integer() != 0 && i.integer() != -1) fail(n, "squeeze(): the axis is out of bounds for an array without dimensions");
+      return a;
+    }
     if (!axis.type || axis.is_none())
       fail(n, "squeeze() needs an axis in compiled functions, where the number of dimensions is known before the extents",
            {{source_of(n), a.type}}, "name the axes, as in squeeze(a, 0) or squeeze(a, (0, 2))");

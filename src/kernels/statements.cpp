@@ -492,10 +492,10 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     v = c;
     return true;
   };
-  int written = 0;
-  for (Value& v : items) written += !constant_or_new(v);
-  const bool from_spilled = value.items.empty();
-  if (written > 1 && !from_spilled)
+  bool later = false;  // an item is read behind the first store
+  for (size_t i = 0; i < items.size(); ++i) later |= !constant_or_new(items[i]) && i > 0;
+  const bool own = value.is(Kind::tuple) && value.items.empty();  // items of a temporary, which no store changes
+  if (later && !own)
     for (Value& v : items)
       if (!constant_or_new(v)) v = spill(v);
   for (size_t i = 0; i < n; ++i) {

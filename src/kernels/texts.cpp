@@ -95,6 +95,9 @@ Value FunctionCompiler::formatted_text(const Node* n) {
     Value v = expression(part->a);
     if (!v.type) return {};
     bool quoted = part->text == "r";
+    if (part->text == "a") fail(part, "the conversion !a is not supported in compiled functions", {}, "use !r");
+    if (part->b && !part->text.empty())
+      v = quoted ? call_builtin("builtins.repr", {{v}, {part}, {}}, part) : *text_class("str", {{v}, {part}, {}}, part);
     if (!part->b)
       if (auto arrays = text_of_arrays(v, quoted ? "builtins.repr" : "builtins.str", part)) v = *arrays, quoted = false;
     if (v.is(Kind::string) && !part->b && part->text != "r") {

@@ -125,7 +125,9 @@ std::vector<Array> array_split(const Array& a, int64_t sections, int64_t axis) {
 std::vector<Array> split(const Array& a, int64_t sections, int64_t axis) {
   const int64_t n = a.shape()[normalize_axis(axis, a.ndim(), "split")];
   BC_CHECK(sections > 0, Value, "number sections must be larger than 0.");
-  BC_CHECK(n % sections == 0, Value, "array split does not result in an equal division: {} elements into {} parts", n, sections);
+  BC_CHECK(n % sections == 0, Value,
+           "array split does not result in an equal division: {} elements into {} parts; array_split() makes parts of unlike sizes", n,
+           sections);
   return array_split(a, sections, axis);
 }
 std::vector<Array> split(const Array& a, std::span<const int64_t> cuts, int64_t axis) { return array_split(a, cuts, axis); }

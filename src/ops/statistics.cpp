@@ -54,7 +54,9 @@ ArrayPair average(const Array& a, const std::optional<Axes>& axes, const std::op
     const std::vector<int> at = axes_of(a, axes, "average");
     Dims expected;
     for (int d : at) expected.push_back(a.shape()[d]);
-    BC_CHECK(w.shape() == expected, Value, "Shape of weights must be consistent with shape of a along specified axis.");
+    BC_CHECK(w.shape() == expected, Value,
+             "Shape of weights must be consistent with shape of a along specified axis. Expected weights of shape {}, got {}", expected,
+             w.shape());
     Layout l;
     l.offset = w.offset();
     l.shape = Dims(a.ndim(), 1);

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 from broadcloth import njit
@@ -498,3 +499,56 @@ def test_slices_are_kept_in_variables():
 
     with pytest.raises(bc.TypingError, match="slices take integers"):
         wrong(np.arange(3), 1.5)
+
+
+def put(x, mask, value):
+    x = x.copy()
+    x[mask] = value
+    return x
+
+
+@pytest.mark.parametrize(
+    ("mask", "value"),
+    [
+        ([True, False, True], [8.0, 9.0]),
+        ([True, False, True], [8.0]),
+        ([True, False, True], [8.0, 9.0, 10.0]),
+        ([True, False, True], []),
+        ([False, False, False], []),
+        ([True, False], [8.0]),
+        ([True, False], 8.0),
+        ([True], 8.0),
+        ([True, False, True, True], 8.0),
+    ],
+)
+def test_masks_and_their_values_have_fitting_lengths(mask, value):
+    given = np.array([3.0, 1.0, 2.0]), np.array(mask), np.array(value) if isinstance(value, list) else value
+    try:
+        expected = put(*given)
+    except (IndexError, ValueError) as error:
+        with pytest.raises(type(error)):
+            bc.njit(put)(*given)
+    else:
+        assert_array_equal(bc.njit(put)(*given), expected)
+
+
+def test_values_of_a_mask_are_read_before_they_are_overwritten():
+    def shift(x):
+        x[x > 0.5] = x[:3]
+        return x
+
+    assert_array_equal(bc.njit(shift)(np.array([0.0, 1.0, 2.0, 3.0])), [0.0, 0.0, 1.0, 2.0])
+
+
+def test_loops_and_items_of_array_expressions():
+    def f(x):
+        total = 0.0
+        for u in x * 2.0:
+            total += u
+        for row in np.outer(x, x) + 1.0:
+            total += row[0]
+        return total, (x + 1.0)[1], (x * 3.0)[::-1], [u for u in np.where(x > 1.0, x, 0.0)]
+
+    x = np.array([0.5, 1.5, 2.5])
+    for ours, theirs in zip(bc.njit(f)(x), f(x), strict=True):
+        assert_array_equal(ours, theirs)

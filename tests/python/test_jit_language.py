@@ -954,3 +954,31 @@ def test_the_length_of_an_array_expression():
         return len(a * 2), len(a // -7), len(a[1:] + 1)
 
     assert f(np.arange(5)) == (5, 5, 4)
+
+
+def test_exchanged_names_whose_values_are_known():
+    def f(n):
+        i, j = 1, n + 2
+        i, j = j, i
+        i, j = j, i
+        return i, j
+
+    assert bc.njit(f)(5) == f(5)
+
+
+def test_items_of_lists_and_arrays_are_read_before_stores():
+    def f(x, y):
+        y[1], y[0] = y
+        x[0], x[1] = x[::-1]
+        return y
+
+    x, items = np.array([1.0, 2.0]), [3, 4]
+    assert bc.njit(f)(x, [3, 4]) == f(x.copy(), items)
+    assert x.tolist() == [2.0, 1.0]
+
+
+def test_conversions_before_format_specifications():
+    def f(s, n):
+        return f"{s!r:>6}|{n!s:>5}|{n!r:<4}|{s!s:^7}|{3.5!r:>6}"
+
+    assert bc.njit(f)("ab", 12) == f("ab", 12)

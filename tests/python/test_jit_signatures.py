@@ -21,6 +21,8 @@ NOT_SAID = {
     "numpy.matmul": {"axes", "axis", "keepdims"},
     "numpy.array": {"ndmax"},
     "array.fill": {"value"},  # by position only, whatever it says
+    "array.any": {"keepdims"},  # by name only, whatever it says: the third by position is `out`
+    "array.all": {"keepdims"},
 }
 
 

@@ -29,12 +29,12 @@ MISTAKES = [
     ("arrays without a list", "bc.concatenate(a, a)", TypeError, ["one list", "concatenate([a, b])"]),
     ("arrays of other dimensions", "bc.concatenate([a, b])", ValueError, ["index 0 has 2 dimension(s)", "index 1 has 1 dimension(s)"]),
     ("a stack of unequal shapes", "bc.stack([b, i])", ValueError, ["same shape", "(4,)", "(5,)"]),
-    ("a split that leaves a rest", "bc.split(b, 3)", ValueError, ["equal division", "4 elements into 3 parts"]),
+    ("a split that leaves a rest", "bc.split(b, 3)", ValueError, ["equal division", "4 elements into 3 parts", "array_split()"]),
     ("an axis that is not there", "a.sum(axis=2)", np.exceptions.AxisError, ["sum", "axis 2", "dimension 2"]),
-    ("weights of another shape", "bc.average(a, 0, [1, 2, 3])", ValueError, ["weights", "shape"]),
-    ("the truth of an array", "if a > 2: pass", ValueError, ["ambiguous", "a.any() or a.all()"]),
-    ("and between arrays", "(a > 1) and (a < 3)", ValueError, ["ambiguous"]),
-    ("an array as a number", "int(b)", TypeError, ["only 0-dimensional arrays"]),
+    ("weights of another shape", "bc.average(a, 0, [1, 2, 3])", ValueError, ["weights", "shape (2,)", "got (3,)"]),
+    ("the truth of an array", "if a > 2: pass", ValueError, ["ambiguous", "a.any() or a.all()", "& or |"]),
+    ("and between arrays", "(a > 1) and (a < 3)", ValueError, ["ambiguous", "& or | instead of 'and'"]),
+    ("an array as a number", "int(b)", TypeError, ["only 0-dimensional arrays", "got shape (4,)", "astype()"]),
     ("a name with a typing error", "bc.arrange(5)", AttributeError, ["arrange"]),
     ("append as of lists", "b.append(5)", AttributeError, ["append"]),
     ("rows of unequal length", "bc.array([[1, 2], [3]])", ValueError, ["inhomogeneous", "(2,)"]),
@@ -42,7 +42,7 @@ MISTAKES = [
     ("an unknown keyword", "bc.arange(0, 10, stepp=2)", TypeError, ["arange()", "'stepp'"]),
     ("floats added to integers in place", "i += 0.5", np._core._exceptions.UFuncTypeError, ["float64", "int64", "same_kind"]),
     ("values of another length", "b[:2] = [1, 2, 3]", ValueError, ["(3,)", "(2,)"]),
-    ("a write to what is stretched", "bc.broadcast_to(b, (3, 4))[0] = 1", ValueError, ["read-only"]),
+    ("a write to what is stretched", "bc.broadcast_to(b, (3, 4))[0] = 1", ValueError, ["read-only", "x.copy()"]),
     ("a negative power of integers", "i ** -1", ValueError, ["negative integer powers"]),
     ("an output of another shape", "bc.add(b, b, out=bc.zeros(3))", ValueError, ["add", "(4,)", "(3,)"]),
     ("where with one value", "bc.where(a > 1, a)", ValueError, ["both or neither"]),
@@ -58,6 +58,10 @@ MISTAKES = [
     ("too many indices in a kernel", "cuda.jit(indexes)[1, 1](b)", TypingError, ["too many indices: 2", "array(float64, 1d, C)", "^"]),
     ("a name that is not defined", "njit(misses)(1)", TypingError, ["'undefined_name' is not defined", "^"]),
     ("a method that arrays have not", "njit(calls)(np.zeros(3))", TypingError, ["no method 'foo'", "array(float64, 1d, C)", "^"]),
+    ("a text as an index in compiled code", "njit(keys)(np.zeros(3))", TypingError, ["by integers", "not by a str", "structured", "^"]),
+    ("a dtype's name in compiled code", "njit(names)()", TypingError, ["'flaot64'", "did you mean 'float64'?", "^"]),
+    ("a shape as two arguments in compiled code", "njit(shapes)()", TypingError, ["expected a dtype", "zeros((2, 3))", "^"]),
+    ("arrays without a tuple in compiled code", "njit(joins)(np.zeros(3))", TypingError, ["tuple of arrays", "(a, b)", "^"]),
     ("types that do not unify", "njit(mixes)(1)", TypingError, ["'y'", "int64", "str", "use two names", "^"]),
     ("a signature of other arity", "vectorize(['float64(float64)'])(adds)", TypeError, ["adds takes 2 arguments", "has 1"]),
     ("a mistake in C++", "raw((1,), (1,), (b,)); bc.synchronize()", CompileError, ["undeclared identifier 'y'", "^"]),
@@ -78,6 +82,22 @@ def misses(x):
 
 def calls(x):
     return x.foo()
+
+
+def keys(x):
+    return x["T"]
+
+
+def names():
+    return np.zeros(3, dtype="flaot64")
+
+
+def shapes():
+    return np.zeros(2, 3)
+
+
+def joins(x):
+    return np.concatenate(x, x)
 
 
 def mixes(x):

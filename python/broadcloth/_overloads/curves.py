@@ -88,11 +88,9 @@ def _conjugate(x):
 
 @stands_for("numpy.trapz", "numpy.trapezoid")
 def trapezoid(y, x=None, dx=1.0):
-    s = 0.0
-    for i in range(y.size - 1):
-        step = dx if x is None else x[i + 1] - x[i]
-        s += step * (y[i] + y[i + 1]) / 2.0
-    return s
+    pairs = y[..., 1:] + y[..., :-1]
+    steps = dx if x is None else x[..., 1:] - x[..., :-1]
+    return (steps * pairs / 2.0).sum(axis=-1)
 
 
 @stands_for("numpy.polyval")
@@ -257,8 +255,9 @@ def _unwrapped(p, least, period):
     out = p * 1.0
     half = period / 2.0
     shift = 0.0
+    steps = (p[1:] - p[:-1]) * 1.0  # of unsigned integers they wrap around before they become floats
     for k in range(1, p.size):
-        step = p[k] - p[k - 1]
+        step = steps[k - 1]
         turned = (step + half) % period - half
         if turned == -half and step > 0:
             turned = half

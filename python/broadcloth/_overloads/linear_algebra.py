@@ -215,6 +215,10 @@ def _svd(a, full):
     u = np.empty((m, m if full else k), dtype=b.dtype)
     v = np.empty((n if full else k, n), dtype=b.dtype)
     s = np.empty(k)
+    if k == 0:  # LAPACK takes no empty matrix
+        u[:, :] = np.eye(u.shape[0], u.shape[1])
+        v[:, :] = np.eye(v.shape[0], v.shape[1])
+        return u, s, v
     _check(_lapack(_SVD + (_ALL if full else 0), n, m, b, s, v, u), a)
     return u, s, v
 
@@ -228,6 +232,8 @@ def svd(a, full_matrices=True):
 def singular_values(a):
     b = _wide(a)
     s = np.empty(min(a.shape[0], a.shape[1]))
+    if s.size == 0:
+        return _real_like(s, a)
     _check(_lapack(_SINGULAR_VALUES, a.shape[1], a.shape[0], b, s, b, b), a)
     return _real_like(s, a)
 
@@ -262,8 +268,9 @@ def lstsq(a, b, rcond=-1.0):
     m, n = a.shape
     if b.shape[0] != m:
         raise np.linalg.LinAlgError("Incompatible dimensions")
-    both = (a[:0, :0] * b.reshape(b.shape[0], -1)[:0, :1] * 1.0).dtype
-    columns = _wide(b.reshape(b.shape[0], -1) + (a[:0, :0].sum() * 0))
+    rows = b if b.ndim == 2 else b.reshape(m, 1)
+    both = (a[:0, :0] * rows[:0, :1] * 1.0).dtype
+    columns = _wide(rows + (a[:0, :0].sum() * 0))
     u, s, v = _svd(a, False)
     eps = np.finfo((a[:0, :0] * 1.0).real.dtype).eps
     limit = (eps if rcond < 0 else rcond) * (s[0] if s.size > 0 else 0.0)

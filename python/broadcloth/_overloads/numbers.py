@@ -143,11 +143,6 @@ def divmod_numbers(x1, x2):
     return x1 // x2, x1 % x2
 
 
-@stands_for("array.clip")
-def clip(a, min=None, max=None):
-    return np.clip(a, min, max)
-
-
 @stands_for("numpy.fix")
 def fix(x):
     return np.trunc(x)
@@ -155,5 +150,5 @@ def fix(x):
 
 @stands_for("numpy.angle")
 def angle(z, deg=False):
-    turn = np.arctan2(np.imag(z) * 1, np.real(z))  # of booleans float64, as where NumPy's imaginary part is the integer 0
+    turn = np.arctan2(np.imag(z) * 1, np.real(z))  # of booleans it is float64, as NumPy's
     return turn * (180 / np.pi) if deg else turn

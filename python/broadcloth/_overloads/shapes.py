@@ -155,10 +155,11 @@ def vander(x, N=None, increasing=False):
     count = len(x) if N is None else N
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    out = np.empty((len(x), count), dtype=(x[:0] * 1).dtype)
+    wide = x + np.zeros(x.shape, dtype=np.int64)
+    out = np.empty((len(x), count), dtype=wide.dtype)
     for i in range(len(x)):
         for j in range(count):
-            out[i, j] = x[i] ** (j if increasing else count - 1 - j)
+            out[i, j] = wide[i] ** (j if increasing else count - 1 - j)
     return out
 
 

@@ -15,10 +15,18 @@ from .shapes import one_axis
 def ediff1d(ary, to_end=None, to_begin=None):
     inner = np.diff(ary.ravel())
     if to_begin is not None:
-        inner = np.concatenate((np.atleast_1d(to_begin).astype(inner.dtype), inner))
+        inner = np.concatenate((_ends(to_begin, inner), inner))
     if to_end is not None:
-        inner = np.concatenate((inner, np.atleast_1d(to_end).astype(inner.dtype)))
+        inner = np.concatenate((inner, _ends(to_end, inner)))
     return inner
+
+
+def _ends(given, inner):
+    """What stands beside the differences, in their type: an error where it is of another kind."""
+    values = np.atleast_1d(given).ravel()
+    ends = np.empty(values.shape, dtype=inner.dtype)
+    np.positive(values, out=ends)
+    return ends
 
 
 @stands_for("numpy.diff")
@@ -407,6 +415,8 @@ def digitize(x, bins, right=False):
 @stands_for("numpy.cov")
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     less = (0 if bias else 1) if ddof is None else ddof
+    if less != int(less):
+        raise ValueError("ddof must be integer")
     if y is None:
         if m.ndim == 1:
             return np.array(np.divide(np.var(m) * m.size, m.size - less))

@@ -115,6 +115,9 @@ inline i64 python_hash(const T& x) {
     const i64 size = static_cast<i64>(((bits << turn) | (bits >> (61 - turn))) & kPrime);
     const i64 h = v < 0 ? -size : size;
     return h == -1 ? -2 : h;
+  } else if constexpr (is_complex<T>) {
+    const i64 h = static_cast<i64>(static_cast<u64>(python_hash(x.re)) + 1000003u * static_cast<u64>(python_hash(x.im)));
+    return h == -1 ? -2 : h;
   } else {
     return static_cast<i64>(hash_of(x));
   }
