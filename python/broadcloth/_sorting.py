@@ -139,6 +139,8 @@ def _ranks(kth: ArrayLike) -> list[int]:
 def _check_select(kind: Any, order: Any) -> None:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
+    if not isinstance(kind, str):
+        raise TypeError(f"select kind must be str, not {type(kind).__name__}")
     if kind != "introselect":
         raise ValueError(f"select kind must be one of 'introselect' (got '{kind}')")
 

@@ -203,6 +203,8 @@ def caught(f):
 
 a = np.arange(6.0).reshape(2, 3)
 assert_equal(a, a.copy())
+records = np.array([(2, 0.5), (1, 1.5)], dtype="i4,f8")
+assert_equal(records, records.copy())
 assert_equal({"a": [a, (a[0], a.sum())]}, {"a": [a.copy(), (a[0].copy(), 15.0)]})
 npt.assert_almost_equal(a, a + 1e-9)
 npt.assert_array_less(a, a + 1)
