@@ -560,3 +560,22 @@ def test_einsum_checks_its_order(order, device):
 def test_a_dtype_of_subarrays_is_named(device):
     with pytest.raises(TypeError, match="subarrays"):
         bc.zeros(2, dtype="(2,4)i4")
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_unique_along_the_only_axis_counts_nans_once(axis, device):
+    x = [np.nan, 0, 0, np.nan]
+    assert_array_equal(bc.unique(bc.array(x), axis=axis).get(), np.unique(x, axis=axis))
+    assert len(bc.unique(bc.array(x), axis=axis, equal_nan=False)) == len(np.unique(x, axis=axis, equal_nan=False)) == 3
+    for made, expected in zip(bc.unique([2, 1, 2], True, True, True, axis), np.unique([2, 1, 2], True, True, True, axis)):
+        assert_array_equal(made.get(), expected)
+    with pytest.raises(np.exceptions.AxisError):
+        bc.unique([1], axis=1)
+
+
+@pytest.mark.parametrize("mode", ["maximum", "minimum"])
+@pytest.mark.parametrize("width", [0, 1])
+@pytest.mark.parametrize("length", [0, (1, 0)])
+def test_pads_by_extremes_of_nothing_are_refused(mode, width, length, device):
+    with pytest.raises(ValueError, match="stat_length of 0"):
+        bc.pad([1.0, 2.0], width, mode, stat_length=length)
