@@ -579,3 +579,11 @@ def test_unique_along_the_only_axis_counts_nans_once(axis, device):
 def test_pads_by_extremes_of_nothing_are_refused(mode, width, length, device):
     with pytest.raises(ValueError, match="stat_length of 0"):
         bc.pad([1.0, 2.0], width, mode, stat_length=length)
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradients_of_dates_are_differences(edge_order, device):
+    x = np.array(["1910-08-16", "1910-08-11", "1910-08-10", "1910-08-12", "1910-10-12", "1910-12-12", "1912-12-12"], dtype="M8[D]")
+    expected, made = np.gradient(x, edge_order=edge_order), bc.gradient(bc.asarray(x), edge_order=edge_order)
+    assert made.dtype == expected.dtype
+    assert_array_equal(made.get(), expected)
