@@ -23,7 +23,7 @@ from . import _broadcloth as _c
 # isort: split
 import numpy as _np
 
-from . import _cuda_paths, _docs, _docs_functions, _json
+from . import _cuda_paths, _dask, _docs, _docs_functions, _json
 from ._apply import apply_along_axis, apply_over_axes, block, broadcast, piecewise
 from ._bits import base_repr, binary_repr, packbits, unpackbits
 from ._broadcloth import (

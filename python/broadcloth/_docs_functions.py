@@ -31,6 +31,8 @@ order : {'K', 'A', 'C', 'F'}
     How the elements lie in memory.
 ndmin : int
     Axes of extent 1 are added in front until there are so many.
+ndmax : int
+    How deep sequences may be nested; deeper ones are a ValueError.
 device : device or str, optional
     Where the array lives.
 subok, like, blocking : optional

@@ -260,13 +260,22 @@ def _delivered(made: ndarray, shape: _Shape, out: Any) -> Any:
     return out
 
 
-def _ordered(made: ndarray, arrays: Sequence[ndarray], order: Order | None) -> ndarray:
-    if order in ("C", "F"):
-        return _c.array(made, order=order, copy=None)
-    if order == "A" and all(a.flags.f_contiguous for a in arrays):
-        return _c.array(made, order="F", copy=None)
-    if order not in ("K", "A", None):
+def _order_letter(order: Any) -> str:
+    """'C', 'F', 'A' or 'K'; None is 'K'. Letters may be small, as in NumPy."""
+    if order is None:
+        return "K"
+    if not isinstance(order, str):
+        raise TypeError(f"order must be str, not {type(order).__name__}")
+    if order.upper() not in ("C", "F", "A", "K"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+    return order.upper()
+
+
+def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
+    if order == "C":
+        return _c.array(made, order="C", copy=None)
+    if order == "F" or (order == "A" and all(a.flags.f_contiguous for a in arrays)):
+        return _c.array(made, order="F", copy=None)
     return made
 
 
@@ -322,6 +331,7 @@ def einsum(
     array([3, 5, 7])
     """
     subscripts, given = _arguments(operands)
+    letter = _order_letter(order)
     device = next((v.device for v in given if isinstance(v, ndarray)), None)
     arrays = [_c.asarray(v, device=device) for v in given]
     plan = _plan(subscripts, tuple(a.shape for a in arrays), _path_key(optimize))
@@ -340,7 +350,7 @@ def einsum(
         else:
             left.append(_c.einsum_two(taken[0], step.labels[0], taken[1], step.labels[1], step.out, t))
     made = left[0]
-    return _ordered(made, arrays, order) if out is None else _delivered(made, plan.shape, out)
+    return _ordered(made, arrays, letter) if out is None else _delivered(made, plan.shape, out)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:

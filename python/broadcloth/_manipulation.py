@@ -470,6 +470,8 @@ def _padded(x: ndarray, widths: list[Any], mode: Any, kwargs: dict[str, Any]) ->
     for axis, pair in enumerate(widths):
         if x.shape[axis] == 0 and any(pair):
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+    if mode in ("maximum", "minimum") and any(n == 0 for pair in _pairs(kwargs.get("stat_length"), x.ndim) for n in pair):
+        raise ValueError("stat_length of 0 yields no value for padding")
     if not any(any(pair) for pair in widths):
         return x.copy("A")
     if mode == "linear_ramp":

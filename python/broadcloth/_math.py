@@ -387,6 +387,8 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
         raise ValueError("'edge_order' greater than 2 not supported")
     if x.dtype.kind in "iu":
         x = x.astype(np.float64)
+    elif x.dtype.kind == "M":
+        x = x.view(x.dtype.str.replace("M8", "m8"))  # what is between dates are differences
     results = []
     for a, h in zip(axes, spacings):
         if x.shape[a] < edge_order + 1:

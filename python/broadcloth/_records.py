@@ -518,7 +518,7 @@ def records(source: Any, dtype: Any = None, device: Any = None) -> RecordArray:
 
 
 def _array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: str = "K", subok: bool = False, ndmin: int = 0,
-           like: Any = None, device: Any = None, blocking: bool = False) -> RecordArray:  # fmt: skip
+           ndmax: int = 64, like: Any = None, device: Any = None, blocking: bool = False) -> RecordArray:  # fmt: skip
     same = isinstance(object, RecordArray) and (dtype is None or np.dtype(dtype) == object.dtype) and device is None
     if copy is False and not same:
         raise ValueError("Unable to avoid copy while creating an array as requested.")

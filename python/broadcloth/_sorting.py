@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
@@ -139,6 +140,8 @@ def _ranks(kth: ArrayLike) -> list[int]:
 def _check_select(kind: Any, order: Any) -> None:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
+    if not isinstance(kind, str):
+        raise TypeError(f"select kind must be str, not {type(kind).__name__}")
     if kind != "introselect":
         raise ValueError(f"select kind must be one of 'introselect' (got '{kind}')")
 
@@ -313,7 +316,7 @@ def unique(
     (array([1, 2, 3]), array([1, 1, 2]))
     """
     a = _asarray(ar)
-    if axis is None:
+    if axis is None or (a.ndim == 1 and normalize_axis_index(axis, 1) == 0):
         parts = _c.unique(a, return_index, return_inverse, return_counts, equal_nan)
     else:
         rows = _c.moveaxis(a, axis, 0)

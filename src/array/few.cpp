@@ -321,6 +321,7 @@ bool apply_by_loop(Op op, std::span<const ElementTerm> terms, Element* made) {
   bool weak = false, unsigned_64 = false, signed_int = false;
   for (size_t k = 0; k < terms.size(); ++k) {
     const ElementTerm& t = terms[k];
+    if (t.weak == Weak::none && !bc::is_plain(t.element->dtype)) return false;  // times and 8-bit floats have rules of their own
     types[k] = t.weak == Weak::none ? OperandType{t.element->dtype, Weak::none} : OperandType{default_dtype(t.weak), t.weak};
     weak |= t.weak != Weak::none;
     unsigned_64 |= t.weak == Weak::none && t.element->dtype == DType::u64;

@@ -134,7 +134,10 @@ PyRef ptp_method(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdi
 Dims shape_arguments(PyObject* const* args, Py_ssize_t n, const char* name) {
   if (n == 1) return to_shape(args[0]);
   Dims d;
-  for (Py_ssize_t i = 0; i < n; ++i) d.push_back(to_int(args[i], name));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (PyBool_Check(args[i])) raise(ErrorKind::Type, "{}: expected an integer, got bool", name);
+    d.push_back(to_int(args[i], name));
+  }
   return d;
 }
 
@@ -302,6 +305,10 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
     PyRef function = import_attr("broadcloth", names[Which]);
     const Py_ssize_t n = PyTuple_Size(args);
+    if (Which == 2 && n > 1) {  // several positional arguments are the choices
+      PyRef all = tuple_of({self, args});
+      return PyObject_Call(function.get(), all.get(), kwargs);
+    }
     PyRef all = PyRef::steal(PyTuple_New(n + 1));
     check(PyTuple_SetItem(all.get(), 0, new_ref(self)));
     for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(all.get(), i + 1, new_ref(PyTuple_GetItem(args, i))));
@@ -461,9 +468,15 @@ PyRef clip_method(PyObject* self, PyObject* low, PyObject* high, PyObject* out, 
 }
 
 /// NumPy gives a real array itself.
-PyRef conjugate(PyObject* self) {
-  if (!is_complex(array_of(self).dtype())) return PyRef::borrow(self);
-  return steal(wrap_value(ufunc(Op::conj, {Arg(array_of(self))})));
+PyRef conjugate(PyObject* self, PyObject* out) {
+  const Array& a = array_of(self);
+  if (is_time(a.dtype())) throw_python(PyExc_TypeError, "cannot conjugate non-numeric dtype");
+  if (out != Py_None) {
+    ufunc(Op::conj, {Arg(a)}, {.out = output(out, "conjugate")});
+    return PyRef::borrow(out);
+  }
+  if (!is_complex(a.dtype())) return PyRef::borrow(self);
+  return steal(wrap_value(ufunc(Op::conj, {Arg(a)})));
 }
 
 PyRef nonzero_method(PyObject* self) {
@@ -543,8 +556,8 @@ void add_methods(std::vector<PyMethodDef>* list) {
                 clip_method),
       BC_VALUE_METHOD("round(decimals=0, out=None) The elements rounded to so many decimals.",
                       [](PyObject* self, int64_t decimals, const Array& out) { return round(array_of(self), decimals, out); }),
-      BC_METHOD("conj() The complex conjugate.", [](PyObject* self) { return conjugate(self); }),
-      BC_METHOD("conjugate() The complex conjugate.", [](PyObject* self) { return conjugate(self); }),
+      BC_METHOD("conj(out=None, /) The complex conjugate.", [](PyObject* self, PyObject* out) { return conjugate(self, out); }),
+      BC_METHOD("conjugate(out=None, /) The complex conjugate.", [](PyObject* self, PyObject* out) { return conjugate(self, out); }),
       BC_VALUE_METHOD("dot(b, out=None) The dot product with b.",
                       [](PyObject* self, const Array& b, const Array& out) { return dot(array_of(self), b, out); }),
       BC_METHOD("fill(value) Sets every element to one value.",

@@ -2,6 +2,7 @@
 #include "array/record.h"
 #include "bind/args.h"
 #include "bind/values.h"
+#include "bind/warnings.h"
 
 namespace bc::bind {
 
@@ -226,10 +227,36 @@ PyType_Spec pointer_spec = {"broadcloth._broadcloth.MemoryPointer", sizeof(PyHol
 
 Py_ssize_t flat_length(PyObject* self) { return array_of(held(self)).size(); }
 
+/// The index of the flat array that a flat iterator's key stands for: one item, no new axis. NumPy refuses lists of booleans alone.
+PyRef flat_key(PyObject* key) {
+  if (PyTuple_Check(key) && PyTuple_Size(key) == 1) return flat_key(PyTuple_GetItem(key, 0));
+  if (PyTuple_Check(key) && PyTuple_Size(key) > 1) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i)
+      if (PyObject* o = PyTuple_GetItem(key, i); o == Py_None || o == Py_Ellipsis) flat_key(Py_None);
+    PyErr_Format(PyExc_IndexError, "too many indices for flat iterator: flat iterator is 1-dimensional, but %zd were indexed",
+                 PyTuple_Size(key));
+    throw PythonError();
+  }
+  if (key == Py_None)
+    throw_python(PyExc_IndexError, "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices");
+  if (PyBool_Check(key)) {
+    warn(PyExc_DeprecationWarning, "Indexing flat iterators with a 0-dimensional boolean index is deprecated");
+    if (key == Py_True) return to_py(int64_t{0});
+    const PyRef zero = to_py(int64_t{0});
+    return PyRef::steal(PySlice_New(zero.get(), zero.get(), nullptr));
+  }
+  if (PyList_CheckExact(key) && PyList_Size(key) > 0) {
+    bool all = true;
+    for (Py_ssize_t i = 0; i < PyList_Size(key); ++i) all &= PyBool_Check(PyList_GetItem(key, i)) != 0;
+    if (all) throw_python(PyExc_IndexError, "boolean indices for iterators are not supported: expected an array of booleans, got a list");
+  }
+  return PyRef::borrow(key);
+}
+
 PyObject* flat_subscript(PyObject* self, PyObject* key) {
   return guard([&] {
     PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
-    PyRef item = PyRef::steal(get_item(line.get(), key));
+    PyRef item = PyRef::steal(get_item(line.get(), flat_key(key).get()));
     // NumPy's flatiter copies.
     const bool view = is_array(item.get()) && array_of(item.get()).storage() == array_of(held(self)).storage();
     return view ? wrap_value(copy(array_of(item.get()))) : item.release();
@@ -241,7 +268,9 @@ int flat_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
     if (!value) throw_python(PyExc_TypeError, "Cannot delete iterator elements");
     const Array& a = writable(held(self), "flat");
     PyRef line = PyRef::steal(wrap(ravel(a)));
-    set_item(line.get(), key, value);
+    if (PyTuple_Check(key) && PyTuple_Size(key) == 0)
+      throw_python(PyExc_IndexError, "Assigning to a flat iterator with a 0-D index is not supported");
+    set_item(line.get(), flat_key(key).get(), value);
     if (array_of(line.get()).storage() != a.storage()) assign(a, reshape(array_of(line.get()), a.shape()));
     return 0;
   });

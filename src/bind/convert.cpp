@@ -220,9 +220,16 @@ bool to_bool(PyObject* o) {
   return v != 0;
 }
 
+std::optional<bool> to_copy_mode(PyObject* o) {
+  if (o == Py_None) return std::nullopt;
+  if (PyUnicode_Check(o)) throw_python(PyExc_ValueError, "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
+  return to_bool(o);
+}
+
 namespace {
 
 int64_t to_extent(PyObject* o) {
+  if (PyBool_Check(o)) throw_python(PyExc_TypeError, "shape: expected an integer, got bool");
   if (PyLong_Check(o)) {
     int overflow = 0;
     const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);

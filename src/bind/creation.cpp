@@ -12,18 +12,19 @@
 namespace bc::bind {
 namespace {
 
-std::optional<bool> copy_mode(PyObject* o) {
-  if (o == Py_None) return std::nullopt;
-  return to_bool(o);
-}
-
 std::optional<Device> device_or_none(PyObject* o) { return o == Py_None ? std::nullopt : std::optional(to_device(o)); }
 
 /// numpy.array and numpy.asarray.
-PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int64_t ndmin, PyObject* device) {
+PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int64_t ndmin, PyObject* device, int64_t ndmax = kMaxDims) {
+  if (ndmax < 0 || ndmax > kMaxDims) raise(ErrorKind::Value, "ndmax must be in the range [0, NPY_MAXDIMS ({})]", kMaxDims);
+  if (ndmin > ndmax) raise(ErrorKind::Value, "ndmin must be <= ndmax (ndmin={}, ndmax={})", ndmin, ndmax);
   bool same = false;
-  std::optional<bool> copy = copy_mode(copy_it);
+  std::optional<bool> copy = to_copy_mode(copy_it);
   Array a = as_array(obj, to_dtype_or_none(dtype), copy, device_or_none(device), &same);
+  // Only the depth of sequences is limited, as in NumPy.
+  if (a.ndim() > ndmax && (PyList_Check(obj) || PyTuple_Check(obj)))
+    raise(ErrorKind::Value,
+          "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of {}.", ndmax);
   if ((order == 'F' && !is_f_contiguous(a.shape(), a.strides())) || (order == 'C' && !a.contiguous())) {
     if (copy && !*copy) cannot_avoid_copy();
     a = bc::copy(a, order);
@@ -240,11 +241,11 @@ void init_convert(PyObject* module) {
   add_functions(
       module,
       {
-          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, like=None, device=None, "
+          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, ndmax=64, like=None, device=None, "
                       "blocking=False) A new array from "
                       "any array, number or nested list.",
-                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, PyObject*, PyObject* device,
-                         bool) { return convert(o, dtype, copy_it, order, ndmin, device); }),
+                      [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, int64_t ndmax, PyObject*,
+                         PyObject* device, bool) { return convert(o, dtype, copy_it, order, ndmin, device, ndmax); }),
           BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
                       "number or nested list; itself when it is one. NumPy's arrays are copied, on the CPU as on a GPU, so that what is "
                       "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere.",

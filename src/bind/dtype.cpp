@@ -69,6 +69,11 @@ std::optional<DType> from_kind(char kind, int64_t size) {
   if (kind == 'S' || kind == 'U' || kind == 'T') why = "strings stay on the host, in NumPy's arrays";
   if (kind == 'O') why = "Python objects stay on the host, in NumPy's arrays";
   if (kind == 'g') why = "longdouble stays on the host, in NumPy's arrays; float64 is the widest float here";
+  const PyRef subarray = attr(o, "subdtype");
+  if (subarray.get() != Py_None) {
+    kind = ' ';
+    why = "a dtype of subarrays is for fields of records; add its axes to the array's shape";
+  }
   if (kind == 'V') why = "records are in arrays of their own (broadcloth.recarray), which this function does not take";
   PyErr_Format(kind == 'V' ? state().record_error : PyExc_TypeError, "dtype: %s; got %S", why, o);
   throw PythonError();

@@ -277,6 +277,8 @@ bool selects_nothing(std::span<const IndexItem> items) {
 
 /// Looks at the indices that are known, in NumPy's words, and brings them all to the array's device.
 void settle_indices(const Array& a, std::vector<IndexItem>* items) {
+  if (std::count_if(items->begin(), items->end(), [](const IndexItem& i) { return static_cast<bool>(i.array); }) > kMaxDims)
+    raise(ErrorKind::Index, "too many advanced (array) indices: expected at most {}", kMaxDims);
   int used = 0;
   for (const IndexItem& i : *items) {
     if (i.array)

@@ -10,6 +10,7 @@
 #include "bind/args.h"
 #include "bind/dlpack.h"
 #include "bind/interrupts.h"
+#include "bind/values.h"
 #include "graph/tape.h"
 #include "runtime/interrupt.h"
 #include "runtime/pool.h"
@@ -373,14 +374,14 @@ Tape* order_for(const Array& a, PyObject* stream) {
 PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* dl_device, PyObject* copy_it) {
   Array a = array_of(self);
   leave_history(a, "__dlpack__");
+  const std::optional<bool> copy = to_copy_mode(copy_it);
   bool copied = false;
   if (dl_device != Py_None) {
     const Axes want = to_axes(dl_device);
     if (want.size() != 2) throw_python(PyExc_ValueError, "__dlpack__: expected a pair for 'dl_device'");
     const dlpack::Device here = dlpack_device(a.device());
     if (want[0] != here.kind || want[1] != here.index) {
-      if (copy_it == Py_False)
-        throw_python(PyExc_BufferError, "__dlpack__: the array is on another device, and copy=False forbids to copy it");
+      if (copy && !*copy) throw_python(PyExc_BufferError, "__dlpack__: the array is on another device, and copy=False forbids to copy it");
       if (want[0] != dlpack::kCpu && want[0] != dlpack::kCuda) throw_python(PyExc_BufferError, "__dlpack__: expected a CPU or CUDA device");
       a = without_gil(
           [&] { return bc::to_device(a, {want[0] == dlpack::kCuda ? DeviceType::cuda : DeviceType::cpu, static_cast<int>(want[1])}); });
@@ -388,8 +389,8 @@ PyRef dlpack_method(PyObject* self, PyObject* stream, PyObject* max_version, PyO
     }
   }
   if (a.device().type == DeviceType::null) throw_python(PyExc_BufferError, "__dlpack__: the null device has no memory");
-  if (copy_it == Py_True && !copied) {
-    a = copy(a);
+  if (copy.value_or(false) && !copied) {
+    a = bc::copy(a);
     copied = true;
   }
   const bool read_only = !copied && is_read_only(self);
@@ -651,10 +652,9 @@ void add_interop_attributes(std::vector<PyGetSetDef>* attributes) {
 }
 
 void init_interop(PyObject* module) {
-  add_functions(
-      module, {BC_FUNCTION("from_dlpack(x, /, *, device=None, copy=None)", [](PyObject* x, PyObject* device, std::optional<bool> copy_it) {
-        return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)), copy_it);
-      })});
+  add_functions(module, {BC_FUNCTION("from_dlpack(x, /, *, device=None, copy=None)", [](PyObject* x, PyObject* device, PyObject* copy_it) {
+                  return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)), to_copy_mode(copy_it));
+                })});
 }
 
 }  // namespace bc::bind

@@ -42,14 +42,54 @@ struct PyProgramFunction {
 };
 PyProgramFunction* as_function(PyObject* o) { return reinterpret_cast<PyProgramFunction*>(o); }
 
+/// An array of a subclass of numpy.ndarray, whose values mean more than its elements say (numpy.ma.MaskedArray, numpy.matrix).
+bool is_subclass_array(PyObject* o) {
+  PyTypeObject* plain = reinterpret_cast<PyTypeObject*>(state().np_ndarray);
+  if (Py_TYPE(o) == plain || !PyType_IsSubtype(Py_TYPE(o), plain)) return false;
+  static PyObject* memmap = attr(state().numpy, "memmap").release();  // elements in a file, and nothing else
+  return Py_TYPE(o) != reinterpret_cast<PyTypeObject*>(memmap);
+}
+
+/// The first such array among arguments and in their lists and tuples, or nullptr.
+PyObject* subclass_array(PyObject* args, PyObject* kwargs) {
+  const auto find = [](PyObject* o) -> PyObject* {
+    if (is_subclass_array(o)) return o;
+    if (PyList_CheckExact(o)) {
+      for (Py_ssize_t i = 0; i < PyList_Size(o); ++i)
+        if (PyObject* item = PyList_GetItem(o, i); is_subclass_array(item)) return item;
+    } else if (PyTuple_CheckExact(o)) {
+      for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i)
+        if (PyObject* item = PyTuple_GetItem(o, i); is_subclass_array(item)) return item;
+    }
+    return nullptr;
+  };
+  for (Py_ssize_t i = 0; i < PyTuple_Size(args); ++i)
+    if (PyObject* found = find(PyTuple_GetItem(args, i))) return found;
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &key, &value);)
+    if (PyObject* found = find(value)) return found;
+  return nullptr;
+}
+
 PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
+  if (PyObject* theirs = subclass_array(args, kwargs)) [[unlikely]]
+    return guard([&] {
+      PyRef reason = PyRef::steal(PyUnicode_FromFormat("an argument is a %s, whose functions are NumPy's", type_name(theirs)));
+      PyRef named = kwargs ? PyRef::borrow(kwargs) : PyRef::steal(PyDict_New());
+      return call(import_attr("broadcloth.run._fallback", "on_host").get(), {as_function(self)->theirs, reason.get(), args, named.get()})
+          .release();
+    });
   PyObject* made = PyObject_Call(as_function(self)->ours, args, kwargs);
   return made ? made : refused(self, args, kwargs);
 }
 
-/// Bound to its first argument as Python's functions are, so that it can stand in a class.
+/// Bound to its first argument as Python's functions are, so that it can stand in a class; NumPy's ufuncs (matmul) are not.
 PyObject* bind_function(PyObject* self, PyObject* object, PyObject*) {
-  return guard([&] { return object ? call(import_attr("types", "MethodType").get(), {self, object}).release() : new_ref(self); });
+  return guard([&] {
+    const PyRef ufunc = attr(state().numpy, "ufunc");
+    const bool binds = object && Py_TYPE(as_function(self)->theirs) != reinterpret_cast<PyTypeObject*>(ufunc.get());
+    return binds ? call(import_attr("types", "MethodType").get(), {self, object}).release() : new_ref(self);
+  });
 }
 
 PyObject* function_attribute(PyObject* self, PyObject* name) {

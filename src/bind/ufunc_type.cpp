@@ -8,6 +8,7 @@
 #include "bind/program.h"
 #include "bind/reduce.h"
 #include "bind/vectorcall.h"
+#include "bind/warnings.h"
 #include "core/dtype_sets.h"
 
 namespace bc::bind {
@@ -185,6 +186,9 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
     while (fast < u->nin && push_fast(&operands, args[fast])) ++fast;
     const bool plain = fast == u->nin && nargs == u->nin && !kwnames;
     if (!plain) [[unlikely]] {
+      if (nargs > u->nin && (u->op == Op::maximum || u->op == Op::minimum))
+        warn(PyExc_DeprecationWarning,
+             "Passing more than 2 positional arguments to np.maximum and np.minimum is deprecated: name the output, out=...");
       for (int i = 0; u->nin + i < nargs; ++i) outs[i] = args[u->nin + i];
       if (k.out && k.out != Py_None) {
         if (nargs > u->nin) throw_python(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
@@ -281,16 +285,33 @@ PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* d
   return PyRef::steal(finish_reduce(ufunc_reduce(as_ufunc(self)->op, a, options), out));
 }
 
-PyRef accumulate_method(PyObject* self, const Array& array, int64_t axis, std::optional<DType> dtype, const Array& out) {
-  check_binary(self, "accumulate");
-  if (array.ndim() == 0) throw_python(PyExc_TypeError, "cannot accumulate on a scalar");
-  return PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, axis, dtype, out)));
+/// The axis of accumulate and reduceat: a number, a tuple of one, or None, which stands for all axes, of which there must be one.
+int64_t single_axis(PyObject* axis, const Array& array, const char* method) {
+  const int nd = array.ndim();
+  Axes axes;
+  if (axis == Py_None)
+    for (int d = 0; d < nd; ++d) axes.push_back(d);
+  else if (PyTuple_Check(axis))
+    axes = to_axes(axis);
+  else
+    axes.push_back(to_int(axis, "axis"));
+  const bool number = nd == 0 && !PyTuple_Check(axis) && (axes.empty() || axes[0] == 0 || axes[0] == -1);
+  for (const int64_t d : axes)
+    if (!number) normalize_axis(d, nd, method);
+  if (nd == 0) raise(ErrorKind::Type, "cannot {} on a scalar", method);
+  if (axes.size() != 1) raise(ErrorKind::Value, "{} does not allow multiple axes", method);
+  return axes[0];
 }
 
-PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, int64_t axis, std::optional<DType> dtype,
+PyRef accumulate_method(PyObject* self, const Array& array, PyObject* axis, std::optional<DType> dtype, const Array& out) {
+  check_binary(self, "accumulate");
+  return PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, single_axis(axis, array, "accumulate"), dtype, out)));
+}
+
+PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, PyObject* axis, std::optional<DType> dtype,
                       const Array& out) {
   check_binary(self, "reduceat");
-  return PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, axis, dtype, out)));
+  return PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, single_axis(axis, array, "reduceat"), dtype, out)));
 }
 
 PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {

@@ -16,4 +16,7 @@ Arg to_cast_value(PyObject* o, DType dtype, Device device);
 /// anything else, as NumPy's does; other dtypes raise NumPy's error.
 Arg to_element(PyObject* o, Arg value, DType dtype);
 
+/// NumPy's `copy`: None is nullopt (copy where it is needed); text is an error, although it is true.
+std::optional<bool> to_copy_mode(PyObject* o);
+
 }  // namespace bc::bind

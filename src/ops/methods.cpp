@@ -81,7 +81,7 @@ Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   check_binary(op, "reduce");
   if (const auto row = reduction_of(op)) {
     const bool direct = op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::add || op == Op::multiply;
-    if (direct || options.dtype) return reduce(*row, a, options);
+    if (direct || options.dtype || is_time(a.dtype())) return reduce(*row, a, options);
     Array x = cast(a, fold_dtype(op, a.dtype(), {}));
     // The identity 0 of hypot makes even a single element positive.
     if (op == Op::hypot) x = absolute(x);
@@ -104,19 +104,21 @@ Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
 
 namespace {
 
-/// Times: sums that are NaT from the first NaT on, and extremes. 8-bit floats run in float32.
-Array accumulate_others(Op op, const Array& a, int axis, std::optional<DType> dtype) {
+/// accumulate or reduceat (`fold`) of times: sums that are NaT from the first NaT on, and extremes. 8-bit floats run in float32.
+template <typename Fold>
+Array fold_others(Op op, const Array& a, std::optional<DType> dtype, const Fold& fold) {
   const DType t = dtype.value_or(a.dtype());
-  if (!is_time(t)) return astype(accumulate(op, astype(a, is_float8(t) ? DType::f32 : t), axis, std::nullopt), t, false);
+  if (!is_time(t)) return astype(fold(op, astype(a, is_float8(t) ? DType::f32 : t)), t, false);
   const Array x = astype(a, t, false), ticks = time_ticks(x);
-  if (op == Op::minimum || op == Op::fmax) return as_time(accumulate(op == Op::fmax ? Op::maximum : op, ticks, axis, std::nullopt), t);
-  if (op == Op::maximum || op == Op::fmin)
-    return from_sort_keys(accumulate(op == Op::fmin ? Op::minimum : op, sort_keys(x), axis, std::nullopt), t);
+  if (op == Op::minimum || op == Op::fmax) return as_time(fold(op == Op::fmax ? Op::maximum : op, ticks), t);
+  if (op == Op::maximum || op == Op::fmin) return from_sort_keys(fold(op == Op::fmin ? Op::minimum : op, sort_keys(x)), t);
   BC_CHECK(is_timedelta(t) && op == Op::add, UFuncTypeError, "ufunc '{}' cannot use operands with types dtype('{}') and dtype('{}')",
            info(op).name, info(t).typestr, info(t).typestr);
-  const Array lost = accumulate(Op::logical_or, is_nat(x), axis, std::nullopt);
-  return as_time(choose_where(lost, Arg(INT64_MIN), accumulate(op, ticks, axis, std::nullopt)), t);
+  const Array lost = fold(Op::logical_or, is_nat(x));
+  return as_time(choose_where(lost, Arg(INT64_MIN), fold(op, ticks)), t);
 }
+
+bool has_other_loops(const Array& a, std::optional<DType> dtype) { return !is_plain(a.dtype()) || (dtype && !is_plain(*dtype)); }
 
 }  // namespace
 
@@ -130,7 +132,10 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
       const Array r = accumulate(op, transpose(a, order), back[axis], folding_dtype(dtype, a.dtype(), out));
       return deliver(info(op).name, transpose(r, back), out, Casting::unsafe);
     }
-  if (!is_plain(a.dtype()) || (dtype && !is_plain(*dtype))) return deliver(info(op).name, accumulate_others(op, a, axis, dtype), out);
+  if (has_other_loops(a, dtype)) {
+    const auto along = [&](Op fold, const Array& x) { return accumulate(fold, x, axis, std::nullopt); };
+    return deliver(info(op).name, fold_others(op, a, dtype, along), out);
+  }
   const DType t = fold_dtype(op, a.dtype(), folding_dtype(dtype, a.dtype(), out));
   // NumPy writes to any output here.
   if (a.shape()[axis] <= 1 || a.size() == 0) return deliver(info(op).name, astype(a, t), out, Casting::unsafe);
@@ -178,6 +183,10 @@ Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std
   BC_CHECK(a.ndim() > 0, Type, "cannot reduceat on a scalar");
   BC_CHECK(indices.ndim() <= 1, Value, "object too deep for desired array");
   const int axis = normalize_axis(axis_in, a.ndim(), name);
+  if (has_other_loops(a, dtype)) {
+    const auto along = [&](Op fold, const Array& x) { return reduceat(fold, x, indices, axis, std::nullopt); };
+    return deliver(name, fold_others(op, a, dtype, along), out);
+  }
   std::vector<int64_t> at(indices.size());
   to_host(astype(indices, DType::i64, false), at.data());
   for (int64_t i : at)

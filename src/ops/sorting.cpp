@@ -57,6 +57,7 @@ std::vector<int64_t> checked_ranks(std::span<const int64_t> kth, int64_t n) {
 Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool places) {
   const auto [a, d] = lines_of(places ? places_along(a_in) : a_in, axis, places ? "argpartition" : "partition");
   const DType t = places ? DType::i64 : a.dtype();
+  if (a.size() == 0) return places ? empty(a.shape(), t, a.device()) : copy(a);  // any rank, as in NumPy
   std::vector<int64_t> ranks = checked_ranks(kth, a.shape()[d]);
   if (!is_plain(a.dtype())) {
     const Array r = arranged(sort_keys(a), kth, d, places);

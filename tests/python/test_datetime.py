@@ -373,3 +373,29 @@ def test_strings_and_objects_stay_on_the_host(xp):
             xp.asarray(values)
     same(xp.asarray(np.arange(3, dtype=">i4")), np.arange(3, dtype="i4"))
     same(xp.asarray(np.arange(3, dtype=">c16")), np.arange(3, dtype="c16"))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda d: 1.5 * d,
+        lambda d: d * 2,
+        lambda d: d / 2.0,
+        lambda d: d // 2,
+        lambda d: -d,
+        lambda d: abs(d),
+        lambda d: d + d,
+        lambda d: d / d,
+        lambda d: d > d * 0,
+        lambda d: d * np.float64(1.5),
+        lambda d: np.timedelta64(1, "D") + d,
+    ],
+)
+def test_elements_calculate_with_numbers_as_arrays_do(f, device):
+    x = np.array([3, -2, "NaT"], dtype="m8[D]")
+    y = bc.asarray(x).copy()
+    y.tolist()
+    for k in range(3):
+        made, expected = f(y[k]), f(x[k])
+        assert made.dtype == np.asarray(expected).dtype
+        np.testing.assert_array_equal(np.asarray(made), expected)

@@ -425,3 +425,165 @@ def test_copies_lie_in_numpys_order(xp, code, order):
         pytest.skip("joins keep the order of what they join, NumPy's delete does not")
     want, got = both(xp, lambda m: eval(code, {"xp": m, "a": eval(order, {"xp": m, "a": m.arange(24).reshape(2, 3, 4)})}))
     assert got == want
+
+
+def outcome(f, xp):
+    """What a call gives, or the type of its exception."""
+    try:
+        made = f(xp)
+    except Exception as error:
+        return type(error).__name__
+    return repr(np.asarray(made)) if isinstance(made, (np.ndarray, np.generic, bc.ndarray)) else repr(made)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda xp: xp.array([1, 2], copy="never"),
+        lambda xp: xp.asarray([1, 2], copy="if_needed"),
+        lambda xp: xp.arange(3).__dlpack__(copy="x"),
+        lambda xp: xp.from_dlpack(xp.arange(3), copy="x"),
+        lambda xp: xp.zeros(True),
+        lambda xp: xp.zeros((2, True)),
+        lambda xp: xp.arange(4).reshape(True, -1),
+        lambda xp: xp.broadcast_to(xp.ones(1), (True,)),
+        lambda xp: xp.zeros(3)[(True,) * 65],
+        lambda xp: xp.array([[1, 2]], ndmax=1),
+        lambda xp: xp.array([[1, 2]], ndmax=2),
+        lambda xp: xp.array(xp.ones((2, 2)), ndmax=1),
+        lambda xp: xp.array([1], ndmin=2, ndmax=1),
+        lambda xp: xp.array([1], ndmax=-1),
+        lambda xp: xp.array([1], ndmax=65),
+    ],
+)
+def test_arguments_that_are_no_copy_no_extent_no_depth_are_refused(f, device):
+    assert outcome(f, bc) == outcome(f, np)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [None, (), (1,), (1, 2), (..., 1), (None, 1), ..., True, False, 2, -1, slice(1, 9, 2)]
+    + [[0, 2], [], [True, True], [True, 1], [[0, 1]], 6, [9]],
+)
+def test_flat_takes_one_index(key, device):
+    def got(xp):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            return outcome(lambda xp: xp.arange(6).reshape(2, 3).flat[key], xp), [w.category for w in caught]
+
+    def stored(xp):
+        a = xp.arange(6).reshape(2, 3)
+
+        def store(xp):
+            a.flat[key] = 7
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            return outcome(store, xp), a.tolist(), [w.category for w in caught]
+
+    assert got(bc) == got(np)
+    assert stored(bc) == stored(np)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "add"])
+@pytest.mark.parametrize("values", [["2001-01-01", "2005-01-01", "1999-01-01"], ["2001-01-01", "NaT", "1999-01-01"]])
+def test_folds_of_times_keep_their_dtype(name, values, device):
+    x = np.array(values, dtype="M8[D]") if name != "add" else np.array(values, dtype="M8[D]") - np.datetime64("2000-01-01")
+    y = bc.asarray(x)
+    theirs, ours = getattr(np, name), getattr(bc, name)
+    for made, expected in (
+        (ours.reduce(y), theirs.reduce(x)),
+        (ours.accumulate(y), theirs.accumulate(x)),
+        (ours.reduceat(y, [0, 1, 0]), theirs.reduceat(x, [0, 1, 0])),
+    ):
+        assert made.dtype == expected.dtype
+        np.testing.assert_array_equal(np.asarray(made), expected)
+
+
+def test_sums_of_dates_by_reduceat_are_refused(device):
+    with pytest.raises(TypeError):
+        bc.add.reduceat(bc.array(["2001-01-01", "2005-01-01"], dtype="M8[D]"), [0])
+
+
+@pytest.mark.parametrize("method", ["accumulate", "reduceat"])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), ()])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0,), (), (0, 1), 2, 1.0])
+def test_accumulate_and_reduceat_take_one_axis(method, shape, axis, device):
+    indices = () if method == "accumulate" else ([0, 1],)
+    assert outcome(lambda xp: getattr(xp.add, method)(xp.ones(shape), *indices, axis=axis), bc) == outcome(
+        lambda xp: getattr(xp.add, method)(xp.ones(shape), *indices, axis=axis), np
+    )
+
+
+def test_a_third_positional_argument_of_maximum_is_deprecated(device):
+    out = bc.zeros(2)
+    with pytest.warns(DeprecationWarning, match="positional arguments to np.maximum"):
+        bc.maximum(bc.ones(2), bc.zeros(2), out)
+    assert out.tolist() == [1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bc.maximum(bc.ones(2), bc.zeros(2), out=out)
+        bc.add(bc.ones(2), bc.zeros(2), out)
+
+
+@pytest.mark.parametrize("kth", [0, 3, -1, [0, 5]])
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+def test_partitions_of_nothing_take_any_rank(kth, axis, device):
+    for name in ("partition", "argpartition"):
+        made = getattr(bc, name)(bc.zeros((3, 0, 2)), kth, axis=axis)
+        expected = getattr(np, name)(np.zeros((3, 0, 2)), kth, axis=axis)
+        assert (made.shape, made.dtype) == (expected.shape, expected.dtype)
+    with pytest.raises(TypeError):
+        bc.partition(bc.ones(3), 0, kind=1)
+
+
+def test_choose_and_conjugate_have_their_methods_forms(device):
+    place = bc.array([0, 1, 2, 0])
+    assert place.choose(bc.arange(4), 10, [7, 7, 7, 7]).tolist() == [0, 10, 7, 3]
+    assert place.choose([bc.arange(4), 10, 5]).tolist() == [0, 10, 5, 3]
+    z, out = bc.array([1 + 2j, 3]), bc.zeros(2, dtype=complex)
+    assert z.conj(out) is out and z.conjugate(out) is out and out.tolist() == [1 - 2j, 3]
+    x = bc.ones(2)
+    assert x.conj() is x
+    with pytest.raises(TypeError, match="conjugate"):
+        bc.zeros(1, dtype="M8[D]").conj()
+
+
+@pytest.mark.parametrize("order", ["W", "cc", 1])
+def test_einsum_checks_its_order(order, device):
+    for operands in (("", 0), ("ij->ji", [[1, 2]]), ("ij,jk", [[1, 2]], [[3], [4]])):
+        with pytest.raises((ValueError, TypeError)):
+            bc.einsum(*operands, order=order)
+    assert bc.einsum("ij,jk->ik", bc.ones((2, 2)), bc.ones((2, 3)), order="f").flags.f_contiguous
+
+
+def test_a_dtype_of_subarrays_is_named(device):
+    with pytest.raises(TypeError, match="subarrays"):
+        bc.zeros(2, dtype="(2,4)i4")
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_unique_along_the_only_axis_counts_nans_once(axis, device):
+    x = [np.nan, 0, 0, np.nan]
+    assert_array_equal(bc.unique(bc.array(x), axis=axis).get(), np.unique(x, axis=axis))
+    assert len(bc.unique(bc.array(x), axis=axis, equal_nan=False)) == len(np.unique(x, axis=axis, equal_nan=False)) == 3
+    for made, expected in zip(bc.unique([2, 1, 2], True, True, True, axis), np.unique([2, 1, 2], True, True, True, axis)):
+        assert_array_equal(made.get(), expected)
+    with pytest.raises(np.exceptions.AxisError):
+        bc.unique([1], axis=1)
+
+
+@pytest.mark.parametrize("mode", ["maximum", "minimum"])
+@pytest.mark.parametrize("width", [0, 1])
+@pytest.mark.parametrize("length", [0, (1, 0)])
+def test_pads_by_extremes_of_nothing_are_refused(mode, width, length, device):
+    with pytest.raises(ValueError, match="stat_length of 0"):
+        bc.pad([1.0, 2.0], width, mode, stat_length=length)
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradients_of_dates_are_differences(edge_order, device):
+    x = np.array(["1910-08-16", "1910-08-11", "1910-08-10", "1910-08-12", "1910-10-12", "1910-12-12", "1912-12-12"], dtype="M8[D]")
+    expected, made = np.gradient(x, edge_order=edge_order), bc.gradient(bc.asarray(x), edge_order=edge_order)
+    assert made.dtype == expected.dtype
+    assert_array_equal(made.get(), expected)

@@ -203,6 +203,8 @@ def caught(f):
 
 a = np.arange(6.0).reshape(2, 3)
 assert_equal(a, a.copy())
+records = np.array([(2, 0.5), (1, 1.5)], dtype="i4,f8")
+assert_equal(records, records.copy())
 assert_equal({"a": [a, (a[0], a.sum())]}, {"a": [a.copy(), (a[0].copy(), 15.0)]})
 npt.assert_almost_equal(a, a + 1e-9)
 npt.assert_array_less(a, a + 1)
@@ -218,6 +220,25 @@ def test_assertions_of_numpy_testing_take_arrays(tmp_path):
     plain, ours = both(tmp_path, ASSERTIONS)
     assert ours.stdout == plain.stdout != "", ours.stderr
     assert "numpy.testing" not in ours.stderr
+
+
+SUBCLASSES = """
+import numpy as np
+
+x = np.ma.array([1.0, 2, 4, 8], mask=[0, 1, 0, 0])
+for f in (np.mean, np.sum, np.diff, np.cumsum, np.sort, np.gradient, np.angle, np.median, np.copy, np.asarray, np.sqrt):
+    print(f.__name__, repr(f(x)))
+print(np.concatenate([x, x]).sum(), np.concatenate([np.ones(2), x]), np.sum(a=x), np.vstack((x, x)).shape)
+m = np.matrix([[1, 2], [3, 4]])
+print(repr(np.sum(m, axis=0)), repr(np.linalg.inv(m)), repr(np.sort(m, axis=0)), np.dot(np.arange(2), m))
+"""
+
+
+def test_masked_arrays_and_matrices_keep_numpys_functions(tmp_path):
+    plain, ours = both(tmp_path, SUBCLASSES)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout.splitlines() == plain.stdout.splitlines()
+    assert "an argument is a MaskedArray" in ours.stderr or "an argument is a numpy.ma.MaskedArray" in ours.stderr
 
 
 def test_in_place_changes_come_back(tmp_path):

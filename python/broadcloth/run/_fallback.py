@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._device import config
+from .._records import RecordArray
 from .._warnings import warn
 from ..exceptions import FallbackError, FallbackWarning
 
@@ -63,10 +64,10 @@ class _Loan:
 
     def give(self, value: Any) -> Any:
         """The value with arrays of ours as NumPy's, one copy for one array."""
-        if type(value) is _c.ndarray:
+        if type(value) is _c.ndarray or type(value) is RecordArray:
             if id(value) not in self.lent:
                 host = value.get()
-                if value.flags.writeable and self.writable:
+                if self.writable and (type(value) is RecordArray or value.flags.writeable):
                     self.lent[id(value)] = value, host, host.copy()
                 else:
                     host.flags.writeable = False
