@@ -125,8 +125,8 @@ def _positive_qr(a: ndarray) -> tuple[ndarray, ndarray]:
 def _angles_and_factors(x11: ndarray, x12: ndarray, x21: ndarray, x22: ndarray, swap_sign: bool) -> tuple[ndarray, ...]:
     """The angles, U1, U2, V1h and V2h of one matrix.
 
-    Cosines above 1/sqrt(2) say little of their angles, nor of the vectors that belong to them: those come from the sines, the singular values of
-    the block below, and the others from the cosines."""
+    Cosines above 1/sqrt(2) say little of their angles, nor of the vectors that belong to them: those come from the sines, the singular
+    values of the block below, and the others from the cosines."""
     (p, q), (low, wide) = x11.shape, x22.shape
     least = min(p, q)
     pairs = min(p, low, q, wide)
