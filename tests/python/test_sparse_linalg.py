@@ -539,3 +539,28 @@ def test_preconditioners_of_incomplete_factors(device):
     linalg.cg(formed(a, "csr"), np.ones(200), rtol=1e-10, callback=count(0))
     x, info = linalg.cg(formed(a, "csr"), np.ones(200), M=M, rtol=1e-10, callback=count(1))
     assert info == 0 and steps[1] < steps[0] / 4 and residual(a, x, np.ones(200)) <= 2e-10
+
+
+@pytest.mark.parametrize("conditions", ["neumann", "dirichlet", "periodic"])
+@pytest.mark.parametrize("grid", [(1,), (2,), (6,), (2, 3), (1, 4), (3, 2, 4)])
+def test_laplacians_of_grids(device, grid, conditions):
+    mine = linalg.LaplacianNd(grid, boundary_conditions=conditions)
+    n = int(np.prod(grid))
+    whole = host(mine.toarray())
+    if min(grid) > 2:  # SciPy's two forms of the matrix differ for shorter periodic axes
+        np.testing.assert_array_equal(whole, reference.LaplacianNd(grid, boundary_conditions=conditions).toarray())
+    np.testing.assert_array_equal(whole, whole.T)
+    assert mine.tosparse().format == "dia" and mine.tosparse().dtype == mine.dtype == np.int8
+    for dtype in ("i4", "f4", "F"):
+        x = np.arange(2 * n).reshape(n, 2).astype(dtype)
+        for of in (x, x[:, 0], x[:, :1]):
+            product = mine @ bc.asarray(of)
+            assert product.dtype == of.dtype and product.shape == of.shape
+            np.testing.assert_array_equal(host(product), whole @ of)
+    values, vectors = host(mine.eigenvalues()), host(mine.eigenvectors())
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(whole.astype(float)), atol=1e-12)
+    np.testing.assert_allclose(whole @ vectors, vectors * values, atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(n), atol=1e-12)
+    np.testing.assert_array_equal(host(mine.eigenvalues(1)), values[-1:])
+    with pytest.raises(ValueError, match="boundary_conditions"):
+        linalg.LaplacianNd(grid, boundary_conditions="robin")

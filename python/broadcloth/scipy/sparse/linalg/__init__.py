@@ -8,6 +8,7 @@ from __future__ import annotations
 from ._direct import MatrixRankWarning, SuperLU, factorized, spilu, splu, spsolve, spsolve_triangular, use_solver
 from ._eigen import ArpackError, ArpackNoConvergence, eigs, eigsh, lobpcg, svds
 from ._functions import expm, expm_multiply, inv, is_sptriangular, matrix_power, norm, onenormest, spbandwidth
+from ._grids import LaplacianNd
 from ._krylov import bicg, bicgstab, cg, cgs, gmres, lgmres, minres, qmr, tfqmr
 from ._least_squares import lsmr, lsqr
 from ._operators import LinearOperator, aslinearoperator
@@ -15,6 +16,7 @@ from ._operators import LinearOperator, aslinearoperator
 __all__ = [
     "ArpackError",
     "ArpackNoConvergence",
+    "LaplacianNd",
     "LinearOperator",
     "MatrixRankWarning",
     "SuperLU",
