@@ -53,7 +53,7 @@ def residual(a, x, b):
 
 METHODS = {
     "cg": laplacian, "minres": laplacian, "bicg": general, "bicgstab": general, "cgs": general, "gmres": general, "lgmres": general,
-    "qmr": general, "tfqmr": general,
+    "qmr": general, "tfqmr": general, "gcrotmk": general,
 }  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_first_guesses_preconditioners_and_callbacks(device, name):
 @pytest.mark.parametrize("name", METHODS)
 def test_what_does_not_converge_says_so(device, name):
     a, b = METHODS[name](60), np.ones(60)
-    options = {"gmres": {"restart": 2}, "lgmres": {"inner_m": 3}}.get(name, {})
+    options = {"gmres": {"restart": 2}, "lgmres": {"inner_m": 3}, "gcrotmk": {"m": 2}}.get(name, {})
     x, info = getattr(linalg, name)(bc.asarray(a), b, rtol=1e-14, maxiter=2, **options)
     assert info == 2 and x.shape == (60,)
 
@@ -564,3 +564,22 @@ def test_laplacians_of_grids(device, grid, conditions):
     np.testing.assert_array_equal(host(mine.eigenvalues(1)), values[-1:])
     with pytest.raises(ValueError, match="boundary_conditions"):
         linalg.LaplacianNd(grid, boundary_conditions="robin")
+
+
+@pytest.mark.parametrize("truncate", ["oldest", "smallest"])
+def test_directions_of_one_system_serve_the_next(device, truncate):
+    a, b = general(80), np.sin(np.arange(80.0))
+    kept, counts = [], []
+    for _ in range(2):
+        calls = []
+        A = linalg.LinearOperator(a.shape, lambda v: (calls.append(1), bc.asarray(a) @ v)[1], dtype=a.dtype)
+        x, info = linalg.gcrotmk(A, bc.asarray(b), rtol=1e-10, m=3, k=6, CU=kept, truncate=truncate)
+        assert info == 0 and residual(a, x, b) <= 1e-9
+        counts.append(len(calls))
+    assert counts[1] < counts[0] and 0 < len(kept) <= 6
+    for c, u in kept:
+        np.testing.assert_allclose(a @ host(u), host(c), atol=1e-5)  # rounding errors grow with the inverses of the corrections' lengths
+    linalg.gcrotmk(bc.asarray(a), bc.asarray(b), CU=kept, discard_C=True)
+    assert all(c is None for c, _ in kept)
+    with pytest.raises(ValueError, match="truncate"):
+        linalg.gcrotmk(bc.asarray(a), bc.asarray(b), truncate="newest")

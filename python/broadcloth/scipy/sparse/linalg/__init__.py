@@ -12,6 +12,7 @@ from ._grids import LaplacianNd
 from ._krylov import bicg, bicgstab, cg, cgs, gmres, lgmres, minres, qmr, tfqmr
 from ._least_squares import lsmr, lsqr
 from ._operators import LinearOperator, aslinearoperator
+from ._recycling import gcrotmk
 
 __all__ = [
     "ArpackError",
@@ -30,6 +31,7 @@ __all__ = [
     "expm",
     "expm_multiply",
     "factorized",
+    "gcrotmk",
     "gmres",
     "inv",
     "is_sptriangular",
