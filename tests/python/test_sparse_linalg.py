@@ -583,3 +583,15 @@ def test_directions_of_one_system_serve_the_next(device, truncate):
     assert all(c is None for c, _ in kept)
     with pytest.raises(ValueError, match="truncate"):
         linalg.gcrotmk(bc.asarray(a), bc.asarray(b), truncate="newest")
+
+
+@pytest.mark.parametrize("which", ["LI", "SI"])
+def test_imaginary_parts_of_complex_matrices_have_signs(device, which):
+    values = np.exp(2j * np.pi * np.arange(40) / 40) * np.linspace(1, 3, 40)
+    unitary = np.linalg.qr(np.random.default_rng(0).random((40, 40)) + 1j * np.eye(40))[0]
+    a = unitary @ np.diag(values) @ unitary.conj().T
+    got = host(linalg.eigs(bc.asarray(a), 3, which=which, return_eigenvectors=False))
+    want = values[np.argsort(-values.imag if which == "LI" else values.imag)[:3]]
+    np.testing.assert_allclose(sorted(got, key=lambda w: w.imag), sorted(want, key=lambda w: w.imag), rtol=1e-9)
+    theirs = reference.eigs(a, 3, which=which, return_eigenvectors=False)
+    np.testing.assert_allclose(sorted(got.imag), sorted(theirs.imag), rtol=1e-9)
