@@ -165,7 +165,7 @@ class spbase:
             raise ValueError(f"This class is not intended to be instantiated directly: {type(self).__name__}")
         self.maxprint = 50 if maxprint is None else maxprint
 
-    __class_getitem__ = classmethod(GenericAlias)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     # ---- What it is ----
 

@@ -62,7 +62,8 @@ class LaplacianNd(LinearOperator):
                 found[last] += grid[first if periodic else last]
         return found.reshape(x.shape)
 
-    _matmat = _matvec
+    def _matmat(self, X: Any) -> ndarray:
+        return self._matvec(X)
 
     def _adjoint(self) -> LinearOperator:
         return self
@@ -129,7 +130,7 @@ class LaplacianNd(LinearOperator):
         return _c.asarray(vectors)
 
     def _ordered(self, m: int | None) -> tuple[np.ndarray, np.ndarray]:
-        total = np.zeros(())
+        total: Any = np.zeros(())
         for n in self.grid_shape:
             j = np.arange(n)
             if self.boundary_conditions == "dirichlet":
