@@ -305,8 +305,8 @@ def _least_squares(a: ndarray, b: ndarray, rcond: float) -> tuple[ndarray, ndarr
     if a.device.type == "cpu":
         x, squares, count, s = _c.linalg_lstsq(a, b, rcond)
         return x, squares, int(count), s
-    if parts := _c.linalg_lstsq_by_qr(a, b, rcond):
-        return parts[0], parts[1], n, parts[2]
+    if by_qr := _c.linalg_lstsq_by_qr(a, b, rcond):
+        return by_qr[0], by_qr[1], n, by_qr[2]
     try:
         u, s, vh = _c.linalg_svd(a, 1)
     except LinAlgError:

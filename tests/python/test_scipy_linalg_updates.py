@@ -229,3 +229,17 @@ def test_numbers_divide_what_is_on_the_right(xp):
     for b in (0.0, 1.0, [0.0, 1.0]):
         with pytest.raises(np.linalg.LinAlgError):
             linalg.solve(xp.zeros((1, 1)), b)
+
+
+def test_determinants_are_of_double_precision(xp):
+    for dtype in DTYPES:
+        a = (np.eye(3) * 1e20).astype(dtype)
+        made, want = linalg.det(xp.array(a)), sl.det(a)
+        assert made.dtype == want.dtype
+        np.testing.assert_allclose(host(made), want, 1e-6)
+
+
+def test_circulant_systems_without_elements(xp):
+    for c, b in ((np.ones(0), np.ones(0)), (np.ones(3), np.ones((3, 0))), (np.ones((0, 3)), np.ones(3))):
+        made = linalg.solve_circulant(xp.array(c), xp.array(b))
+        assert made.size == 0 and made.shape == sl.solve_circulant(c, b).shape

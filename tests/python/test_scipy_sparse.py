@@ -747,3 +747,68 @@ def test_indices_that_were_written_in_place_are_looked_at_again(device):
     assert a.toarray().tolist() == [[0, 3], [0, 3]] and not a.has_canonical_format
     a.has_sorted_indices = False
     assert a.has_sorted_indices
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_keys_with_new_axes_masks_and_index_arrays(device, format, kind):
+    values = np.arange(50.0).reshape(5, 10)
+    name = f"{format}_{kind}"
+    a, want = getattr(sparse, name)(bc.asarray(values)), getattr(ss, name)(values)
+    mask = np.zeros((5, 10), bool)
+    mask[1:3, 4:] = True
+    keys = [
+        (1, [[1, 3]]), ([[0, 1]], 3), (1, [[-1, -3]]), (mask, ...), (..., mask), (mask.tolist(), ...),
+        ([True, False, True, False, True], ...), (..., [False] * 5 + [True] * 5),
+    ]  # fmt: skip
+    if kind == "array":
+        keys += [(None, 1, slice(2, 4)), (None, 1), (1, None), (None, 1, slice(None)), (1, None, slice(None)), (1, slice(None), None),
+                 (None, slice(1, 3), 2), (slice(1, 3), None, 2), (None, 1, 2, None), (None, 0, ...), (..., 0, None)]  # fmt: skip
+    for key in keys:
+        got, wanted = a[key], want[key]
+        assert got.shape == wanted.shape, key
+        np.testing.assert_array_equal(dense(got), dense(wanted), err_msg=str(key))
+    for key, error in (((None, slice(None), slice(None)), IndexError), (([True] * 6, slice(None)), IndexError)):
+        with pytest.raises(error):
+            a[key]
+    with pytest.raises(TypeError):
+        a[0, 0] = 3j
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_forms_and_dtypes_of_methods_are_those_of_scipy(device, kind, format):
+    name = f"{format}_{kind}"
+    make, reference = getattr(sparse, name), getattr(ss, name)
+    a, want = make(bc.asarray(SQUARE)), reference(SQUARE)
+    assert a.reshape((3, 3)) is a and a.reshape(3, -1) is a and a.reshape((3, 3), copy=True) is not a
+    for dense_form in ("array", "dense"):
+        np.testing.assert_array_equal(dense(a.asformat(dense_form)), SQUARE)
+    for axes in (0, (0,), (1, 1)):
+        with pytest.raises(ValueError):
+            a.transpose(axes=axes)
+    with pytest.raises(ValueError, match="inconsistent shapes"):
+        a + np.ones((2, 2))
+    with pytest.raises(ValueError, match="output parameter"):
+        a.sum(axis=0, out=np.zeros((5, 5)))
+    for dtype in ("?", "i4", "i8", "f4", "f8"):
+        b, wanted = make(bc.asarray(SQUARE).astype(dtype)), reference(SQUARE.astype(dtype))
+        for number in (np.int8(1), np.int8(-1), np.float64(1), 1, -1):
+            for method in ("maximum", "minimum"):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    got, of = getattr(b, method)(number), getattr(wanted, method)(number)
+                assert got.dtype == of.dtype, (dtype, number)
+                np.testing.assert_array_equal(dense(got), dense(of))
+    assert make[int] and want is not None
+
+
+def test_large_integers_of_lists_keep_their_digits(device):
+    a = sparse.coo_array(([2**63 + 1, 1], ([0, 1], [0, 1])), dtype=np.uint64)
+    assert a.toarray().tolist() == [[2**63 + 1, 0], [0, 1]]
+
+
+def test_explicit_extremes_of_nothing(device):
+    for name in ("argmin", "argmax"):
+        with pytest.raises(ValueError, match="Cannot apply"):
+            getattr(sparse.csr_array((2, 2)), name)(explicit=True)

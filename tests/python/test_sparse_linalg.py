@@ -53,7 +53,7 @@ def residual(a, x, b):
 
 METHODS = {
     "cg": laplacian, "minres": laplacian, "bicg": general, "bicgstab": general, "cgs": general, "gmres": general, "lgmres": general,
-    "qmr": general, "tfqmr": general,
+    "qmr": general, "tfqmr": general, "gcrotmk": general,
 }  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_first_guesses_preconditioners_and_callbacks(device, name):
 @pytest.mark.parametrize("name", METHODS)
 def test_what_does_not_converge_says_so(device, name):
     a, b = METHODS[name](60), np.ones(60)
-    options = {"gmres": {"restart": 2}, "lgmres": {"inner_m": 3}}.get(name, {})
+    options = {"gmres": {"restart": 2}, "lgmres": {"inner_m": 3}, "gcrotmk": {"m": 2}}.get(name, {})
     x, info = getattr(linalg, name)(bc.asarray(a), b, rtol=1e-14, maxiter=2, **options)
     assert info == 2 and x.shape == (60,)
 
@@ -539,3 +539,59 @@ def test_preconditioners_of_incomplete_factors(device):
     linalg.cg(formed(a, "csr"), np.ones(200), rtol=1e-10, callback=count(0))
     x, info = linalg.cg(formed(a, "csr"), np.ones(200), M=M, rtol=1e-10, callback=count(1))
     assert info == 0 and steps[1] < steps[0] / 4 and residual(a, x, np.ones(200)) <= 2e-10
+
+
+@pytest.mark.parametrize("conditions", ["neumann", "dirichlet", "periodic"])
+@pytest.mark.parametrize("grid", [(1,), (2,), (6,), (2, 3), (1, 4), (3, 2, 4)])
+def test_laplacians_of_grids(device, grid, conditions):
+    mine = linalg.LaplacianNd(grid, boundary_conditions=conditions)
+    n = int(np.prod(grid))
+    whole = host(mine.toarray())
+    if min(grid) > 2:  # SciPy's two forms of the matrix differ for shorter periodic axes
+        np.testing.assert_array_equal(whole, reference.LaplacianNd(grid, boundary_conditions=conditions).toarray())
+    np.testing.assert_array_equal(whole, whole.T)
+    assert mine.tosparse().format == "dia" and mine.tosparse().dtype == mine.dtype == np.int8
+    for dtype in ("i4", "f4", "F"):
+        x = np.arange(2 * n).reshape(n, 2).astype(dtype)
+        for of in (x, x[:, 0], x[:, :1]):
+            product = mine @ bc.asarray(of)
+            assert product.dtype == of.dtype and product.shape == of.shape
+            np.testing.assert_array_equal(host(product), whole @ of)
+    values, vectors = host(mine.eigenvalues()), host(mine.eigenvectors())
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(whole.astype(float)), atol=1e-12)
+    np.testing.assert_allclose(whole @ vectors, vectors * values, atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(n), atol=1e-12)
+    np.testing.assert_array_equal(host(mine.eigenvalues(1)), values[-1:])
+    with pytest.raises(ValueError, match="boundary_conditions"):
+        linalg.LaplacianNd(grid, boundary_conditions="robin")
+
+
+@pytest.mark.parametrize("truncate", ["oldest", "smallest"])
+def test_directions_of_one_system_serve_the_next(device, truncate):
+    a, b = general(80), np.sin(np.arange(80.0))
+    kept, counts = [], []
+    for _ in range(2):
+        calls = []
+        A = linalg.LinearOperator(a.shape, lambda v: (calls.append(1), bc.asarray(a) @ v)[1], dtype=a.dtype)
+        x, info = linalg.gcrotmk(A, bc.asarray(b), rtol=1e-10, m=3, k=6, CU=kept, truncate=truncate)
+        assert info == 0 and residual(a, x, b) <= 1e-9
+        counts.append(len(calls))
+    assert counts[1] < counts[0] and 0 < len(kept) <= 6
+    for c, u in kept:
+        np.testing.assert_allclose(a @ host(u), host(c), atol=1e-5)  # rounding errors grow with the inverses of the corrections' lengths
+    linalg.gcrotmk(bc.asarray(a), bc.asarray(b), CU=kept, discard_C=True)
+    assert all(c is None for c, _ in kept)
+    with pytest.raises(ValueError, match="truncate"):
+        linalg.gcrotmk(bc.asarray(a), bc.asarray(b), truncate="newest")
+
+
+@pytest.mark.parametrize("which", ["LI", "SI"])
+def test_imaginary_parts_of_complex_matrices_have_signs(device, which):
+    values = np.exp(2j * np.pi * np.arange(40) / 40) * np.linspace(1, 3, 40)
+    unitary = np.linalg.qr(np.random.default_rng(0).random((40, 40)) + 1j * np.eye(40))[0]
+    a = unitary @ np.diag(values) @ unitary.conj().T
+    got = host(linalg.eigs(bc.asarray(a), 3, which=which, return_eigenvectors=False))
+    want = values[np.argsort(-values.imag if which == "LI" else values.imag)[:3]]
+    np.testing.assert_allclose(sorted(got, key=lambda w: w.imag), sorted(want, key=lambda w: w.imag), rtol=1e-9)
+    theirs = reference.eigs(a, 3, which=which, return_eigenvectors=False)
+    np.testing.assert_allclose(sorted(got.imag), sorted(theirs.imag), rtol=1e-9)

@@ -79,12 +79,21 @@ def test_factorials_with_steps(xp, k):
     assert special.factorialk(xp.array([9, 8, -2]), k, exact=True).get().tolist() == [math.prod(range(i, 0, -k)) for i in (9, 8)] + [0]
     if k == 2:
         assert_array_equal(special.factorial2(xp.asarray(n)).get(), special.factorialk(xp.asarray(n), 2).get())
-    with pytest.raises(ValueError, match="factorial2: expected whole numbers"):
+    with pytest.raises(ValueError, match="In order to use non-integer arguments.*factorial2"):
         special.factorial2(3.5)
     with pytest.raises(ValueError, match="positive integer"):
         special.factorialk(3, 0)
-    with pytest.raises(ValueError, match="only factorial has"):
-        special.factorial2(3, extend="complex")
+    with pytest.raises(ValueError, match="Incompatible options"):
+        special.factorial2(3, exact=True, extend="complex")
+    with pytest.raises(ValueError, match="Unsupported data type"):
+        special.factorialk(np.array([1j]), k, extend="complex")
+    # The continuation to real numbers, with NaN at its poles.
+    scipy_special = pytest.importorskip("scipy.special")
+    real = np.array([0.0, 1, 2.5, 5, 7.3, -0.5, -k, -2 * k, -1])
+    np.testing.assert_allclose(
+        special.factorialk(xp.asarray(real), k, extend="complex").get(), scipy_special.factorialk(real, k, extend="complex"), rtol=1e-14
+    )
+    assert np.isnan(float(special.factorial(-1, extend="complex")))
 
 
 def test_stirlings_numbers(xp):

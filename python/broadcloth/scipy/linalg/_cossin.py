@@ -65,10 +65,10 @@ def cossin(
     stack = blocks[0].shape[:-2]
     if stack:
         single = [[b.reshape(-1, *b.shape[-2:])[i] for b in blocks] for i in range(math.prod(stack))]
-        parts = list(zip(*(_angles_and_factors(*each, swap_sign) for each in single)))
+        parts = list(zip(*(_angles_and_factors(each, swap_sign) for each in single)))
         theta, u1, u2, v1h, v2h = (_c.stack(list(part)).reshape(*stack, *part[0].shape) for part in parts)
     else:
-        theta, u1, u2, v1h, v2h = _angles_and_factors(*blocks, swap_sign)
+        theta, u1, u2, v1h, v2h = _angles_and_factors(blocks, swap_sign)
     none = _c.empty((*stack, 0, 0), u1.dtype, device=u1.device)
     if separate:
         return ((u1, u2) if compute_u else (none, none)), theta, ((v1h, v2h) if compute_vh else (none, none))
@@ -122,11 +122,12 @@ def _positive_qr(a: ndarray) -> tuple[ndarray, ndarray]:
     return _c.concatenate([q[:, :count] * phase, q[:, count:]], 1), size
 
 
-def _angles_and_factors(x11: ndarray, x12: ndarray, x21: ndarray, x22: ndarray, swap_sign: bool) -> tuple[ndarray, ...]:
+def _angles_and_factors(blocks: list[ndarray], swap_sign: bool) -> tuple[ndarray, ...]:
     """The angles, U1, U2, V1h and V2h of one matrix.
 
-    Cosines above 1/sqrt(2) say little of their angles, nor of the vectors that belong to them: those come from the sines, the singular values of
-    the block below, and the others from the cosines."""
+    Cosines above 1/sqrt(2) say little of their angles, nor of the vectors that belong to them: those come from the sines, the singular
+    values of the block below, and the others from the cosines."""
+    x11, x12, x21, x22 = blocks
     (p, q), (low, wide) = x11.shape, x22.shape
     least = min(p, q)
     pairs = min(p, low, q, wide)

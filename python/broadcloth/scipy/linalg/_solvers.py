@@ -353,6 +353,10 @@ def solve_circulant(
         raise ValueError(f"Shapes of c {columns.shape} and b {right.shape} are incompatible")
     if singular not in ("raise", "lstsq"):
         raise ValueError(f"singular: expected 'raise' or 'lstsq', got {singular!r}")
+    if columns.size == 0 or right.size == 0:
+        batch = np.broadcast_shapes(_c.moveaxis(columns, caxis, -1).shape[:-1], _c.moveaxis(right, baxis, -1).shape[:-1])
+        empty = _c.empty((*batch, n), np.result_type(columns.dtype, right.dtype), device=columns.device)
+        return _c.moveaxis(empty, -1, outaxis)
     values = _fft.fft(_c.moveaxis(columns, caxis, -1), axis=-1)
     sizes = abs(values)
     limit = sizes.max(axis=-1, keepdims=True) * (n * float(np.finfo(np.float64).eps)) if tol is None else tol
@@ -461,7 +465,7 @@ def inv(
 
 
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> ndarray:
-    """The determinants of square matrices.
+    """The determinants of square matrices, in double precision.
 
     Parameters
     ----------
@@ -481,7 +485,8 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> n
         raise ValueError("The input array must be at least two-dimensional.")
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Last 2 dimensions of the array must be square but received shape {x.shape}.")
-    return _c.linalg_det(x)
+    # In double precision, whose range determinants need soon.
+    return _c.linalg_det(x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, copy=False))
 
 
 def lstsq(

@@ -257,6 +257,7 @@ def qr_update(
     if not fits or left.shape[-2] != q.shape[-2] or right.shape[-2] != r.shape[-1] or not left.size:
         raise ValueError(f"qr_update: u and v do not fit Q and R, got shapes {left.shape}, {right.shape}, {q.shape} and {r.shape}")
     if economic:
-        return tuple(_c.linalg_qr(_c.matmul(q, r) + _c.matmul(left, dagger(right)), "reduced"))
+        turn, upper = _c.linalg_qr(_c.matmul(q, r) + _c.matmul(left, dagger(right)), "reduced")
+        return turn, upper
     turn, upper = _c.linalg_qr(r + _c.matmul(_c.matmul(dagger(q), left), dagger(right)), "complete")
     return _c.matmul(q, turn), upper

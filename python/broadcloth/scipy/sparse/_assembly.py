@@ -130,7 +130,8 @@ class _assembled(spbase):
         return made
 
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
-        return self._from_coo(self.tocoo().reshape(*args, order=order))
+        made = self.tocoo().reshape(*args, order=order)
+        return self if made.shape == self._shape and not copy else self._from_coo(made)
 
     def setdiag(self, values: Any, k: int = 0) -> None:
         csr = self.tocsr()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterator
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,11 @@ def dense_operand(x: Any, device: Any) -> Any:
         return None
 
 
+def swaps(axes: Any) -> bool:
+    """Whether `axes` of a transpose exchange the two axes, which is all that they may do."""
+    return np.ndim(axes) == 1 and tuple(axes) in ((1, 0), (-1, 0), (1, -2), (-1, -2))
+
+
 def shape_of(shape: Any, dimensions: tuple[int, ...] = (2,)) -> tuple[int, ...]:
     """A checked shape."""
     try:
@@ -128,7 +134,7 @@ def deliver(result: ndarray, out: Any) -> Any:
     if out is None:
         return result
     if out.shape != result.shape:
-        raise ValueError(f"output array has the wrong shape: expected {result.shape}, got {out.shape}")
+        raise ValueError(f"output parameter has the wrong dimensions: it does not match shape {result.shape}, got {out.shape}")
     out[...] = result if isinstance(out, ndarray) else result.get()
     return out
 
@@ -158,6 +164,8 @@ class spbase:
         if type(self) in (spbase, sparray):
             raise ValueError(f"This class is not intended to be instantiated directly: {type(self).__name__}")
         self.maxprint = 50 if maxprint is None else maxprint
+
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     # ---- What it is ----
 
@@ -324,6 +332,8 @@ class spbase:
         """The same matrix in a format, `self` where it has it and `copy` is false."""
         if format is None or format == self._format:
             return self.copy() if copy else self
+        if format in ("array", "dense"):
+            return self.toarray()
         if format not in FORMATS:
             raise ValueError(f"Format {format} is unknown.")
         return getattr(self, "to" + format)(copy=copy)
@@ -383,7 +393,7 @@ class spbase:
     # ---- Shapes ----
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        if axes is not None and tuple(axes) not in ((1, 0), (-1, 0), (1, -2), (-1, -2)):
+        if axes is not None and not swaps(axes):
             raise ValueError(
                 "Sparse arrays/matrices do not support an 'axes' parameter because swapping dimensions is the only logical permutation."
             )
@@ -392,7 +402,10 @@ class spbase:
         return self.tocsr(copy=copy).transpose().asformat(self._format)
 
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
-        return self.tocoo(copy=copy).reshape(*args, order=order).asformat("coo")
+        made = self.tocoo().reshape(*args, order=order)
+        if made.shape == self.shape:
+            return self.copy() if copy else self
+        return made.copy() if copy else made
 
     def resize(self, *shape: Any) -> None:
         """Changes the shape in place; elements outside it go."""
@@ -444,7 +457,10 @@ class spbase:
         if issparse(other):
             return self._joined(other, op)
         if is_dense(other):
-            return op(self.toarray(), bc.broadcast_to(dense_operand(other, self.device), self.shape))
+            dense = dense_operand(other, self.device)
+            if not self._broadcasts(dense.shape) or np.broadcast_shapes(self.shape, dense.shape) != self.shape:
+                raise ValueError(f"inconsistent shapes: {self.shape} and {dense.shape}")
+            return op(self.toarray(), bc.broadcast_to(dense, self.shape))
         return NotImplemented
 
     def __add__(self, other: Any) -> Any:
@@ -619,7 +635,6 @@ class spbase:
     def _extreme(self, other: Any, op: Callable[[Any, Any], Any], greater: bool) -> Any:
         other = self._adopt(other)
         if is_scalar(other):
-            other = other.item() if hasattr(other, "item") else other
             if other > 0 if greater else other < 0:
                 which = "maximum with > 0" if greater else "minimum with < 0"
                 warn(f"Taking {which} number results to a dense matrix.", SparseEfficiencyWarning)
@@ -892,7 +907,9 @@ class spmatrix:
 
     def asfptype(self: Any) -> Any:
         """The matrix with an inexact dtype."""
-        return self if self.dtype.kind in "fc" else self.astype(np.float64)
+        if self.dtype.kind in "fc":
+            return self
+        return self.astype(np.float32 if np.can_cast(self.dtype, np.float32) else np.float64)
 
     def getrow(self: Any, i: int) -> Any:
         return self.tocsr()[i]

@@ -11,7 +11,7 @@ import broadcloth as bc
 
 from ..._broadcloth import ndarray
 from ..._warnings import warn
-from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase
+from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
 from ._rows import Rows, index_dtype, running, span
 
 
@@ -131,7 +131,7 @@ class _dia(spbase):
         return self.copy() if copy else self
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        if axes is not None and tuple(axes) != (1, 0):
+        if axes is not None and not swaps(axes):
             return spbase.transpose(self, axes, copy)
         rows, columns = self._shape
         width = self.data.shape[1]
@@ -353,7 +353,7 @@ class _bsr(spbase):
         return self.copy() if copy else self
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        if axes is not None and tuple(axes) != (1, 0):
+        if axes is not None and not swaps(axes):
             return spbase.transpose(self, axes, copy)
         turned = self._of_blocks().transposed()
         data = self.data[turned.data].transpose(0, 2, 1).copy()

@@ -13,7 +13,7 @@ from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from . import _reductions
-from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, normal_axis, scipy_sparse, shape_of, spbase
+from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, normal_axis, scipy_sparse, shape_of, spbase, swaps
 from ._index import Indexed
 from ._rows import Rows, index_dtype
 
@@ -233,7 +233,9 @@ class _cs(Indexed, spbase):
 
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
         made = self.tocoo(copy=copy).reshape(*args, order=order)
-        return made.asformat(self._format) if made.shape == self.shape else made
+        if made.shape == self.shape:
+            return self.copy() if copy else self
+        return made
 
     # ---- Reductions ----
 
@@ -304,7 +306,7 @@ class _csr(_cs):
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None or self.ndim == 1:
-            if self.ndim == 2 and tuple(axes) == (1, 0):
+            if self.ndim == 2 and axes is not None and swaps(axes):
                 return self.transpose(copy=copy)
             return spbase.transpose(self, axes, copy)
         rows = self._own_rows()
@@ -327,7 +329,7 @@ class _csc(_cs):
         return bc.ascontiguousarray(self._own_rows().dense().T)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        if axes is not None and tuple(axes) != (1, 0):
+        if axes is not None and not swaps(axes):
             return spbase.transpose(self, axes, copy)
         rows = self._own_rows()
         return self._kind("csr")._from_rows_of(rows.copy() if copy else rows, self._shape[::-1])

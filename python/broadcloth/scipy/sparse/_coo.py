@@ -10,7 +10,7 @@ import numpy as np
 import broadcloth as bc
 
 from ..._broadcloth import ndarray
-from ._base import dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase
+from ._base import dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
 from ._rows import Rows, check_places, index_dtype
 
 
@@ -49,7 +49,7 @@ class _coo(spbase):
                 coordinates = tuple(coordinates)
             except (TypeError, ValueError):
                 raise TypeError("invalid input format") from None
-            self._take_coordinates(data, coordinates, shape, copy, device, dimensions)
+            self._take_coordinates(data, coordinates, shape, dtype, copy, device, dimensions)
         else:
             a = dense_operand(arg1, device)
             if a is None:
@@ -65,11 +65,13 @@ class _coo(spbase):
             self.data = self.data.astype(dtype, copy=False)
 
     def _take_coordinates(
-        self, data: Any, coordinates: tuple[Any, ...], shape: Any, copy: bool, device: Any, dimensions: tuple[int, ...]
+        self, data: Any, coordinates: tuple[Any, ...], shape: Any, dtype: Any, copy: bool, device: Any, dimensions: tuple[int, ...]
     ) -> None:
         if len(coordinates) not in dimensions:
             raise ValueError(f"expected {' or '.join(map(str, dimensions))} arrays of coordinates, got {len(coordinates)}")
-        data = bc.asarray(data) if device is None else bc.asarray(data, device=device)
+        # Numbers of a list become the dtype at once: by way of float64 large integers would lose digits.
+        given = None if isinstance(data, (ndarray, np.ndarray)) else dtype
+        data = bc.asarray(data, given) if device is None else bc.asarray(data, given, device=device)
         if copy:
             data = data.copy()
         data = data.ravel()
@@ -169,7 +171,7 @@ class _coo(spbase):
         self._set(self.data[keep], self.row[keep], self.col[keep], self._shape, self.has_canonical_format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        if self.ndim == 1 or (axes is not None and tuple(axes) != (1, 0)):
+        if self.ndim == 1 or (axes is not None and not swaps(axes)):
             return spbase.transpose(self, axes, copy)
         made = self._from_coordinates(self.data, self.col, self.row, self._shape[::-1])
         return made.copy() if copy else made
@@ -191,6 +193,8 @@ class _coo(spbase):
             raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
         if order not in ("C", "F"):
             raise ValueError("'order' must be 'C' or 'F'")
+        if shape == self._shape:
+            return self.copy() if copy else self
         rows, columns = self._shape2
         two = shape if len(shape) == 2 else (1, *shape)
         check_places(rows, columns)

@@ -76,9 +76,14 @@ def parse(key: Any, shape: tuple[int, ...], device: Any) -> tuple[Axis, ...]:
         keep = coo.data != 0
         return tuple(bc.asarray(c, device=device)[bc.asarray(keep, device=device)].astype(np.int64) for c in coo.coords)
     if any(k is None for k in keys):
-        raise IndexError(f"Indexing that leads to >{len(shape)}D is not supported by csr format. Try converting to COO format")
+        raise IndexError("new axes are for reading, not for assignment")
     if sum(k is Ellipsis for k in keys) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
+    if len(keys) == 2 and any(k is Ellipsis for k in keys):
+        # Beside a mask of both axes an ellipsis stands for nothing.
+        rest = [k for k in keys if k is not Ellipsis]
+        if len(rest) == 1 and not isinstance(rest[0], slice) and rest[0] is not None and np.ndim(rest[0]) == 2:
+            keys = rest
     if len(keys) == 1 and hasattr(keys[0], "ndim") and keys[0].ndim == 2 and keys[0].dtype.kind == "b" and len(shape) == 2:
         mask = bc.asarray(keys[0], device=device)
         if mask.shape != shape:
@@ -97,10 +102,10 @@ def parse(key: Any, shape: tuple[int, ...], device: Any) -> tuple[Axis, ...]:
         keys[at : at + 1] = fill
     else:
         keys += fill
-    return tuple(_axis(k, n, device) for k, n in zip(keys, shape, strict=True))
+    return tuple(_axis(k, axis, n, device) for axis, (k, n) in enumerate(zip(keys, shape, strict=True)))
 
 
-def _axis(k: Any, n: int, device: Any) -> Axis:
+def _axis(k: Any, axis: int, n: int, device: Any) -> Axis:
     if isinstance(k, slice):
         return slice(*k.indices(n))
     if _is_number(k):
@@ -108,7 +113,7 @@ def _axis(k: Any, n: int, device: Any) -> Axis:
     a = _as_index(k, device)
     if a.dtype.kind == "b":
         if a.ndim != 1 or a.size != n:
-            raise IndexError(f"boolean index did not match: expected {n} elements, got shape {a.shape}")
+            raise IndexError(f"bool index {axis} has shape {a.shape} instead of ({n},)")
         return a.nonzero()[0]
     if a.ndim == 0:
         return _number(int(a), n)
@@ -150,6 +155,10 @@ class Indexed(spbase):
     """Indexing for compressed rows and columns."""
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple) and any(k is None for k in key):
+            return self._with_new_axes(key)
+        if key is None:
+            return self._with_new_axes((None,))
         index = parse(key, self.shape, self.device)
         if self.ndim == 1:
             return self._get_of_vector(index[0])
@@ -159,7 +168,36 @@ class Indexed(spbase):
             return self._lookup(at(i), at(j))
         if isinstance(i, ndarray) and isinstance(j, ndarray):
             return self._get_places(i, j)
+        for k, other in ((i, j), (j, i)):
+            if isinstance(k, ndarray) and k.ndim == 2 and isinstance(other, int):
+                number = bc.full((1, 1), other, np.int64, device=self.device)
+                return self._get_places(k, number) if k is i else self._get_places(number, k)
         return self._get_region(i, j)
+
+    def _with_new_axes(self, key: tuple[Any, ...]) -> Any:
+        """The elements that the key has without None, under a shape with new axes of extent 1."""
+        keys = [k for k in key if k is not None]
+        found = self[tuple(keys) if keys else slice(None)]
+        missing = self.ndim - sum(k is not Ellipsis for k in keys)
+        spread: list[Any] = []
+        for k in key:
+            spread += [slice(None)] * missing if k is Ellipsis else [k]
+        if not any(k is Ellipsis for k in key):
+            spread += [slice(None)] * missing
+        if sum(not (isinstance(k, slice) or k is None or _is_number(k)) for k in spread) > 1:
+            raise IndexError("new axes beside several index arrays are not supported")
+        # What numbers select has no axis; matrices keep one of extent 1, which goes here.
+        extents = list(found.shape)
+        if len(extents) == self.ndim:
+            extents = [n for n, k in zip(extents, [k for k in spread if k is not None], strict=True) if not _is_number(k)]
+        shape = tuple(1 if k is None else extents.pop(0) for k in spread if k is None or not _is_number(k))
+        if len(shape) > 2:
+            raise IndexError(f"Indexing that leads to >{self.ndim}D is not supported by csr format. Try converting to COO format")
+        if not issparse(found):
+            found = self._kind("coo")(bc.asarray(found, device=self.device).reshape(1, 1))
+        if len(shape) == 1 and not self._is_array():
+            shape = (1, *shape)
+        return found.reshape(shape)
 
     def _lookup(self, i: ndarray, j: ndarray) -> ndarray:
         self._find_canonical()  # type: ignore[attr-defined]
@@ -230,6 +268,8 @@ class Indexed(spbase):
         if issparse(value):
             self._set_sparse(i, j, value, shape)
             return
+        if isinstance(value, complex) and self.dtype.kind != "c":
+            raise TypeError(f"a complex number does not fit into a sparse matrix of {self.dtype}")
         x = dense_operand(value, self.device)
         if x is None:
             raise ValueError(f"cannot store {type(value).__name__} in a sparse matrix")

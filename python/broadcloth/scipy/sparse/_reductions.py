@@ -62,6 +62,8 @@ def arg_extreme(a: Any, axis: Any, greatest: bool, explicit: bool) -> Any:
         if 0 in a.shape:
             raise ValueError("Cannot apply the operation to an empty matrix.")
         rows = a.tocsr()._own_rows().summed()
+        if explicit and rows.size == 0:
+            raise ValueError("Cannot apply the operation to a matrix without stored elements.")
         flat = Rows(rows.data, rows.keys(), bc.asarray([0, rows.size], device=a.device), int(np.prod(a._shape2, dtype=object)), True)
         return int(_first(flat, greatest, explicit)[0])
     if a.shape[axis] == 0:

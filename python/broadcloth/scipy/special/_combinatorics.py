@@ -175,8 +175,10 @@ def factorial(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
     _check_extend("factorial", exact, extend)
     if exact:
         return _exact("factorial", n, math.factorial)
-    x = _numbers("factorial", n)
-    return _factorial(x.astype(np.float64, copy=False)) if extend == "zero" else _gamma(x + 1.0)
+    x = _numbers("factorial", n, extend)
+    if extend == "zero":
+        return _factorial(x.astype(np.float64, copy=False))
+    return _c.where(x == -1, math.nan, _gamma(x + 1.0))  # gamma(0) is infinite
 
 
 @special_function("f d")
@@ -200,13 +202,14 @@ def factorial2(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
         Of a negative number the double factorial is 0, of 0 it is 1.
     exact : bool
         Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
-    extend : {'zero'}
-        What a negative number has.
+    extend : {'zero', 'complex'}
+        What other numbers have: 0 below zero, and an error where they are not whole; or the continuation of f(n) = n f(n - k) to real
+        numbers, which has other values for whole numbers n that do not leave 1 when divided by k, and NaN at its poles.
 
     Raises
     ------
     ValueError
-        `n` is not whole; what other numbers have in SciPy (`extend='complex'`) is not here.
+        `n` is not whole without `extend='complex'`, or complex.
     OverflowError
         An exact result of an array has no int64.
 
@@ -231,13 +234,14 @@ def factorialk(n: ArrayLike, k: int, exact: bool = False, extend: str = "zero") 
         The step, at least 1.
     exact : bool
         Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
-    extend : {'zero'}
-        What a negative number has.
+    extend : {'zero', 'complex'}
+        What other numbers have: 0 below zero, and an error where they are not whole; or the continuation of f(n) = n f(n - k) to real
+        numbers, which has other values for whole numbers n that do not leave 1 when divided by k, and NaN at its poles.
 
     Raises
     ------
     ValueError
-        `n` is not whole, or `k` not whole or below 1; what other numbers have in SciPy (`extend='complex'`) is not here.
+        `n` is not whole without `extend='complex'`, or complex; `k` is not whole or below 1.
     OverflowError
         An exact result of an array has no int64.
 
@@ -253,13 +257,16 @@ def factorialk(n: ArrayLike, k: int, exact: bool = False, extend: str = "zero") 
 
 def _stepped(name: str, n: ArrayLike, k: int, exact: bool, extend: str) -> Any:
     _check_extend(name, exact, extend)
-    if extend != "zero":
-        raise ValueError(f"{name}: expected extend='zero', got {extend!r}, which only factorial has")
     if exact:
         return _exact(name, n, lambda i: math.prod(range(i, 0, -k)))
-    x = _numbers(name, n)
+    x = _numbers(name, n, extend)
+    if extend == "complex":
+        # What the recurrence f(n) = n f(n - k) and f(1) = 1 have for all numbers.
+        x = x.astype(np.float64, copy=False)
+        value = float(k) ** ((x - 1.0) / k) * _gamma(x / k + 1.0) / math.gamma(1 / k + 1)
+        return _c.where((x < 0) & (x % k == 0), math.nan, value)
     if x.dtype.kind == "f":
-        raise ValueError(f"{name}: expected whole numbers, got {x.dtype.name}")
+        raise ValueError(f"{_NEEDS_COMPLEX} ({name} got {x.dtype.name})")
     return _multifactorial(x, k)
 
 
@@ -279,14 +286,19 @@ def _check_extend(name: str, exact: bool, extend: str) -> None:
     if extend not in ("zero", "complex"):
         raise ValueError(f"{name}: argument `extend` must be either 'zero' or 'complex', got {extend!r}")
     if exact and extend == "complex":
-        raise ValueError(f"{name}: exact=True and extend='complex' do not go together")
+        raise ValueError(f"Incompatible options: {name} has no exact=True with extend='complex'")
 
 
-def _numbers(name: str, n: ArrayLike) -> ndarray:
-    x = _asarray(n)
-    if x.dtype.kind not in "iuf":
-        raise ValueError(f"{name}: expected integers or floats, got {x.dtype.name}")
-    return x
+_NEEDS_COMPLEX = "In order to use non-integer arguments, pass extend='complex'"
+
+
+def _numbers(name: str, n: ArrayLike, extend: str = "zero") -> ndarray:
+    dtype = np.asarray(n).dtype if not isinstance(n, ndarray) else n.dtype
+    if dtype.kind == "c" and extend == "zero":
+        raise ValueError(f"{_NEEDS_COMPLEX} ({name} got {dtype.name})")
+    if dtype.kind not in "iuf":
+        raise ValueError(f"Unsupported data type for n in {name}: expected integers or floats, got {dtype.name}")
+    return _asarray(n)
 
 
 def _exact(name: str, n: ArrayLike, value: Any) -> Any:
@@ -296,7 +308,7 @@ def _exact(name: str, n: ArrayLike, value: Any) -> Any:
         return value(number) if number >= 0 else 0
     x = _numbers(name, n)
     if x.dtype.kind == "f":
-        raise ValueError(f"{name}: with exact=True expected integers, got {x.dtype.name}")
+        raise ValueError(f"`exact=True` only supports integers, {name} got {x.dtype.name}")
     if x.size == 0:
         return x.astype(np.int64)
     table = [value(i) for i in range(max(int(x.max()), 0) + 1)]

@@ -387,7 +387,8 @@ class _Edges:
     def parts(self, without: Any = None) -> tuple[ndarray, ndarray, ndarray]:
         """What the engine's functions take; edges `without` are infinitely long."""
         data = self.data if without is None else np.where(without, np.inf, self.data)
-        return tuple(_c.asarray(x, device="cpu") for x in (data, self.columns, self.indptr))
+        on_cpu = lambda x: _c.asarray(x, device="cpu")
+        return on_cpu(data), on_cpu(self.columns), on_cpu(self.indptr)
 
     def path(self, source: int, sink: int, without: Any) -> tuple[float, tuple[int, ...]] | None:
         start = _c.asarray(np.array([source], np.int32), device="cpu")

@@ -8,13 +8,16 @@ from __future__ import annotations
 from ._direct import MatrixRankWarning, SuperLU, factorized, spilu, splu, spsolve, spsolve_triangular, use_solver
 from ._eigen import ArpackError, ArpackNoConvergence, eigs, eigsh, lobpcg, svds
 from ._functions import expm, expm_multiply, inv, is_sptriangular, matrix_power, norm, onenormest, spbandwidth
+from ._grids import LaplacianNd
 from ._krylov import bicg, bicgstab, cg, cgs, gmres, lgmres, minres, qmr, tfqmr
 from ._least_squares import lsmr, lsqr
 from ._operators import LinearOperator, aslinearoperator
+from ._recycling import gcrotmk
 
 __all__ = [
     "ArpackError",
     "ArpackNoConvergence",
+    "LaplacianNd",
     "LinearOperator",
     "MatrixRankWarning",
     "SuperLU",
@@ -28,6 +31,7 @@ __all__ = [
     "expm",
     "expm_multiply",
     "factorized",
+    "gcrotmk",
     "gmres",
     "inv",
     "is_sptriangular",

@@ -201,6 +201,7 @@ def _orthogonal(p: _Problem, V: ndarray, w: ndarray) -> tuple[ndarray, ndarray]:
 _KEYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "LM": lambda w: -abs(w), "SM": lambda w: abs(w), "LA": lambda w: -w, "SA": lambda w: w, "LR": lambda w: -w.real,
     "SR": lambda w: w.real, "LI": lambda w: -abs(w.imag), "SI": lambda w: abs(w.imag),
+    "signed LI": lambda w: -w.imag, "signed SI": lambda w: w.imag,
 }  # fmt: skip
 
 
@@ -376,8 +377,8 @@ def eigs(
 ) -> Any:
     """k eigenvalues, and eigenvectors, of a square matrix, by Arnoldi's method with Krylov-Schur restarts (Stewart, 2001).
 
-    Parameters are those of `eigsh`; `which` is 'LM', 'SM', 'LR', 'SR', 'LI' or 'SI' (by magnitude, real or imaginary part), and `OPpart` is
-    not taken: a complex `sigma` makes the iteration complex.
+    Parameters are those of `eigsh`; `which` is 'LM', 'SM', 'LR', 'SR', 'LI' or 'SI' (by magnitude, real or imaginary part, of real
+    matrices by its size), and `OPpart` is not taken: a complex `sigma` makes the iteration complex.
 
     Returns
     -------
@@ -394,6 +395,9 @@ def eigs(
         raise NotImplementedError("eigs: OPpart is not used: a complex sigma makes the iteration complex")
     if which not in ("LM", "SM", "LR", "SR", "LI", "SI"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LR', 'SR', 'LI', 'SI', got {which!r}")
+    if which in ("LI", "SI") and any(x is not None and aslinearoperator(x).dtype.kind == "c" for x in (A, M)):
+        # Eigenvalues of real matrices come in pairs, so that the part's size counts; those of complex ones do not.
+        which = "signed " + which
     p = _Problem("eigs", A, k, M, sigma, (Minv, OPinv), v0, rng)
     # The standard inner product serves a problem that is not symmetric.
     second, p.B = p.B, None
