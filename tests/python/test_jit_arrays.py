@@ -547,7 +547,7 @@ def test_loops_and_items_of_array_expressions():
             total += u
         for row in np.outer(x, x) + 1.0:
             total += row[0]
-        return total, (x + 1.0)[1], (x * 3.0)[::-1], [u for u in np.where(x > 1.0, x, 0.0)]
+        return total, (x + 1.0)[1], (x * 3.0)[::-1], [u for u in np.where(x > 1.0, x, 0.0)]  # noqa: C416
 
     x = np.array([0.5, 1.5, 2.5])
     for ours, theirs in zip(bc.njit(f)(x), f(x), strict=True):
