@@ -48,8 +48,9 @@ if [ "${GPU_TESTS:-1}" = 1 ]; then
   # A GPU is shared well by a few processes; plugins that are not installed are not asked for.
   if "$python" -c 'import xdist' 2>/dev/null; then options+=(-n "${GPU_JOBS:-4}" --dist worksteal); fi
   if "$python" -c 'import pytest_timeout' 2>/dev/null; then options+=(--timeout=120); fi
+  # Each process has two threads, as on a small machine: as many as there are cores, for each of the processes, stand in each other's way.
   # shellcheck disable=SC2086
-  step tests "$limit" "$python" -m pytest "${options[@]}" --junitxml="$out/tests.xml" "${folders[@]}" ${GPU_TEST_ARGS:-}
+  step tests "$limit" env BROADCLOTH_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 "$python" -m pytest "${options[@]}" --junitxml="$out/tests.xml" "${folders[@]}" ${GPU_TEST_ARGS:-}
   grep -E '^(FAILED|ERROR)' "$out/tests.log" | cut -c1-200 | head -n 60
   # pytest's own closing line, or nothing when it could not write one.
   summary="$(grep -E '[0-9]+ (passed|failed|error)' "$out/tests.log" | tail -n 1)"
