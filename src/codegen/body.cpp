@@ -129,8 +129,8 @@ const char* BodyPrinter::shared_random_text(const Value& x) const {
   const bool wide = x.dtype == DType::f64;
   if (!wide && x.dtype != DType::f32) return nullptr;
   switch (x.op) {
-    case Op::random_uniform: return wide ? "uniform_of(random_u64(words, u, a, b))" : "uniform_of(random_u32(words, u, a, b))";
-    case Op::random_normal: return wide ? "normal_of(random_u64(words, u, a, b))" : "normal_of(random_u32(words, u, a, b))";
+    case Op::random_uniform: return wide ? "uniform_of(neighbour_u64(words, u, a, b))" : "uniform_of(neighbour_u32(words, u, a, b))";
+    case Op::random_normal: return wide ? "normal_of(neighbour_u64(words, u, a, b))" : "normal_of(neighbour_u32(words, u, a, b))";
     default: return nullptr;
   }
 }
@@ -193,7 +193,7 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
   u64 seed, first;
   u32x4 words;
 };
-BC_INLINE u32 random_u32(RandomWords& held, int u, u64 seed, u64 index) {
+BC_INLINE u32 neighbour_u32(RandomWords& held, int u, u64 seed, u64 index) {
   const int place = u & 3;
   if (place == 0) {
     held.seed = seed;
@@ -212,7 +212,7 @@ BC_INLINE u32 random_u32(RandomWords& held, int u, u64 seed, u64 index) {
   const u32x4& w = held.words;
   return place == 0 ? w.x : place == 1 ? w.y : place == 2 ? w.z : w.w;
 }
-BC_INLINE u64 random_u64(RandomWords& held, int u, u64 seed, u64 index) {
+BC_INLINE u64 neighbour_u64(RandomWords& held, int u, u64 seed, u64 index) {
   const int place = u & 1;
   if (place == 0) {
     held.seed = seed;
