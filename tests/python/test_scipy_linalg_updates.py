@@ -234,7 +234,8 @@ def test_numbers_divide_what_is_on_the_right(xp):
 def test_determinants_are_of_double_precision(xp):
     for dtype in DTYPES:
         a = (np.eye(3) * 1e20).astype(dtype)
-        made, want = linalg.det(xp.array(a)), sl.det(a)
+        # The newest SciPy computes that of float32 in float32, where it is infinite.
+        made, want = linalg.det(xp.array(a)), sl.det(a.astype(np.result_type(dtype, float)))
         assert made.dtype == want.dtype
         np.testing.assert_allclose(host(made), want, 1e-6)
 
