@@ -445,7 +445,7 @@ def same(e: Any, g: Any) -> bool:
     return type(e) is type(g) and e == g
 
 
-# What the generator does not mean its functions to raise.
+# Exceptions that the generator does not mean its functions to raise.
 NOT_MEANT = ("OverflowError", "MemoryError", "UnboundLocalError", "RecursionError")
 
 

@@ -57,7 +57,7 @@ OUTSIDE = {
         r"TestAddNewdoc|warn_on_write|TestDeprecated|deprecat|inspect|docstring|__doc__|_typelessdata|ndarray\._set_dtype"
     ),
 }
-# What differs on purpose (docs/differences.md), or is not here: these count against the share.
+# Reasons of failures that count against the share: differences on purpose (docs/differences.md), and names that are missing.
 REASONS = {
     "records": r"records are in arrays|RecordArray|got \|V|np\.void|got \[\(|[Ss]tructured|void",
     "other byte orders": r"got >|byteorder|byteswap|byte_swap",

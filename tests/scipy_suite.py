@@ -283,7 +283,7 @@ class Plugin:
         Calls.count = 0
         self.outcome, self.text = "passed", ""
         yield
-        # What a failed test left on the tape raises here and not in the next one.
+        # An error of ops that a failed test left on the tape is raised here and not in the next test.
         try:
             bc.synchronize()
         except Exception:

@@ -7,6 +7,7 @@ its entry point, `dask.array.backends`.
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,7 @@ def _count(x: ndarray, axis: Any = None, keepdims: bool = False, dtype: Any = np
     """How many elements a reduction along `axis` meets, in the shape of its result."""
     axes = range(x.ndim) if axis is None else {a % x.ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,))}
     shape = [1 if d in axes else n for d, n in enumerate(x.shape) if keepdims or d not in axes]
-    met = 1
-    for d in axes:
-        met *= x.shape[d]
-    return _c.full(tuple(shape), met, dtype=dtype, device=x.device)
+    return _c.full(tuple(shape), math.prod(x.shape[d] for d in axes), dtype=dtype, device=x.device)
 
 
 def _percentile(a: ndarray, q: Any, method: str = "linear") -> tuple[ndarray | None, int]:

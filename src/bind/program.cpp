@@ -86,8 +86,9 @@ PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
 /// Bound to its first argument as Python's functions are, so that it can stand in a class; NumPy's ufuncs (matmul) are not.
 PyObject* bind_function(PyObject* self, PyObject* object, PyObject*) {
   return guard([&] {
+    if (!object) return new_ref(self);
     const PyRef ufunc = attr(state().numpy, "ufunc");
-    const bool binds = object && Py_TYPE(as_function(self)->theirs) != reinterpret_cast<PyTypeObject*>(ufunc.get());
+    const bool binds = Py_TYPE(as_function(self)->theirs) != reinterpret_cast<PyTypeObject*>(ufunc.get());
     return binds ? call(import_attr("types", "MethodType").get(), {self, object}).release() : new_ref(self);
   });
 }

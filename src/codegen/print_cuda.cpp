@@ -284,7 +284,7 @@ class CudaPrinter {
     }
     return tile;
   }
-  /// What names a row's state where a group has several rows.
+  /// The index of a row's state among those of its group, where a group has several rows.
   const char* of_row() const { return ir_.rows > 1 ? "[j]" : ""; }
   /// Joins `count` of the elements that a thread holds, whose first vector lies at `at` of the row, into its states.
   std::string join_tile(int stage, int elements, const std::string& count, const std::string& at) const {

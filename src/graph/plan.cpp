@@ -526,8 +526,9 @@ class KernelBuilder {
       a.row = w.row;
       a.tiled = ir_.tile && tiled(k, kept, kept_strides[k]);
       const int64_t s = inner_stride(k);
-      const bool walked_by_pointer = w.role != Access::Role::coordinate || ir_.target == Target::cuda;
-      a.step = s == 0 ? Access::Step::zero : s == 1 && walked_by_pointer ? Access::Step::unit : Access::Step::any;
+      // On the CPU a coordinate's step is a parameter always.
+      const bool knows_unit = w.role != Access::Role::coordinate || ir_.target == Target::cuda;
+      a.step = s == 0 ? Access::Step::zero : s == 1 && knows_unit ? Access::Step::unit : Access::Step::any;
       int64_t span = 0;
       for (int d = 0; d < ir_.kept; ++d) span += std::abs(kept_strides[k][d]) * std::max<int64_t>(kept[d] - 1, 0);
       for (int d = 0; d < ir_.reduced; ++d) span += std::abs(reduced_strides[k][d]) * std::max<int64_t>(reduced[d] - 1, 0);

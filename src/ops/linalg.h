@@ -76,9 +76,9 @@ std::vector<Array> ldl(const Array& a, bool lower, bool hermitian);
 Array banded_solve(const Array& diagonals, const Array& b, int64_t below);
 /// The same of a positive definite matrix, of which the diagonals of one triangle are given.
 Array banded_definite_solve(const Array& diagonals, const Array& b, bool lower);
-/// The diagonals of a positive definite matrix' factor, and int32 for each: 0, or the number of the first minor that is not positive.
 /// x by Levinson's recursion for a[i, j] = values[n - 1 + i - j], and for each matrix 0, or 1 where another way must be taken.
 ArrayPair toeplitz_solve(const Array& values, const Array& b);
+/// The diagonals of a positive definite matrix' factor, and int32 for each: 0, or the number of the first minor that is not positive.
 ArrayPair banded_cholesky(const Array& diagonals, bool lower);
 /// x of a x = b from the diagonals of a's factor.
 Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower);

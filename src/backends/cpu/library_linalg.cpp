@@ -965,7 +965,7 @@ bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forwa
   forward[0] = backward[0] = T(1) / t[0];
   for (int64_t c = 0; c < columns; ++c) x[c * n] = b[c * n] / t[0];
   for (int64_t m = 1; m < n; ++m) {
-    // What the last row gives for the first vector, and the first row for the last one.
+    // The last row's product with the first vector, and the first row's with the last vector: both are to become zero.
     const T down = crossed_product(forward, t + m, m), up = crossed_product(backward, t - 1, m);
     const T rest = T(1) - down * up;
     if (rest == T(0)) return false;
@@ -987,7 +987,7 @@ bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forwa
   return true;
 }
 
-/// Whether a x = b but for rounding: the recursion is stable for definite matrices, and for others as far as their leading minors are.
+/// Tells whether a x = b but for rounding: the recursion is stable for definite matrices, and for others as far as their leading minors are.
 template <class T>
 bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
   using R = Real<T>;

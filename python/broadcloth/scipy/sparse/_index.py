@@ -185,14 +185,14 @@ class Indexed(spbase):
         if not any(k is Ellipsis for k in key):
             spread += [slice(None)] * missing
         if sum(not (isinstance(k, slice) or k is None or _is_number(k)) for k in spread) > 1:
-            raise IndexError("new axes beside several index arrays are not supported")
-        # What numbers select has no axis; matrices keep one of extent 1, which goes here.
+            raise IndexError("new axes beside several index arrays are not supported: index first, then reshape() the result")
+        # An axis that a number selects from is gone; matrices keep it with extent 1, and it is dropped here.
         extents = list(found.shape)
         if len(extents) == self.ndim:
             extents = [n for n, k in zip(extents, [k for k in spread if k is not None], strict=True) if not _is_number(k)]
         shape = tuple(1 if k is None else extents.pop(0) for k in spread if k is None or not _is_number(k))
         if len(shape) > 2:
-            raise IndexError(f"Indexing that leads to >{self.ndim}D is not supported by csr format. Try converting to COO format")
+            raise IndexError(f"Indexing that leads to >{self.ndim}D is not supported: sparse arrays have at most two dimensions. Index toarray()")
         if not issparse(found):
             found = self._kind("coo")(bc.asarray(found, device=self.device).reshape(1, 1))
         if len(shape) == 1 and not self._is_array():

@@ -261,7 +261,7 @@ def _stepped(name: str, n: ArrayLike, k: int, exact: bool, extend: str) -> Any:
         return _exact(name, n, lambda i: math.prod(range(i, 0, -k)))
     x = _numbers(name, n, extend)
     if extend == "complex":
-        # What the recurrence f(n) = n f(n - k) and f(1) = 1 have for all numbers.
+        # This function fulfils the recurrence f(n) = n f(n - k) with f(1) = 1 for all real numbers.
         x = x.astype(np.float64, copy=False)
         value = float(k) ** ((x - 1.0) / k) * _gamma(x / k + 1.0) / math.gamma(1 / k + 1)
         return _c.where((x < 0) & (x % k == 0), math.nan, value)

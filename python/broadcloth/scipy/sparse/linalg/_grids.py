@@ -55,7 +55,7 @@ class LaplacianNd(LinearOperator):
             found[part(1, n)] += grid[part(0, n - 1)]
             found[part(0, n - 1)] += grid[part(1, n)]
             if self.boundary_conditions != "dirichlet":
-                # What lies outside is the point itself, or that of the other end.
+                # The neighbour outside of the grid is the point itself, or the point of the other end.
                 first, last = part(0, 1), part(n - 1, n)
                 periodic = self.boundary_conditions == "periodic"
                 found[first] += grid[last if periodic else first]
