@@ -38,11 +38,11 @@ Hash128 structure_hash(const Ir& ir) {
         uint64_t(ir.cached) << 36 | uint64_t(ir.vector) << 40 | uint64_t(ir.unroll) << 48 | uint64_t(ir.tile) << 56);
   h.add(uint64_t(ir.group) | uint64_t(ir.constants) << 16 | uint64_t(ir.gather_slots) << 32 | uint64_t(ir.inside_slots) << 48);
   h.add(uint64_t(ir.accesses.size()) | uint64_t(ir.accumulators.size()) << 20 | uint64_t(ir.outputs.size()) << 40 |
-        uint64_t(ir.rows) << 60);
+        uint64_t(ir.rows) << 56 | uint64_t(ir.outer_rows) << 60);
   for (DType t : ir.constant_dtypes) h.add(static_cast<uint64_t>(t));
   for (const Access& a : ir.accesses)
     h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.row) << 24 |
-          uint64_t(a.vector) << 25 | uint64_t(a.tiled) << 26 | uint64_t(a.still) << 27);
+          uint64_t(a.vector) << 25 | uint64_t(a.tiled) << 26 | uint64_t(a.still) << 27 | uint64_t(a.still_outer) << 28);
   h.add(ir.values.size());
   for (const Value& v : ir.values) {
     h.add(static_cast<uint64_t>(v.kind) | uint64_t(v.op) << 8 | uint64_t(v.dtype) << 24 | uint64_t(v.loop[0]) << 32 |

@@ -19,11 +19,12 @@ struct Access {
   enum class Step : uint8_t { zero, unit, any };
   Role role = Role::load;
   DType dtype = DType::f64;
-  Step step = Step::unit;  ///< along the innermost axis that the skeleton walks
-  bool row = false;        ///< over the kept axes only (what comes after a reduction)
-  bool vector = false;     ///< CUDA: every vector of it is aligned
-  bool still = false;      ///< CUDA, where Ir::rows > 1: the same for all rows of a group
-  bool tiled = false;      ///< CUDA, where Ir::tile: read along the axis before the last one, through shared memory
+  Step step = Step::unit;    ///< along the innermost axis that the skeleton walks
+  bool row = false;          ///< over the kept axes only (what comes after a reduction)
+  bool vector = false;       ///< CUDA: every vector of it is aligned
+  bool still = false;        ///< CUDA, where Ir::rows > 1: the same for all rows of a group
+  bool still_outer = false;  ///< CUDA, where Ir::outer_rows > 1: the same along the axis before the last kept one
+  bool tiled = false;        ///< CUDA, where Ir::tile: read along the axis before the last one, through shared memory
 };
 
 inline constexpr int16_t kNone = -1;
@@ -67,6 +68,8 @@ struct Output {
   int16_t predicate = kNone;
 };
 
+inline constexpr int kCudaBlock = 256;
+
 /// How the reduced axes are walked.
 enum class Walk : uint8_t {
   map,      ///< nothing is reduced
@@ -90,6 +93,7 @@ struct Ir {
   int group = 256;         ///< CUDA rows: threads of a row; a power of two
   int unroll = 1;          ///< CUDA rows: vectors a thread holds at a time
   int rows = 1;            ///< CUDA rows: neighbouring rows that a group of threads reduces, where they share an operand
+  int outer_rows = 1;      ///< CUDA rows: such rows along the axis before the last kept one: the group reduces a rectangle of rows
   bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage computed may stay in registers for the next
   int tile = 0;            ///< CUDA maps: the side of a block's square of the last two axes, where some operand is transposed; 0: none
   int constants = 0;
@@ -110,6 +114,18 @@ struct Ir {
   bool may_leave(int stage) const;
   /// Tells whether an accumulator can read memory as it lies: its input is a unit-stride load of its own type.
   bool direct(const Accumulator& a) const;
+  /// Rows that a group of threads reduces.
+  int rows_of_group() const { return rows * outer_rows; }
+  /// CUDA, where Ir::outer_rows > 1: groups of a block along the last kept axis and along the one before, about as many.
+  struct Square {
+    int across, down;
+  };
+  Square groups_of_block() const {
+    int across = 1;
+    const int groups = (group > kCudaBlock ? group : kCudaBlock) / group;
+    while (across * across < groups) across *= 2;
+    return {across, groups / across};
+  }
   /// A function whose user asked for contraction has a kernel for itself.
   bool contract() const { return !users.empty() && users[0]->contract; }
 };
@@ -143,7 +159,6 @@ inline constexpr int64_t kColumnRun = 64;
 /// Columns that a CPU column reduction walks side by side: as many as keep the states near, and where it reads memory as it lies, whole
 /// pages of it.
 int64_t column_tile(const Ir& ir);
-inline constexpr int kCudaBlock = 256;
 
 /// Tells whether a map is as fast where its output lies in the place of an input as where it does not.
 bool fast_in_place(const Ir& ir);

@@ -90,7 +90,7 @@ class CudaPrinter {
     const int w = access_word(access);
     std::string sum = extra;
     for (int d = 0; d < kept; ++d) {
-      if (ir_.rows > 1 && a.still && d == kept - 1) continue;
+      if ((ir_.rows > 1 && a.still && d == kept - 1) || (ir_.outer_rows > 1 && a.still_outer && d == kept - 2)) continue;
       const bool unit = ir_.walk == Walk::map && ir_.vector > 1 && a.step == Access::Step::unit && d == kept - 1 && !row_access(access) &&
                         a.role != Access::Role::coordinate && a.role != Access::Role::gather;
       sum += unit ? fmt::format(" + x{}", d) : fmt::format(" + x{} * {}", d, word(w + 1 + d));
@@ -296,6 +296,41 @@ class CudaPrinter {
     return out;
   }
 
+  /// The coordinates of row `j` of a group's square, which begins at `first` of the last kept axis and `first_outer` of the one before.
+  std::string row_of_square(const char* j) const {
+    return fmt::format("const I x{} = first + {} % {}, x{} = first_outer + {} / {};\n", ir_.kept - 1, j, ir_.rows, ir_.kept - 2, j,
+                       ir_.rows);
+  }
+
+  /// A block's groups have squares of rows that lie in a square themselves, so that what they share comes from near memory.
+  std::string square_of_rows() const {
+    const int inner = ir_.kept - 1;
+    const Ir::Square groups = ir_.groups_of_block();
+    std::string out = fmt::format("{} rest = blockIdx.x;\n", ir_.wide ? "u64" : "u32");
+    const auto axis = [&](const char* name, const char* sub, int shape_word, int groups_along, int rows) {
+      out += fmt::format(
+          "const I {0}_extent = {3}, {0}_blocks = ({0}_extent + {2} - 1) / {2}, {0}_here = I(rest % {0}_blocks) * {2} + {1} * {4};\n"
+          "rest /= {0}_blocks;\n",
+          name, sub, groups_along * rows, word(shape_word), rows);
+    };
+    axis("first", fmt::format("(sub % {})", groups.across).c_str(), p_.kept_shape + inner, groups.across, ir_.rows);
+    axis("first_outer", fmt::format("(sub / {})", groups.across).c_str(), p_.kept_shape + inner - 1, groups.down, ir_.outer_rows);
+    out +=
+        "const bool there = first_here < first_extent && first_outer_here < first_outer_extent;\n"
+        "const I first = there ? first_here : 0, first_outer = there ? first_outer_here : 0;\n";
+    return out + coordinates("rest", "x", p_.kept_shape, inner - 1);
+  }
+
+  /// Totals of a group's square: each lane finishes the rows that it has the totals of.
+  std::string join_square() const {
+    const int g = ir_.group, rows = ir_.rows_of_group(), held = std::max(1, rows / g), lanes = std::max(1, g / rows);
+    return fmt::format(
+               "const auto totals = rows_join<Red0, {0}, {1}>(part0, lane, active);\n#pragma unroll\nfor (int e = 0; e < {2}; ++e) {{\n"
+               "const {3} total0 = totals.state[e];\nconst int j = lane / {4} * {2} + e;\nconst bool writes = there && lane % {4} == 0;\n",
+               g, rows, held, state(0), lanes) +
+           row_of_square("j");
+  }
+
   std::string rows(int threads) {
     const int g = ir_.group, v = ir_.vector, u = ir_.unroll, held_elements = u * v;
     const int rows_per_block = threads / g;
@@ -308,18 +343,23 @@ class CudaPrinter {
       out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n",
                          word(p_.segments));
       out += fmt::format("const I lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
+    } else if (ir_.outer_rows > 1) {
+      out += square_of_rows();
     } else {
       out += fmt::format(
           "const I row_here = (I(blockIdx.x) * {0} + sub) * {2};\nconst bool there = row_here < {1};\n"
           "const I row = there ? row_here : {1} - {2};\n",
           rows_per_block, word(p_.kept_size), ir_.rows);
-      out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
     }
+    if (!ir_.segmented) out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
     out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
-    out += coordinates("row", "x", p_.kept_shape, ir_.kept);
-    // Rows of a group are neighbours along the last kept axis: j counts them.
+    if (ir_.outer_rows == 1) out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    // Rows of a group are neighbours along the last kept axis and the one before: j counts them.
     std::string each_row, end_row;
-    if (ir_.rows > 1) {
+    if (ir_.outer_rows > 1) {
+      each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\n", ir_.rows_of_group()) + row_of_square("j");
+      end_row = "}\n";
+    } else if (ir_.rows > 1) {
       out += fmt::format("const I first = x{};\n", ir_.kept - 1);
       each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\nconst I x{} = first + j;\n", ir_.rows, ir_.kept - 1);
       end_row = "}\n";
@@ -340,7 +380,7 @@ class CudaPrinter {
           out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
         else if (ir_.accumulators[k].stage == s)
           out += fmt::format("{0} part{1}[{2}]; bool empty{1}[{2}];\n#pragma unroll\nfor (int j = 0; j < {2}; ++j) empty{1}[j] = true;\n",
-                             state(static_cast<int>(k)), k, ir_.rows);
+                             state(static_cast<int>(k)), k, ir_.rows_of_group());
       bool walks = !used.empty();
       for (const Value& x : ir_.values) walks |= x.stage == s && !x.row && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
       if (walks) {
@@ -375,6 +415,12 @@ class CudaPrinter {
           out += each_row + rest.buffers + vector_at("const int e = u; (void)e;\n", rest.sink);
           out += join_tile(s, v, std::to_string(v), "r") + end_row + "}\n}\n";
         }
+      }
+      if (ir_.outer_rows > 1) {
+        out += join_square();
+        for (int a : body_.accesses(s, true)) out += pointer(a, ir_.kept, 0);
+        out += finish(s, "writes") + "}\n";
+        continue;
       }
       out += each_row;
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) {

@@ -704,26 +704,26 @@ template <class Red, int K, int V> __device__ __forceinline__ void thread_join(t
   }
 }
 
-/// A state of the thread `down` places further on in a group of `width` lanes of a warp.
-template <class S> __device__ __forceinline__ S shuffle_down(const S& s, int down, int width) {
+/// A state that other lanes of a warp hold, moved word by word.
+template <class S, class Move> __device__ __forceinline__ S shuffled(const S& s, Move move) {
   constexpr int kWords = (sizeof(S) + 3) / 4;
   u32 words[kWords] = {};
   memcpy(words, &s, sizeof(S));
 #pragma unroll
-  for (int k = 0; k < kWords; ++k) words[k] = __shfl_down_sync(0xffffffffu, words[k], down, width);
+  for (int k = 0; k < kWords; ++k) words[k] = move(words[k]);
   S out;
   memcpy(&out, words, sizeof(S));
   return out;
 }
+/// The state of the thread `down` places further on in a group of `width` lanes of a warp.
+template <class S> __device__ __forceinline__ S shuffle_down(const S& s, int down, int width) {
+  return shuffled(s, [=](u32 word) { return __shfl_down_sync(0xffffffffu, word, down, width); });
+}
+template <class S> __device__ __forceinline__ S shuffle_xor(const S& s, int lanes, int width) {
+  return shuffled(s, [=](u32 word) { return __shfl_xor_sync(0xffffffffu, word, lanes, width); });
+}
 template <class S> __device__ __forceinline__ S shuffle_first(const S& s, int width) {
-  constexpr int kWords = (sizeof(S) + 3) / 4;
-  u32 words[kWords] = {};
-  memcpy(words, &s, sizeof(S));
-#pragma unroll
-  for (int k = 0; k < kWords; ++k) words[k] = __shfl_sync(0xffffffffu, words[k], 0, width);
-  S out;
-  memcpy(&out, words, sizeof(S));
-  return out;
+  return shuffled(s, [=](u32 word) { return __shfl_sync(0xffffffffu, word, 0, width); });
 }
 
 /// Joins the states of the first `active` of W neighbouring lanes in a fixed tree; the first lane gets the total.
@@ -754,6 +754,49 @@ template <class Red, int G> __device__ __forceinline__ typename Red::S group_joi
     part = shuffle_first(warp_join<Red, kWarps>(part, in_warp, warps), 32);
   }
   return active > 0 ? part : Red::init();
+}
+
+/// What a lane has after rows_join: the totals of K neighbouring rows.
+template <class S, int K> struct RowTotals {
+  S state[K];
+};
+
+/// Joins the states of R rows, of which each of a group's G <= 32 lanes holds a part, in the tree of group_join: the lane pairs of each
+/// level share the rows out between them, so that R totals cost R shuffles instead of R log G. Afterwards a lane has the totals of
+/// max(1, R / G) rows from row lane * R / G on.
+template <class Red, int G, int R>
+__device__ __forceinline__ RowTotals<typename Red::S, (R > G ? R / G : 1)> rows_join(const typename Red::S (&part)[R], int lane,
+                                                                                     int active) {
+  using S = typename Red::S;
+  S mine[R];
+#pragma unroll
+  for (int j = 0; j < R; ++j) mine[j] = part[j];
+  int held = R;
+#pragma unroll
+  for (int w = G / 2; w > 0; w /= 2) {
+    const bool high = (lane & w) != 0;
+    // The lower of the two lanes' numbers in the tree, which the levels before have narrowed to [0, 2 w).
+    const bool both = (lane & (w - 1)) + w < active;
+    if (held > 1) {
+      held /= 2;
+#pragma unroll
+      for (int j = 0; j < R / 2; ++j) {
+        if (j >= held) break;
+        const S low_row = mine[j], high_row = mine[j + held];
+        const S other = shuffle_xor(high ? low_row : high_row, w, G), own = high ? high_row : low_row;
+        const S low = high ? other : own;
+        mine[j] = both ? Red::join(low, high ? own : other) : low;
+      }
+    } else {
+      const S other = shuffle_xor(mine[0], w, G);
+      const S low = high ? other : mine[0];
+      mine[0] = both ? Red::join(low, high ? mine[0] : other) : low;
+    }
+  }
+  RowTotals<S, (R > G ? R / G : 1)> out;
+#pragma unroll
+  for (int j = 0; j < (R > G ? R / G : 1); ++j) out.state[j] = active > 0 ? mine[j] : Red::init();
+  return out;
 }
 
 #endif

@@ -664,7 +664,7 @@ class KernelBuilder {
   }
 
   /// Lets a group of threads reduce several neighbouring rows where these share an operand, as distances between all pairs do: it is then
-  /// read once for all of them, and what a thread does once a row is shared.
+  /// read once for all of them. Where another operand is shared along the axis before, the group reduces a square of rows.
   void choose_rows(const Dims& kept, const std::vector<Dims>& kept_strides, int64_t m) {
     constexpr int kRows = 4;
     constexpr int64_t kLeastThreads = 1 << 16;  // fewer leave multiprocessors idle
@@ -672,13 +672,24 @@ class KernelBuilder {
     if (ir_.walk != Walk::rows || ir_.segmented || ir_.cached || ir_.checked || ir_.stages > 1 || ir_.group > 32 || !ir_.users.empty() ||
         ir_.accumulators.size() != 1 || kept[inner] % kRows != 0 || m / kRows * ir_.group < kLeastThreads)
       return;
-    bool shared = false;
-    for (size_t k = 0; k < ir_.accesses.size(); ++k) {
-      Access& a = ir_.accesses[k];
-      a.still = a.role == Access::Role::load && !a.row && kept_strides[k][inner] == 0;
-      shared |= a.still;
-    }
-    if (shared) ir_.rows = kRows;
+    const auto shared_along = [&](int axis, bool Access::* still) {
+      bool shared = false;
+      for (size_t k = 0; k < ir_.accesses.size(); ++k) {
+        Access& a = ir_.accesses[k];
+        a.*still = a.role == Access::Role::load && !a.row && kept_strides[k][axis] == 0;
+        shared |= a.*still;
+      }
+      return shared;
+    };
+    if (!shared_along(inner, &Access::still)) return;
+    ir_.rows = kRows;
+    // A square's states are registers of every thread. Those of moments are three numbers, and depend on how much is held at a time.
+    const Accumulator& a = ir_.accumulators[0];
+    if (inner == 0 || kept[inner - 1] % kRows != 0 || state_bytes(a) > 8 || m / (kRows * kRows) * ir_.group < kLeastThreads ||
+        !shared_along(inner - 1, &Access::still_outer))
+      return;
+    ir_.outer_rows = kRows;
+    ir_.unroll = 1;
   }
 
   bool base_aligned(int slot) const {
@@ -722,7 +733,13 @@ class KernelBuilder {
     } else if (ir_.walk == Walk::rows) {
       const int threads = std::max(ir_.group, kCudaBlock);
       l.block[0] = threads;
-      grid = ir_.segmented ? m * shape.segments : ceil_div(m, threads / ir_.group * ir_.rows);
+      if (ir_.outer_rows > 1) {
+        const int64_t width = kept.back(), height = kept[kept.size() - 2];
+        const Ir::Square groups = ir_.groups_of_block();
+        grid = m / width / height * ceil_div(width, groups.across * ir_.rows) * ceil_div(height, groups.down * ir_.outer_rows);
+      } else {
+        grid = ir_.segmented ? m * shape.segments : ceil_div(m, threads / ir_.group * ir_.rows);
+      }
       step->tickets = ir_.segmented ? m : 0;
     } else {
       const int64_t inner = kept.back(), tiles = ceil_div(inner, 32 * ir_.vector);

@@ -5,8 +5,6 @@
 // precision: [[0, A^H], [A, 0]] has the eigenvalues +-S and the eigenvectors (V, +-U) / sqrt 2 (Golub & Van Loan, "Matrix Computations",
 // 8.6), and nothing is squared. Then A V = U S, of whose columns those of small singular values are not orthogonal enough; the QR
 // factorization of A V has a triangle that is diagonal but for rounding errors of the largest singular value, so that its Q is U.
-#include <limits>
-
 #include "ops/compose.h"
 #include "ops/linalg.h"
 #include "ops/sorting.h"
@@ -27,15 +25,16 @@ Array last_flipped(const Array& a) { return flip(a, Axes{-1}); }
 /// Numbers for each column.
 Array for_columns(const Array& v) { return insert_axis(v, v.ndim() - 1); }
 
-/// Singular values in descending order, right singular vectors as columns (unless only values are wanted), and eigh's `info`.
+/// Singular values in descending order, NaN where they were not found, and right singular vectors as columns (unless only values are
+/// wanted).
 struct Right {
-  Array values, vectors, info;
+  Array values, vectors;
 };
 
 Right of_squares(const Array& x, bool vectors) {
   const std::vector<Array> e = eigh_unchecked(matmul(dagger(x), x), true, vectors);
   const Array values = ufunc(Op::sqrt, {ufunc(Op::maximum, {last_flipped(e[0]), Arg(0.0)})});
-  return {values, vectors ? last_flipped(e[1]) : Array(), e.back()};
+  return {values, vectors ? last_flipped(e[1]) : Array()};
 }
 
 Right of_doubled(const Array& x, bool vectors) {
@@ -47,9 +46,9 @@ Right of_doubled(const Array& x, bool vectors) {
   const Array halves[] = {concatenate(upper, -1), concatenate(lower, -1)};
   const std::vector<Array> e = eigh_unchecked(concatenate(halves, -2), true, vectors);
   const Array values = ufunc(Op::maximum, {last_flipped(columns(e[0], n, 2 * n)), Arg(0.0)});
-  if (!vectors) return {values, {}, e.back()};
+  if (!vectors) return {values, {}};
   // The vectors of singular values that are zero but for rounding mix with those of the negative ones: orthogonalized, they fill up.
-  return {values, qr(narrow(last_flipped(columns(e[1], n, 2 * n)), x.ndim() - 2, 0, n), "reduced")[0], e.back()};
+  return {values, qr(narrow(last_flipped(columns(e[1], n, 2 * n)), x.ndim() - 2, 0, n), "reduced")[0]};
 }
 
 /// The smallest singular value by the largest, from which on A V is orthogonal to single precision: the error of two columns is
@@ -72,10 +71,7 @@ std::pair<Array, Array> left_by_qr(const Array& av, bool full) {
 
 }  // namespace
 
-Array singular_values_by_eigh(const Array& a) {
-  const Right right = of_doubled(rows_of(a) < columns_of(a) ? dagger(a) : a, false);
-  return choose_where(equal(right.info, Arg(0.0)), right.values, Arg(std::numeric_limits<double>::quiet_NaN()));
-}
+Array singular_values_by_eigh(const Array& a) { return of_doubled(rows_of(a) < columns_of(a) ? dagger(a) : a, false).values; }
 
 std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors) {
   const DType t = a.dtype(), real = real_type(t);
@@ -89,7 +85,7 @@ std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors) {
   const bool single = real == DType::f32, full = vectors == Vectors::full && m > n;
   const Array x = cast(a, is_complex(t) ? DType::c128 : DType::f64);
   const Right right = single ? of_squares(x, wanted) : of_doubled(x, wanted);
-  const Array failed = ufunc(Op::logical_or, {any(right.info), any(isnan(right.values))});
+  const Array failed = any(isnan(right.values));
   const auto check = [](bool any_failed) { BC_CHECK(!any_failed, LinAlg, "SVD did not converge"); };
   if (!wanted) {
     check(truth_of(failed));

@@ -115,6 +115,30 @@ def test_rows_that_share_an_operand_are_reduced_together(rng, rows, length):
     np.testing.assert_array_equal(largest, dots[:, :1024])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "complex64"])
+@pytest.mark.parametrize("shape", [(512, 512, 64), (512, 520, 33), (1024, 1024, 5), (2, 256, 516, 100), (136, 520, 130)])
+def test_squares_of_rows_give_the_bits_of_rows(rng, dtype, shape):
+    """A group reduces 4 x 4 rows where operands are shared along both axes; of few rows each has a group of its own."""
+    *stack, rows, columns, length = shape
+    a = rng.normal(size=(*stack, rows, 1, length)).astype(dtype)
+    b = rng.normal(size=(*stack, 1, columns, length)).astype(dtype)
+    x, y = bc.asarray(a), bc.asarray(b)
+    bc.flush()
+    with recorded() as r:
+        square = ((x - y) ** 2).sum(-1)
+        bc.flush()
+    assert "rows_join" in r.launches[0].source
+    with recorded() as r:
+        few = ((x[..., :3, :, :] - y[..., :7, :]) ** 2).sum(-1)
+        bc.flush()
+    assert "rows_join" not in r.launches[0].source
+    ours = np.asarray(square)
+    np.testing.assert_array_equal(ours[..., :3, :7], np.asarray(few))
+    eps = 0.0 if dtype == "int64" else np.finfo(dtype).eps
+    exact = ((a.astype("complex128" if dtype == "complex64" else "float64") - b) ** 2).sum(-1)
+    np.testing.assert_allclose(ours, exact, rtol=0, atol=20 * float(eps) * np.abs(exact).max())
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [1003, (50, 7), 3])
 def test_random_numbers_are_the_cpus(dtype, shape):

@@ -558,6 +558,8 @@ void eigh(const Stack<T>& s) {
                int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
       syevd(a.get(), s.template part<R>(0, i), work.get(), lwork, reals.get(), lreals, integers.get(), wanted_integers, s.info(i));
+      // What is computed from eigenvalues that were not found need not ask `info`.
+      if (*s.info(i) != 0) std::fill_n(s.template part<R>(0, i), n, std::numeric_limits<R>::quiet_NaN());
       if (vectors) copy_matrix(column_major(a.get(), n, n), row_major(s.part(1, i), n, n));
     };
   });
@@ -987,7 +989,8 @@ bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forwa
   return true;
 }
 
-/// Tells whether a x = b but for rounding: the recursion is stable for definite matrices, and for others as far as their leading minors are.
+/// Tells whether a x = b but for rounding: the recursion is stable for definite matrices, and for others as far as their leading minors
+/// are.
 template <class T>
 bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
   using R = Real<T>;

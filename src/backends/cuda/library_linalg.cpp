@@ -608,6 +608,21 @@ void svd(Stack& s) {
   s.place(2, v, s.n, s.n);
 }
 
+/// Makes eigenvalues that were not found NaN: what is computed from them on the device need not ask `info`.
+void mark_failed(Stack& s, size_t values, int64_t each) {
+  Words w;
+  w.pointer(s.info());
+  w.pointer(s.part(values));
+  w.integer(each);
+  w.integer(s.count * each);
+  const char* real = type_name(real_type(s.op.dtype));
+  s.queue.run_for("linalg_mark_failed", real, "",
+                  fmt::format(R"(const i64 i = static_cast<i64>(blockIdx.x) * {1} + t;
+if (i < p.w[3] && word_as<const i32*>(p.w)[i / p.w[2]] != 0) word_as<{0}*>(p.w + 1)[i] = static_cast<{0}>(limits<double>::nan());)",
+                              real, kThreads),
+                  s.count * each, w);
+}
+
 void eigh(Stack& s) {
   const bool vectors = s.op.vectors != Vectors::none;
   const int job = vectors ? kVectors : kNoVectors, uplo = s.op.lower ? kLower : kUpper;

@@ -217,7 +217,6 @@ constexpr int kFlag = sizeof(I) * 8 - 2;
 __shared__ __align__(16) unsigned char exchange[kTile * (sizeof(B) > sizeof(I) ? sizeof(B) : sizeof(I))];
 __shared__ u8 digits[kTile];
 __shared__ u32 counts[8][256];
-__shared__ u32 begins[256];
 __shared__ I bases[256];
 __shared__ u32 sums[8];
 __shared__ I begun;
@@ -242,22 +241,13 @@ for (int i = 0; i < kItems; ++i) {{
     {5}
   }}
 }}
-// The rank of each element among those of its warp that have its digit. What pads the last tile comes last.
+// How often each warp has each digit. What later tiles wait for, the tile's sums, is told before anything is ranked. What pads the last
+// tile comes last.
 BC_UNROLL
 for (int i = 0; i < kItems; ++i) {{
-  const int at = warp * 32 * kItems + i * 32 + lane;
   const B k = key_of[i];
   {6}
-  const u32 d = at < count ? {7} : 255u;
-  const u32 same = __match_any_sync(0xffffffffu, d);
-  const u32 below = __popc(same & ((1u << lane) - 1));
-  u32 before = 0;
-  if (below == 0) {{
-    before = counts[warp][d];
-    counts[warp][d] = before + __popc(same);
-  }}
-  rank[i] = (__shfl_sync(0xffffffffu, before, __ffs(same) - 1) + below) | d << 16;
-  __syncwarp();
+  atomicAdd(&counts[warp][warp * 32 * kItems + i * 32 + lane < count ? {7} : 255u], 1u);
 }}
 __syncthreads();
 u32 total = 0;
@@ -279,13 +269,31 @@ if (lane == 31) sums[warp] = sum;
 __syncthreads();
 u32 begin = sum - total;
 for (int k = 0; k < warp; ++k) begin += sums[k];
-begins[t] = begin;
+BC_UNROLL
+for (int k = 0; k < 8; ++k) counts[k][t] += begin;
 __syncthreads();
+// Each element's place in the tile: counts[warp][d] is where the warp's next element of digit d goes.
 BC_UNROLL
 for (int i = 0; i < kItems; ++i) {{
-  const u32 d = rank[i] >> 16;
-  const u32 at = begins[d] + counts[warp][d] + (rank[i] & 0xffffu);
-  reinterpret_cast<B*>(exchange)[at] = key_of[i];
+  const B k = key_of[i];
+  {6}
+  const u32 d = warp * 32 * kItems + i * 32 + lane < count ? {7} : 255u;
+  // The lanes of the same digit, bit by bit: eight votes take less time than one match.
+  u32 same = 0xffffffffu;
+  BC_UNROLL
+  for (int bit = 0; bit < 8; ++bit) {{
+    const u32 votes = __ballot_sync(0xffffffffu, d >> bit & 1u);
+    same &= d >> bit & 1u ? votes : ~votes;
+  }}
+  const u32 below = __popc(same & ((1u << lane) - 1));
+  u32 before = 0;
+  if (below == 0) {{
+    before = counts[warp][d];
+    counts[warp][d] = before + __popc(same);
+  }}
+  const u32 at = __shfl_sync(0xffffffffu, before, __ffs(same) - 1) + below;
+  __syncwarp();
+  reinterpret_cast<B*>(exchange)[at] = k;
   digits[at] = static_cast<u8>(d);
   rank[i] = at;
 }}
