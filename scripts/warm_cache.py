@@ -9,6 +9,8 @@ shapes nor constants, so each serves every size. Objects for the CPU are not shi
 
 from __future__ import annotations
 
+import concurrent.futures
+import multiprocessing
 import os
 import sys
 import time
@@ -142,6 +144,52 @@ def library_programs() -> Iterator[Any]:
             yield f(a)
     for f in (bc.sum, bc.max, bc.min):
         yield f(array(1 << 24, "int64"))
+    # Reductions of rows, columns and planes: short, long and few.
+    for dtype in (*FLOATS, "int64"):
+        for shape in ((4096, 4096), (100, 1 << 16), (1 << 16, 100), (64, 64, 64), (1000,)):
+            a = array(shape, dtype)
+            for axis in (None, *range(len(shape))):
+                for f in (bc.sum, bc.max, bc.min, bc.mean):
+                    yield f(a, axis=axis)
+    for shape in ((4096, 4096), (1000,), 1 << 24):
+        flags = array(shape, "bool")
+        yield bc.any(flags)
+        yield bc.all(flags)
+        for dtype in NUMBERS:
+            a = array(shape, dtype)
+            for f in (bc.any, bc.all):
+                yield f(a > 0)
+                yield f(a == a)
+            yield bc.count_nonzero(a)
+            yield bc.sum(a > 0)
+    for dtype in NUMBERS:
+        for shape in (1 << 16, (64, 1 << 12), (64, 64)):
+            a = array(shape, dtype)
+            yield bc.sort(a)
+            yield bc.argsort(a)
+    for dtype in NUMBERS:
+        for n in (1000, 1 << 20):
+            yield bc.median(array(n, dtype))
+            yield bc.searchsorted(array(n, dtype), array(1000, dtype))
+    for dtype in NUMBERS:
+        a, at, both = array((64, 128), dtype), array(50, "int64"), array(1 << 16, dtype)
+        yield bc.take(both, at)
+        yield both[at]
+        yield a[at]
+        yield a[:, at]
+        yield bc.concatenate((a, a))
+        yield bc.concatenate((both, both))
+        yield bc.stack((a, a))
+        yield bc.outer(array(64, dtype), array(64, dtype))
+        yield bc.diff(both)
+    for n in (8192, 1 << 20):
+        rng = bc.random.default_rng(0)
+        for dtype in FLOATS:
+            yield rng.random(n, dtype=dtype)
+            yield rng.standard_normal(n, dtype=dtype)
+        yield rng.normal(1.0, 2.0, n)
+        yield rng.uniform(1.0, 2.0, n)
+        yield rng.integers(0, 10, n)
     flags = array(1 << 24, "bool")
     yield bc.any(flags), bc.all(flags)
     yield bc.any(flags)
@@ -167,17 +215,25 @@ def record() -> None:
         bc.flush()
 
 
+def compile_for(folder: str, architecture: str) -> int:
+    """In a process of its own, since NVRTC compiles one kernel at a time in each."""
+    record()
+    return bc._c.cache_write(folder, architecture)
+
+
 def main(folder: str, *architectures: str) -> int:
     start = time.perf_counter()
-    record()
     os.makedirs(folder, exist_ok=True)
+    wanted = architectures or ARCHITECTURES
     try:
-        count = sum(bc._c.cache_write(folder, architecture) for architecture in architectures or ARCHITECTURES)
+        with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
+            count = sum(pool.map(compile_for, [folder] * len(wanted), wanted))
     except ImportError as error:
         print(f"no kernels for GPUs: {error}")
         return 0
+    bc._c.cache_pack(folder)
     size = sum(entry.stat().st_size for entry in os.scandir(folder))
-    print(f"{count} kernels for {', '.join(architectures or ARCHITECTURES)}: {size / 1e6:.1f} MB in {time.perf_counter() - start:.0f} s")
+    print(f"{count} kernels for {', '.join(wanted)}: {size / 1e6:.1f} MB in {time.perf_counter() - start:.0f} s")
     return 0
 
 

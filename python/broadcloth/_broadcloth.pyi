@@ -1312,6 +1312,9 @@ def cache_clear(disk: bool = True) -> None: ...
 def cache_write(folder: str, arch: str) -> int:
     """Compiles what a null device was given since the last null_log_clear for a GPU, into a folder of the cache; how many kernels."""
 
+def cache_pack(folder: str) -> None:
+    """Compresses the kernels of such a folder by a dictionary of what they share, which is put beside them."""
+
 def cache_set_folder(path: str) -> None: ...
 def cache_set_limit(bytes: int) -> None: ...
 def cache_wait() -> None:

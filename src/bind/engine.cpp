@@ -288,6 +288,7 @@ void init_engine(PyObject* module) {
                         without_gil([&] { cuda::write_kernels(std::string(folder), std::string(arch), sources); });
                         return static_cast<int64_t>(sources.size());
                       }),
+          BC_LOOKING("cache_pack(folder)", [](std::string_view folder) { kernel_cache_pack(std::string(folder)); }),
           BC_FUNCTION("cache_set_folder(path)", [](std::string_view path) { kernel_cache_set_folder(std::string(path)); }),
           BC_FUNCTION("cache_set_limit(bytes)", [](uint64_t bytes) { kernel_cache_set_limit(bytes); }),
           BC_LOOKING("cache_wait()", kernel_cache_wait),

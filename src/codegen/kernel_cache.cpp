@@ -616,6 +616,12 @@ void kernel_cache_write(const std::string& folder, const std::string& target, st
   BC_CHECK(store.warning().empty(), Runtime, "{}", store.warning());
 }
 
+void kernel_cache_pack(const std::string& folder) {
+  KernelStore store;
+  store.set_folder(folder);
+  store.pack();
+}
+
 size_t kernel_cache_export(const std::string& path) { return cache().store.archive(path); }
 size_t kernel_cache_import(const std::string& path) { return cache().store.import(path); }
 void kernel_cache_set_folder(const std::string& folder) { cache().store.set_folder(folder); }

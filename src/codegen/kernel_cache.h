@@ -83,6 +83,8 @@ size_t kernel_cache_import(const std::string& path);
 /// Compiles for `target` (Backend::target) and puts the results into `folder` as the cache would: what a wheel ships.
 void kernel_cache_write(const std::string& folder, const std::string& target, std::span<const KernelSource> sources,
                         const std::function<std::vector<char>(const KernelSource&)>& compile);
+/// Compresses what lies in such a folder by what the kernels share (KernelStore::pack).
+void kernel_cache_pack(const std::string& folder);
 
 /// Another folder, in the place of what the environment says (BROADCLOTH_CACHE_DIR, else XDG_CACHE_HOME/broadcloth, else
 /// ~/.cache/broadcloth); empty: keep nothing on disk.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zdict.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -26,6 +27,9 @@ constexpr char kMagic[8] = {'B', 'C', 'K', 'E', 'R', 'N', 'E', 'L'};
 constexpr char kArchiveMagic[8] = {'B', 'C', 'A', 'R', 'C', 'H', 'I', 'V'};
 constexpr uint32_t kVersion = KernelStore::kVersion;
 constexpr uint32_t kCompressed = 1;
+constexpr uint32_t kByDictionary = 2;  // of the folder
+constexpr const char* kDictionary = "dictionary";
+constexpr size_t kDictionaryBytes = size_t{256} << 10;
 constexpr std::string_view kSuffix = ".bck";
 constexpr std::string_view kTemporary = "tmp-";
 constexpr const char* kCollected = "collected";  // its time is that of the last collect() of any process
@@ -122,9 +126,24 @@ const Header* verify(std::span<const char> bytes) {
   return header;
 }
 
-std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, size_t size, const Hash128& key) {
-  const Header* header = verify({bytes.get(), size});
-  if (!header || header->key != key) return std::nullopt;
+/// Writes the head and the text after it in front of the binary that lies in `bytes` already.
+void seal(std::vector<char>& bytes, Header header, std::string_view meta) {
+  std::memcpy(bytes.data() + sizeof(Header), meta.data(), meta.size());
+  std::memcpy(bytes.data(), &header, sizeof(Header));
+  header.digest = digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom);
+  std::memcpy(bytes.data(), &header, sizeof(Header));
+}
+
+/// The whole of a file, with `status` of it; nullptr if it cannot be read.
+std::unique_ptr<char[]> read_file(const File& file, const struct stat& status) {
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size > kMaxFile) return nullptr;
+  auto bytes = std::make_unique_for_overwrite<char[]>(size);
+  return read_all(file.get(), bytes.get(), size) ? std::move(bytes) : nullptr;
+}
+
+/// A kernel of a file that is whole. `dictionary` may be nullptr.
+std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, const Header* header, const ZSTD_DDict* dictionary) {
   StoredKernel kernel;
   std::string_view meta(bytes.get() + sizeof(Header), header->meta_bytes);
   for (uint32_t i = 0; i <= header->entries; ++i) {  // the target comes first
@@ -137,7 +156,12 @@ std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, size_t size, c
   if (header->flags & kCompressed) {
     const size_t raw = header->raw_bytes;
     auto expanded = std::make_unique_for_overwrite<char[]>(raw);
-    if (ZSTD_decompress(expanded.get(), raw, stored, header->stored_bytes) != raw) return std::nullopt;
+    const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+    const bool by_dictionary = header->flags & kByDictionary;
+    if (!context || (by_dictionary && !dictionary)) return std::nullopt;
+    const size_t got =
+        ZSTD_decompress_usingDDict(context.get(), expanded.get(), raw, stored, header->stored_bytes, by_dictionary ? dictionary : nullptr);
+    if (got != raw) return std::nullopt;
     kernel.binary = {expanded.get(), raw};
     kernel.bytes = std::move(expanded);
   } else {
@@ -149,6 +173,11 @@ std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, size_t size, c
 }
 
 }  // namespace
+
+struct KernelStore::Dictionary {
+  explicit Dictionary(std::span<const char> bytes) : form(ZSTD_createDDict(bytes.data(), bytes.size()), ZSTD_freeDDict) {}
+  std::unique_ptr<ZSTD_DDict, decltype(&ZSTD_freeDDict)> form;
+};
 
 KernelStore::KernelStore() : limit_(kDefaultLimit) {
   set_folder(cache_folder_of_environment());
@@ -236,6 +265,8 @@ void KernelStore::set_folder(std::string folder) {
   folder_ = std::move(folder);
   verdict_ = Verdict::unknown;
   warned_of_file_ = false;
+  dictionary_read_ = false;
+  dictionary_.reset();
   warning_.clear();
   writable_ = true;
   collected_ = false;
@@ -265,11 +296,11 @@ std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
   if (!file) return std::nullopt;
   struct stat status;
   if (fstat(file.get(), &status) != 0 || !trusts(path, status)) return std::nullopt;
-  const auto size = static_cast<size_t>(status.st_size);
-  if (size <= kMaxFile) {
-    auto bytes = std::make_unique_for_overwrite<char[]>(size);
-    if (read_all(file.get(), bytes.get(), size)) {
-      if (auto kernel = unpack(std::move(bytes), size, key)) {
+  if (auto bytes = read_file(file, status)) {
+    const Header* header = verify({bytes.get(), static_cast<size_t>(status.st_size)});
+    if (header && header->key == key) {
+      const auto shared = header->flags & kByDictionary ? dictionary(folder) : nullptr;
+      if (auto kernel = unpack(std::move(bytes), header, shared ? shared->form.get() : nullptr)) {
         // The time of last use, kept by hand since many file systems do not.
         if (!read_only_ && time(nullptr) - status.st_mtime > kTouchAge) futimens(file.get(), nullptr);
         return kernel;
@@ -278,6 +309,24 @@ std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
   }
   if (!read_only_) unlink(path.c_str());
   return std::nullopt;
+}
+
+std::shared_ptr<const KernelStore::Dictionary> KernelStore::dictionary(const std::string& folder) {
+  {
+    std::lock_guard lock(mutex_);
+    if (dictionary_read_ && folder == folder_) return dictionary_;
+  }
+  std::shared_ptr<const Dictionary> made;
+  const std::string path = folder + "/" + kDictionary;
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (file && fstat(file.get(), &status) == 0 && trusts(path, status))
+    if (const auto bytes = read_file(file, status))
+      made = std::make_shared<const Dictionary>(std::span<const char>(bytes.get(), static_cast<size_t>(status.st_size)));
+  std::lock_guard lock(mutex_);
+  if (folder != folder_) return made;
+  dictionary_read_ = true;
+  return dictionary_ = std::move(made);
 }
 
 bool KernelStore::write_file(const std::string& folder, const std::string& name, std::span<const char> bytes) {
@@ -333,10 +382,7 @@ void KernelStore::save(const Hash128& key, const std::string& target, std::span<
   }
   bytes.resize(before + header.stored_bytes);
   if (bytes.size() > kMaxFile || header.raw_bytes > kMaxFile) return;
-  std::memcpy(bytes.data() + sizeof(Header), meta.data(), meta.size());
-  std::memcpy(bytes.data(), &header, sizeof(Header));
-  header.digest = digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom);
-  std::memcpy(bytes.data(), &header, sizeof(Header));
+  seal(bytes, header, meta);
 
   if (!make_private_folder(folder)) return stop_writing(folder, "cannot make", errno);
   if (!write_file(folder, name_of(key), bytes)) return stop_writing(folder, "cannot write to", errno);
@@ -462,7 +508,7 @@ size_t KernelStore::archive(const std::string& path) {
     if (size > kMaxFile) continue;
     std::vector<char> bytes(size);
     const Header* whole = read_all(file.get(), bytes.data(), size) ? verify(bytes) : nullptr;
-    if (!whole || name_of(whole->key) != name) continue;
+    if (!whole || name_of(whole->key) != name || whole->flags & kByDictionary) continue;
     const auto* size_bytes = reinterpret_cast<const char*>(&size);
     out.insert(out.end(), size_bytes, size_bytes + sizeof size);
     out.insert(out.end(), bytes.begin(), bytes.end());
@@ -512,6 +558,67 @@ size_t KernelStore::import(const std::string& path) {
   }
   collect();
   return entries.size();
+}
+
+void KernelStore::pack() {
+  const std::string path = usable_folder();
+  std::vector<std::string> names;
+  {
+    const Folder folder(path);
+    while (const dirent* item = folder.dir ? readdir(folder.dir) : nullptr)
+      if (is_entry(item->d_name)) names.emplace_back(item->d_name);
+  }
+  std::sort(names.begin(), names.end());  // the same kernels make the same dictionary
+  struct Kernel {
+    Header header;
+    std::string meta;
+    std::vector<char> binary;
+  };
+  std::vector<Kernel> kernels;
+  std::vector<char> samples;
+  std::vector<size_t> sizes;
+  for (const std::string& name : names) {
+    const File file(open((path + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status;
+    if (!file || fstat(file.get(), &status) != 0) continue;
+    auto bytes = read_file(file, status);
+    const Header* header = bytes ? verify({bytes.get(), static_cast<size_t>(status.st_size)}) : nullptr;
+    if (!header || header->flags & kByDictionary) continue;
+    Kernel kernel{*header, std::string(bytes.get() + sizeof(Header), header->meta_bytes), {}};
+    const auto stored = unpack(std::move(bytes), header, nullptr);
+    if (!stored) continue;
+    kernel.binary.assign(stored->binary.begin(), stored->binary.end());
+    samples.insert(samples.end(), kernel.binary.begin(), kernel.binary.end());
+    sizes.push_back(kernel.binary.size());
+    kernels.push_back(std::move(kernel));
+  }
+
+  std::vector<char> shared(kDictionaryBytes);
+  const size_t trained =
+      ZDICT_trainFromBuffer(shared.data(), shared.size(), samples.data(), sizes.data(), static_cast<unsigned>(sizes.size()));
+  shared.resize(ZDICT_isError(trained) ? 0 : trained);
+  const auto written = [&](const std::string& name, std::span<const char> bytes) {
+    BC_CHECK(write_file(path, name, bytes), Runtime, "cache pack: cannot write to {}: {}", path, std::strerror(errno));
+  };
+  if (!shared.empty()) written(kDictionary, shared);
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+  const std::unique_ptr<ZSTD_CDict, decltype(&ZSTD_freeCDict)> dictionary(
+      shared.empty() ? nullptr : ZSTD_createCDict(shared.data(), shared.size(), ZSTD_maxCLevel()), ZSTD_freeCDict);
+  for (Kernel& kernel : kernels) {
+    const size_t before = sizeof(Header) + kernel.meta.size();
+    std::vector<char> bytes(before + ZSTD_compressBound(kernel.binary.size()));
+    char* to = bytes.data() + before;
+    const size_t stored = dictionary ? ZSTD_compress_usingCDict(context.get(), to, bytes.size() - before, kernel.binary.data(),
+                                                                kernel.binary.size(), dictionary.get())
+                                     : ZSTD_compressCCtx(context.get(), to, bytes.size() - before, kernel.binary.data(),
+                                                         kernel.binary.size(), ZSTD_maxCLevel());
+    BC_CHECK(!ZSTD_isError(stored), Runtime, "cache pack: {}", ZSTD_getErrorName(stored));
+    bytes.resize(before + stored);
+    kernel.header.flags = kCompressed | (dictionary ? kByDictionary : 0);
+    kernel.header.stored_bytes = stored;
+    seal(bytes, kernel.header, kernel.meta);
+    written(name_of(kernel.header.key), bytes);
+  }
 }
 
 }  // namespace bc

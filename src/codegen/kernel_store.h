@@ -46,6 +46,9 @@ class KernelStore {
   /// Throws ErrorKind::Value when the file is no archive or damaged, ErrorKind::Runtime when it cannot be read. Who made the archive can
   /// run code with the rights of all that use this folder: the caller asks.
   size_t import(const std::string& path);
+  /// Compresses all files by a dictionary of what they share, kept in the folder as the file `dictionary`: for kernels that are shipped.
+  /// Too few files make none, and are compressed each for itself. Throws ErrorKind::Runtime when it cannot be written.
+  void pack();
 
   struct Usage {
     size_t bytes = 0;
@@ -68,9 +71,12 @@ class KernelStore {
   void unlock_after_fork() { mutex_.unlock(); }
 
  private:
+  struct Dictionary;
   enum class Verdict : uint8_t { unknown, trusted, refused };
 
   bool trusts(const std::string& path, const struct stat& status);
+  /// The dictionary of a folder that was packed; nullptr if there is none. It is read once a folder.
+  std::shared_ptr<const Dictionary> dictionary(const std::string& folder);
   bool write_file(const std::string& folder, const std::string& name, std::span<const char> bytes);
   void stop_writing(const std::string& folder, const char* what, int error);
 
@@ -79,6 +85,8 @@ class KernelStore {
   std::string warning_;
   size_t limit_ = 0;
   Verdict verdict_ = Verdict::unknown;
+  bool dictionary_read_ = false;
+  std::shared_ptr<const Dictionary> dictionary_;
   bool warned_of_file_ = false;
   const bool read_only_ = false;
   const bool trusts_all_ = false;

@@ -3,6 +3,7 @@
 // results, in a fixed order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "codegen/body.h"
@@ -30,7 +31,7 @@ class CudaPrinter {
     out.entries.push_back(name);
     std::string& t = out.text;
     out.contract = ir_.contract();
-    out.quick = ir_.walk == Walk::map && ir_.vector > 1 && ir_.users.empty();
+    out.quick = (ir_.walk != Walk::map || ir_.vector > 1) && ir_.users.empty();
     t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     t += body_.functions();
@@ -284,6 +285,10 @@ class CudaPrinter {
     }
     return tile;
   }
+  bool has_moments(int stage) const {
+    return std::any_of(ir_.accumulators.begin(), ir_.accumulators.end(),
+                       [&](const Accumulator& a) { return a.stage == stage && (a.op == Op::reduce_var || a.op == Op::reduce_std); });
+  }
   /// The index of a row's state among those of its group, where a group has several rows.
   const char* of_row() const { return ir_.rows > 1 ? "[j]" : ""; }
   /// Joins `count` of the elements that a thread holds, whose first vector lies at `at` of the row, into its states.
@@ -405,13 +410,16 @@ class CudaPrinter {
                              join_tile(s, held_elements, all_walk ? "m" : "there ? m : 0", fmt::format("base + lane * {}", v)));
         } else {
           // All loads of a whole tile are under way before the first is waited for. What is left goes vector by vector: the order is the
-          // same.
+          // same, but for moments, which are those of whole tiles. A quick compile has all go vector by vector.
           const Tile rest = tile_of(s, v);
-          out += fmt::format("I base = lo;\nfor (; {}base + {} <= hi; base += {}) {{\n", all_walk ? "" : "there && ", g * held_elements,
-                             g * held_elements);
+          const char* walks_on = all_walk ? "" : "there && ";
+          const bool moments = has_moments(s);
+          out += std::string("I base = lo;\n") + (moments ? "" : "#ifndef BC_QUICK\n");
+          out += fmt::format("for (; {0}base + {1} <= hi; base += {1}) {{\n", walks_on, g * held_elements);
           out += each_row + tile.buffers + loop + vector_at(each.c_str(), tile.sink) + "}\n";
           out += join_tile(s, held_elements, std::to_string(held_elements), fmt::format("base + lane * {}", v)) + end_row + "}\n";
-          out += fmt::format("#pragma unroll 1\nfor (int k = 0; k < {} && base + k * {} < hi; ++k) {{\n", u, g * v) + here + inside;
+          if (!moments) out += "#endif\n";
+          out += fmt::format("#pragma unroll 1\nfor (I k = 0; {}base + k * {} < hi; ++k) {{\n", walks_on, g * v) + here + inside;
           out += each_row + rest.buffers + vector_at("const int e = u; (void)e;\n", rest.sink);
           out += join_tile(s, v, std::to_string(v), "r") + end_row + "}\n}\n";
         }

@@ -54,6 +54,8 @@ class LoadedKernel {
 
   /// Not null while the code is of compile_quick: what the kernel cache knows it by (kernel_cache_improve).
   std::atomic<void*> quick{nullptr};
+  /// Set by who launches it from outside a plan: what is launched again may be launched often.
+  std::atomic<bool> launched{false};
 };
 
 /// What is compiled: C++ text that includes nothing. The backend puts the device library before it.

@@ -31,7 +31,8 @@ def test_the_programs_of_the_wheel_become_some_hundred_kernels():
 
 
 @needs_nvrtc
-def test_kernels_are_written_for_each_architecture(tmp_path):
+def test_kernels_are_written_for_each_architecture(tmp_path, monkeypatch):
+    monkeypatch.setattr(bc.config, "background_compile", False)
     with null_device("null-cuda"):
         bc._c.null_log_clear()
         a, b = make((300, 7), "float32"), make((300, 7), "float32")
@@ -46,6 +47,59 @@ def test_kernels_are_written_for_each_architecture(tmp_path):
     for arch in (b"sm_80 nvrtc", b"sm_90 nvrtc"):
         assert sum(arch in text for text in texts) == counts[0]
     assert all(b"\x7fELF" in text for text in texts)
+
+
+RECORDED = """
+import runpy, sys
+import broadcloth as bc
+script, folder, count = sys.argv[1:]
+v = runpy.run_path(script)
+bc._c.cache_set_folder(folder)
+if int(count):
+    v["record"]()
+else:
+    with bc.device("null:1"):
+        held = [v["array"]((30, 70)) * 18.5 - 3.25]
+        bc.config.background_compile = False
+        bc.flush()
+stats = bc._c.cache_stats()
+print(stats["compiles"], stats["disk_hits"])
+"""
+
+
+def recorded(folder: Path, all_programs: bool) -> tuple[int, int]:
+    """Compiles and kernels from the folder, of a process that runs the programs of the wheel, or one program."""
+    arguments = [str(ROOT / "scripts" / "warm_cache.py"), str(folder), str(int(all_programs))]
+    done = subprocess.run(
+        [sys.executable, "-c", RECORDED, *arguments], env=child_environment(), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    compiles, hits = map(int, done.stdout.split())
+    return compiles, hits
+
+
+def size_of(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
+def test_packed_kernels_are_read_by_the_dictionary_beside_them(tmp_path):
+    made, hits = recorded(tmp_path, True)
+    assert made > 200
+    before = size_of(tmp_path)
+    bc._c.cache_pack(str(tmp_path))
+    assert (tmp_path / "dictionary").exists()
+    assert size_of(tmp_path) < before / 3
+    assert recorded(tmp_path, True) == (0, made + hits)  # some kernels have the text of others
+    # Without the dictionary they are made again, not misread.
+    (tmp_path / "dictionary").unlink()
+    assert recorded(tmp_path, True) == (made, hits)
+
+
+def test_few_kernels_are_packed_without_a_dictionary(tmp_path):
+    assert recorded(tmp_path, False) == (1, 0)
+    bc._c.cache_pack(str(tmp_path))
+    assert not (tmp_path / "dictionary").exists()
+    assert recorded(tmp_path, False) == (0, 1)
 
 
 PROGRAM = """

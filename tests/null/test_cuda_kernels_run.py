@@ -193,3 +193,30 @@ def test_a_number_that_several_stages_read(device):
     assert len(record.launches) == 1 and bool(still)
     plain = np.arange(1.0, 41)
     np.testing.assert_allclose(np.asarray(result), (plain / np.sqrt((plain * plain).sum())).sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "complex64"])
+def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype):
+    """The first launch may be of a kernel that was compiled quickly, from a shorter text; the whole takes its place."""
+    arrays = [(100 * rng.normal(size=shape)).astype(dtype) for shape in [(40, 64), (7, 5000), 100_000]]
+
+    def results(x):
+        with recorded() as r:
+            found = [f(x, axis=axis) for axis in (None, -1) for f in (bc.sum, bc.max, bc.std, bc.argmin)]
+            found.append(bc.sum(x * 3 * x + x, axis=-1))
+            bc.flush()
+        return [np.asarray(v) for v in found], sum("#define BC_QUICK" in launch.source for launch in r.launches)
+
+    launches = 0
+    for a in arrays:
+        x = bc.asarray(a)
+        bc.flush()
+        bc.config.background_compile = True
+        quick, count = results(x)
+        launches += count
+        bc.config.background_compile = False
+        whole, none = results(x)
+        assert none == 0
+        for ours, expected in zip(quick, whole, strict=True):
+            np.testing.assert_array_equal(ours, expected)
+    assert launches > 0

@@ -5,6 +5,8 @@
 
 #include "backends/cuda/library_scan.h"
 #include "core/error.h"
+#include "graph/config.h"
+#include "graph/tape.h"
 #include "runtime/program.h"
 
 namespace bc::cuda {
@@ -51,6 +53,7 @@ void Queue::run(std::string_view name, std::string_view variant, const std::stri
   const auto print = [&] {
     KernelSource source;
     source.entries.push_back("bc_" + std::string(name));
+    source.quick = true;
     source.text = fmt::format(
         "namespace bc {{\nstruct P {{ i64 w[{}]; }};\n{}{}\nextern \"C\" __global__ void __launch_bounds__({}{}) bc_{}(const "
         "__grid_constant__ P p) {{\nconst int t = threadIdx.x;\n(void)t;\n{}\n}}\n}}\n",
@@ -59,7 +62,11 @@ void Queue::run(std::string_view name, std::string_view variant, const std::stri
   };
   if (device_.type == DeviceType::cpu) return run_on_cpu(print(), blocks, words);
   const Hash128 key = Hasher(0x6c696272617279).add(name).add(variant).add(static_cast<uint64_t>(n)).finish();
-  LoadedKernel& kernel = kernel_cache_get(b, key, print);
+  const bool captured = tape(device_).capture() != nullptr;
+  LoadedKernel& kernel = kernel_cache_get(b, key, print, config().background_compile && !captured);
+  // What is launched again may be launched often; a graph launches what it was captured with.
+  if (kernel.quick.load(std::memory_order_acquire) && (kernel.launched.exchange(true, std::memory_order_relaxed) || captured))
+    kernel_cache_improve(kernel, captured || !config().background_compile);
   Launch launch;
   launch.grid[0] = static_cast<unsigned>(blocks);
   launch.block[0] = kThreads;
