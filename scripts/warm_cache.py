@@ -82,6 +82,8 @@ def programs() -> Iterator[Any]:
         yield a * b + bc.sin(a) + bc.cos(b)
         yield bc.sqrt(a * a + b * b)
         yield 2 * a + b
+        yield a * 2 + b
+        yield bc.gradient(a[0])
         yield a * b + b
         yield bc.clip(a, 0, 1)
         for axis in (None, 0, 1):
@@ -149,8 +151,22 @@ def library_programs() -> Iterator[Any]:
         for shape in ((4096, 4096), (100, 1 << 16), (1 << 16, 100), (64, 64, 64), (1000,)):
             a = array(shape, dtype)
             for axis in (None, *range(len(shape))):
-                for f in (bc.sum, bc.max, bc.min, bc.mean):
+                for f in (bc.sum, bc.max, bc.min, bc.mean) if len(shape) > 2 else (bc.sum, bc.max, bc.min, bc.mean, bc.std, bc.argmax):
                     yield f(a, axis=axis)
+    for dtype in FLOATS:
+        for shape in ((4096, 4096), (1 << 16, 100), (1000,), 1 << 24):
+            a, b = array(shape, dtype), array(shape, dtype)
+            for f in (bc.prod, bc.nansum, bc.nanmean, bc.nanmax):
+                yield f(a)
+            yield bc.sum(a * b)
+            yield bc.max(bc.absolute(a - b))
+            yield bc.mean(bc.square(a - b))
+            yield bc.array_equal(a, b)
+            yield bc.allclose(a, b)
+            if np.ndim(shape) == 1 and len(shape) == 2:
+                yield bc.var(a, axis=1)
+                e = bc.exp(a - bc.max(a, axis=1, keepdims=True))
+                yield e / bc.sum(e, axis=1, keepdims=True)
     for shape in ((4096, 4096), (1000,), 1 << 24):
         flags = array(shape, "bool")
         yield bc.any(flags)
@@ -159,7 +175,6 @@ def library_programs() -> Iterator[Any]:
             a = array(shape, dtype)
             for f in (bc.any, bc.all):
                 yield f(a > 0)
-                yield f(a == a)
             yield bc.count_nonzero(a)
             yield bc.sum(a > 0)
     for dtype in NUMBERS:
@@ -182,6 +197,14 @@ def library_programs() -> Iterator[Any]:
         yield bc.stack((a, a))
         yield bc.outer(array(64, dtype), array(64, dtype))
         yield bc.diff(both)
+        yield bc.diff(a, axis=1)
+        yield bc.repeat(both, 2)
+        yield bc.tile(both, 2)
+        yield bc.roll(both, 3)
+        yield a[:, 0] + 0
+        a[:10] = 0
+        yield a
+        yield bc.where(a > 0, a, array((64, 128), dtype))
     for n in (8192, 1 << 20):
         rng = bc.random.default_rng(0)
         for dtype in FLOATS:

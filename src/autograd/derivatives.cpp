@@ -161,12 +161,11 @@ struct ReduceTable {
   std::array<ReduceRule<V, Over>, kOpCount> rules{};
 
   ReduceTable() {
-#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, derivative)                                                \
+#define BC_REDUCE(name, set, acc, result, state, extreme, identity, map, join, finish, derivative)                                       \
   rules[static_cast<size_t>(Op::reduce_##name)] = [](const Over& over, const V& a, const V& y, const V& g, double n, double ddof) -> V { \
     return as<V>(derivative);                                                                                                            \
   };
 #include "primitives/reduce.def"
-#undef BC_REDUCE
   }
 };
 

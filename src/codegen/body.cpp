@@ -422,13 +422,13 @@ std::string reduction_struct(const Ir& ir, int k) {
   if (a.user != kNone) return user_reduction(*ir.users[a.user], a, k);
   const OpInfo& row = info(a.op);
   const char* t = info(a.loop).c_name;
-  const std::string state = substitute(row.state, {{"T", t}});
+  const std::string state = substitute(state_type(row.state), {{"T", t}});
   const char* r = info(a.out).c_name;
   auto text = [&](const char* source) { return substitute(source, {{"T", "T"}, {"S", "S"}, {"R", "R"}}); };
   std::string out = fmt::format("struct Red{} {{\n  using T = {};\n  using S = {};\n  using R = {};\n", k, t, state, r);
   out += fmt::format("  static constexpr bool kIdentity = {};\n", row.identity ? "true" : "false");
-  if (ir.target == Target::cpu && (a.op == Op::reduce_max || a.op == Op::reduce_min))
-    out += fmt::format("  static constexpr int kExtreme = {};\n", a.op == Op::reduce_max ? 1 : -1);
+  if (ir.target == Target::cpu && row.extreme != Extreme::none)
+    out += fmt::format("  static constexpr int kExtreme = {};\n", static_cast<int>(row.extreme));
   // The element is a T, or a float that stands for it.
   out += fmt::format("  template <class A> BC_METHOD S map(A a, i64 i) {{ (void)i; return {}; }}\n", text(row.map));
   out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(row.join));

@@ -91,9 +91,7 @@ bool Ir::may_leave(int stage) const {
   bool some = false;
   for (const Accumulator& a : accumulators) {
     if (a.stage != stage) continue;
-    const std::string_view state = info(a.op).state;
-    const bool of_bools = a.loop == DType::b1 && (state.starts_with("ArgState") || state.starts_with("acc_t"));
-    if (a.user != kNone || !(state == "bool" || of_bools)) return false;
+    if (a.user != kNone || !may_be_known_early(info(a.op), a.loop)) return false;
     some = true;
   }
   return some;
@@ -114,14 +112,6 @@ int64_t column_tile(const Ir& ir) {
   return std::max<int64_t>(512, 16384 / bytes / 256 * 256);
 }
 
-int state_bytes(const Accumulator& a) {
-  if (a.user != kNone) return itemsize(a.loop);
-  const std::string_view state = info(a.op).state;
-  if (state.starts_with("var_state")) return is_complex(a.loop) ? 48 : 24;  // a count, a mean (complex: aligned to 16) and a sum of squares
-  if (state.starts_with("ArgState")) return itemsize(a.loop) > 8 ? 32 : 16;
-  if (state == "bool") return 1;
-  if (state == "i64") return 8;
-  return state.starts_with("acc_t") ? std::max(itemsize(a.loop), itemsize(a.loop) == 2 && is_inexact(a.loop) ? 4 : 1) : itemsize(a.loop);
-}
+int state_bytes(const Accumulator& a) { return a.user != kNone ? itemsize(a.loop) : state_bytes(info(a.op).state, a.loop); }
 
 }  // namespace bc

@@ -80,9 +80,7 @@ class CpuPrinter {
     for (const Value& x : ir.values)
       if (!scalar(x.dtype) || (x.kind == Value::Kind::op && !(scalar(x.loop[0]) && scalar(x.loop[1])))) return false;
     for (const Accumulator& a : ir.accumulators)
-      if (!scalar(a.loop) || std::string_view(info(a.op).state).find("State") != std::string_view::npos ||
-          std::string_view(info(a.op).state).starts_with("var_state"))
-        return false;
+      if (!scalar(a.loop) || info(a.op).state == ReduceState::place || info(a.op).state == ReduceState::moments) return false;
     return true;
   }
 

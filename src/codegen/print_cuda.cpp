@@ -287,7 +287,7 @@ class CudaPrinter {
   }
   bool has_moments(int stage) const {
     return std::any_of(ir_.accumulators.begin(), ir_.accumulators.end(),
-                       [&](const Accumulator& a) { return a.stage == stage && (a.op == Op::reduce_var || a.op == Op::reduce_std); });
+                       [&](const Accumulator& a) { return a.stage == stage && info(a.op).state == ReduceState::moments; });
   }
   /// The index of a row's state among those of its group, where a group has several rows.
   const char* of_row() const { return ir_.rows > 1 ? "[j]" : ""; }

@@ -51,7 +51,6 @@ struct Table {
     structural(Op::user, "user", 0);  // how many operands it has is told by the function
     structural(Op::reduce_user, "user", 1);
     rows[static_cast<int>(Op::reduce_user)].kind = OpKind::reduce;
-    rows[static_cast<int>(Op::reduce_user)].state = "T";
 #define BC_UNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 1, set, Result::result, text);
 #define BC_BINARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 2, set, Result::result, text);
 #define BC_TERNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 3, set, Result::result, text);
@@ -67,23 +66,23 @@ struct Table {
   rows[static_cast<int>(Op::name)].cuda_fast_set = set_; \
   rows[static_cast<int>(Op::name)].cuda_fast_text = text;
 #include "primitives/elementwise.def"
-#define BC_REDUCE(name_, set_, acc, result_, state_, identity_, map_, join_, finish_, ...) \
-  {                                                                                        \
-    OpInfo& o = rows[static_cast<int>(Op::reduce_##name_)];                                \
-    o.name = #name_;                                                                       \
-    o.kind = OpKind::reduce;                                                               \
-    o.nin = 1;                                                                             \
-    o.set = set_;                                                                          \
-    o.accumulate = Accumulate::acc;                                                        \
-    o.result = Result::result_;                                                            \
-    o.state = state_;                                                                      \
-    o.identity = identity_;                                                                \
-    o.map = map_;                                                                          \
-    o.join = join_;                                                                        \
-    o.finish = finish_;                                                                    \
+#define BC_REDUCE(name_, set_, acc, result_, state_, extreme_, identity_, map_, join_, finish_, ...) \
+  {                                                                                                  \
+    OpInfo& o = rows[static_cast<int>(Op::reduce_##name_)];                                          \
+    o.name = #name_;                                                                                 \
+    o.kind = OpKind::reduce;                                                                         \
+    o.nin = 1;                                                                                       \
+    o.set = set_;                                                                                    \
+    o.accumulate = Accumulate::acc;                                                                  \
+    o.result = Result::result_;                                                                      \
+    o.state = ReduceState::state_;                                                                   \
+    o.extreme = Extreme::extreme_;                                                                   \
+    o.identity = identity_;                                                                          \
+    o.map = map_;                                                                                    \
+    o.join = join_;                                                                                  \
+    o.finish = finish_;                                                                              \
   }
 #include "primitives/reduce.def"
-#undef BC_REDUCE
     for (int i = 0; i < kOpCount; ++i)
       if (rows[i].kind == OpKind::elementwise) names.emplace(rows[i].name, static_cast<Op>(i));
   }
@@ -134,6 +133,35 @@ DType result_dtype(Result rule, DType t) {
 const OpInfo& info(Op op) {
   static const OpInfo* rows = table().rows.data();
   return rows[static_cast<int>(op)];
+}
+
+const char* state_type(ReduceState state) {
+  static constexpr const char* kTypes[] = {
+#define BC_REDUCE_STATE(name, ...) #__VA_ARGS__,
+#include "primitives/reduce.def"
+  };
+  return kTypes[static_cast<int>(state)];
+}
+
+int state_bytes(ReduceState state, DType loop) {
+  switch (state) {
+    case ReduceState::element: return itemsize(loop);
+    case ReduceState::accumulator: return itemsize(loop) == 2 && is_inexact(loop) ? 4 : itemsize(loop);
+    case ReduceState::moments: return is_complex(loop) ? 48 : 24;  // a count, a mean (complex: aligned to 16) and a sum of squares
+    case ReduceState::place: return itemsize(loop) > 8 ? 32 : 16;
+    case ReduceState::truth: return 1;
+    case ReduceState::count: return 8;
+  }
+  raise(ErrorKind::Runtime, "a reduction's state of no kind");
+}
+
+bool may_be_known_early(const OpInfo& reduction, DType loop) {
+  switch (reduction.state) {
+    case ReduceState::truth: return true;
+    case ReduceState::accumulator:
+    case ReduceState::place: return loop == DType::b1;
+    default: return false;
+  }
 }
 
 std::optional<Op> op_from_name(std::string_view name) {

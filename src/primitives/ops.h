@@ -23,7 +23,6 @@ enum class Op : uint16_t {
 #include "primitives/elementwise.def"
 #define BC_REDUCE(name, ...) reduce_##name,
 #include "primitives/reduce.def"
-#undef BC_REDUCE
   library,      ///< a body that a backend registers (matmul, sort …)
   user,         ///< a user's elementwise function, in C++
   reduce_user,  ///< a reduction with a user's way to join two values
@@ -51,6 +50,19 @@ enum class Accumulate : uint8_t {
   mean,   ///< bools and integers become float64
 };
 
+/// What a reduction keeps while it runs.
+enum class ReduceState : uint8_t {
+#define BC_REDUCE_STATE(name, ...) name,
+#include "primitives/reduce.def"
+};
+/// Its C++ type, in terms of T, the element's.
+const char* state_type(ReduceState state);
+/// Its bytes for elements of a loop dtype.
+int state_bytes(ReduceState state, DType loop);
+
+/// Whether a reduction is the highest or the lowest element.
+enum class Extreme : int8_t { lowest = -1, none = 0, highest = 1 };
+
 /// A row.
 struct OpInfo {
   const char* name = "";
@@ -66,7 +78,8 @@ struct OpInfo {
   const char* cuda_fast_text = nullptr;
   // Reductions
   Accumulate accumulate = Accumulate::same;
-  const char* state = nullptr;     ///< C++ type of the running value
+  ReduceState state = ReduceState::element;
+  Extreme extreme = Extreme::none;
   const char* identity = nullptr;  ///< nullptr: none, an empty reduction is an error
   const char* map = nullptr;       ///< in a (of T) and i (the index along the reduced axes)
   const char* join = nullptr;      ///< in p, q
@@ -74,6 +87,8 @@ struct OpInfo {
 };
 
 const OpInfo& info(Op op);
+/// Tells whether the result of a reduction may be known before all elements are seen: it chooses between two values.
+bool may_be_known_early(const OpInfo& reduction, DType loop);
 std::optional<Op> op_from_name(std::string_view name);
 
 inline bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::logical_not; }

@@ -21,6 +21,14 @@ def device():
 
 
 @pytest.fixture
+def no_kernels_on_disk(tmp_path):
+    folder = bc._c.cache_stats()["folder"]
+    bc._c.cache_set_folder(str(tmp_path))
+    yield
+    bc._c.cache_set_folder(folder)
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(11)
 
@@ -196,7 +204,7 @@ def test_a_number_that_several_stages_read(device):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "complex64"])
-def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype):
+def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_kernels_on_disk):
     """The first launch may be of a kernel that was compiled quickly, from a shorter text; the whole takes its place."""
     arrays = [(100 * rng.normal(size=shape)).astype(dtype) for shape in [(40, 64), (7, 5000), 100_000]]
 

@@ -644,6 +644,7 @@ void eigh(Stack& s) {
       BC_CUSOLVER(cusolverDnXsyevd, s.solver.handle, s.solver.params, job, uplo, s.n, s.data_type, a.at(i), a.ld(), s.real_data_type,
                   s.part(0, i), s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
   }
+  mark_failed(s, 0, s.n);
   if (vectors) s.place(1, a, s.n, s.n);
 }
 

@@ -7,10 +7,6 @@ namespace {
 
 // The texts of the rows as code, found by the texts themselves: whoever adds a row with a new text is told to add it here.
 template <u64 text, class T>
-struct StateText {
-  static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's state is not among these texts");
-};
-template <u64 text, class T>
 struct IdentityText {
   static_assert(text == 1 && sizeof(T) == 0, "tier 0: a reduction's identity is not among these texts");
 };
@@ -27,18 +23,18 @@ struct FinishText {
   static_assert(text == 0 && sizeof(T) == 0, "tier 0: a reduction's finish is not among these texts");
 };
 
-#define BC_TEXT(...)                       \
-  template <class T>                       \
-  struct StateText<key(#__VA_ARGS__), T> { \
-    using type = __VA_ARGS__;              \
+enum class ReduceState {
+#define BC_REDUCE_STATE(name, ...) name,
+#include "primitives/reduce.def"
+};
+template <ReduceState state, class Element>
+struct StateOf;
+#define BC_REDUCE_STATE(name, ...)       \
+  template <class T>                     \
+  struct StateOf<ReduceState::name, T> { \
+    using type = __VA_ARGS__;            \
   };
-BC_TEXT(acc_t<T>)
-BC_TEXT(var_state<T>)
-BC_TEXT(ArgState<acc_t<T>>)
-BC_TEXT(T)
-BC_TEXT(bool)
-BC_TEXT(i64)
-#undef BC_TEXT
+#include "primitives/reduce.def"
 
 #define BC_TEXT(...)                          \
   template <class T>                          \
@@ -132,28 +128,30 @@ BC_TEXT(p.index)
 #undef BC_TEXT
 
 enum class Accumulate { same, widen, mean };
+enum class Extreme { lowest = -1, none = 0, highest = 1 };
 
 template <ReduceRow row>
 struct ReduceCode;
-#define BC_REDUCE(name, set, acc, result, state, identity, map, join, finish, ...)                                                  \
-  template <>                                                                                                                       \
-  struct ReduceCode<ReduceRow::name> {                                                                                              \
-    /* Means run in floating point whatever is asked for. */                                                                        \
-    static constexpr u32 kSet = (set) & (Accumulate::acc == Accumulate::mean ? FLOATS : kTypeBits);                                 \
-    static constexpr Result kResult = Result::result;                                                                               \
-    static constexpr u64 kState = key(state), kIdentity = key(identity), kMap = key(map), kJoin = key(join), kFinish = key(finish); \
+#define BC_REDUCE(name, set, acc, result, state, extreme, identity, map, join, finish, ...)                    \
+  template <>                                                                                                  \
+  struct ReduceCode<ReduceRow::name> {                                                                         \
+    /* Means run in floating point whatever is asked for. */                                                   \
+    static constexpr u32 kSet = (set) & (Accumulate::acc == Accumulate::mean ? FLOATS : kTypeBits);            \
+    static constexpr Result kResult = Result::result;                                                          \
+    static constexpr ReduceState kState = ReduceState::state;                                                  \
+    static constexpr int kExtreme = static_cast<int>(Extreme::extreme);                                        \
+    static constexpr u64 kIdentity = key(identity), kMap = key(map), kJoin = key(join), kFinish = key(finish); \
   };
 #include "primitives/reduce.def"
-#undef BC_REDUCE
 
 /// What the device library's reductions ask for, as the printer writes it for a compiled kernel.
 template <ReduceRow row, class Element>
 struct Red {
   using C = ReduceCode<row>;
   using T = Element;
-  using S = typename StateText<C::kState, T>::type;
+  using S = typename StateOf<C::kState, T>::type;
   using R = typename result_t<C::kResult, T>::type;
-  static constexpr int kExtreme = C::kJoin == key("maximum(p, q)") ? 1 : C::kJoin == key("minimum(p, q)") ? -1 : 0;
+  static constexpr int kExtreme = C::kExtreme;
   /// Of a T, or of a float that stands for it.
   template <class A>
   BC_METHOD S map(A a, i64 i) {

@@ -20,7 +20,6 @@ enum class Row : int {
 enum class ReduceRow : int {
 #define BC_REDUCE(name, ...) name,
 #include "primitives/reduce.def"
-#undef BC_REDUCE
   count_
 };
 inline constexpr int kRows = static_cast<int>(Row::count_);
