@@ -504,12 +504,11 @@ std::optional<Op> joiner(Op op) {
 }
 
 /// What `where=False` elements count as.
-Arg neutral(Op op, DType t) {
+Arg neutral(Op op, DType t, Device device) {
   switch (op) {
     case Op::reduce_prod:
     case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
-    case Op::reduce_bitwise_and:
-      return is_bool(t) ? Arg(Weak::boolean, Scalar::boolean(true)) : Arg(Weak::integer, Scalar::integer(is_unsigned(t) ? 0 : -1));
+    case Op::reduce_bitwise_and: return Arg(ufunc(Op::invert, {full(Dims(), Scalar::integer(0), t, device)}));  // all bits
     case Op::reduce_logaddexp:
     case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
     default: return Arg(Weak::boolean, Scalar::boolean(false));
@@ -673,7 +672,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       return reduce(
           op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
     }
-    return reduce(op, ufunc(Op::where, {options.where, wide, neutral(op, a.dtype())}), rest);
+    const bool bits = op == Op::reduce_bitwise_and;  // how many bits there are is the loop's matter
+    const Array met = bits ? astype(wide, loop.in[0], false) : wide;
+    return reduce(op, ufunc(Op::where, {options.where, met, neutral(op, met.dtype(), a.device())}), rest);
   }
 
   auto extra = std::make_unique<ReduceExtra>();
