@@ -433,6 +433,16 @@ def test_reduce_and_accumulate_match_numpy(xp, name, axis):
         assert_same(g.reduce(x, axis=None), np.asarray(f.reduce(n, axis=None)), "all axes")
 
 
+@pytest.mark.parametrize("method", ["reduce(a, dtype={0})", "accumulate(a, dtype={0})", "reduceat(a, [0, 1], dtype={0})"])
+@pytest.mark.parametrize(
+    "name", ["add", "divide", "float_power", "logical_or", "maximum", "copysign", "bitwise_and", "left_shift", "equal"]
+)
+def test_a_fold_runs_in_the_dtype_that_is_asked_for(xp, name, method):
+    for given in ("'i4'", "'f8'", "bool", "'u1'"):
+        for asked in ("'i8'", "'f4'", "'f8'", "bool", "'c16'", "'u1'", "'f2'"):
+            assert_like_numpy(xp, f"a = xp.array([1, 1, 1], {given}); xp.{name}.{method.format(asked)}")
+
+
 @pytest.mark.parametrize("name", ["add", "multiply", "subtract", "maximum"])
 def test_reduceat_and_outer_match_numpy(xp, name):
     n, at = np.arange(1.0, 11), np.array([0, 4, 4, 9, 2])
