@@ -369,6 +369,9 @@ Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
     exponent = astype(ufunc(Op::minimum, {x, Arg(kMost)}), DType::i32);
     small[1].array = &exponent;
   } else {
+    BC_CHECK(args[1].weak == Weak::integer, UFuncTypeError,
+             "ufunc 'ldexp' not supported for the input types: expected an exponent of integers up to int64, got a {} number",
+             args[1].weak == Weak::real ? "real" : "complex");
     const Scalar& v = args[1].value;
     small[1].value = Scalar::integer(v.dtype == DType::i64 && v.i < 0 ? -kMost : kMost);
   }
@@ -397,8 +400,9 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
   if (is_logical(op) && std::any_of(args.begin(), args.end(), [](const Term& t) { return t.weak > Weak::boolean; })) [[unlikely]]
     return logical_of_numbers(op, args, options);
-  if (op == Op::ldexp && (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
-                                        : args[1].weak == Weak::integer && !args[1].value.fits(DType::i32))) [[unlikely]]
+  if (op == Op::ldexp &&
+      (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
+                     : args[1].weak > Weak::integer || (args[1].weak == Weak::integer && !args[1].value.fits(DType::i32)))) [[unlikely]]
     return ldexp_of_wide(args, options);
 
   OperandType types[3];

@@ -733,6 +733,12 @@ def test_real_complex_powers_at_the_ends_of_the_range(xp, dtype):
         np.testing.assert_allclose(got, want, rtol=max(1e-12, 64 * info.eps))  # NumPy's own power is off by the logarithm's size
 
 
+@pytest.mark.parametrize("exponent", ["2.7", "2.0", "1j", "float('nan')", "2", "True", "-3", "10**9", "xp.array([1.5, 2.0])"])
+def test_exponents_of_ldexp_are_whole(xp, exponent):
+    for dtype in ("float16", "float32", "float64", "int8", "bool"):
+        assert_like_numpy(xp, f"xp.ldexp(xp.array([1, 0], '{dtype}'), {exponent})")
+
+
 def test_a_complex_power_past_the_range_keeps_the_part_that_is_inside(xp):
     n = np.array([1e200 + 0j, 1e200 - 0j, 1e-200 + 0j, complex(6.82e226, 0)])
     e = np.array([100.5, 107.0, -105.0, 1.46])
