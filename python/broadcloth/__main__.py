@@ -125,11 +125,12 @@ def doctor() -> int:
 
     print("Devices")
     gpu = _cuda_paths.driver_present()
+    first = _default_device(bc, commands)
     for d in bc.devices():
         try:
             info = bc.device_info(d)
             memory = f"{_size(info.get('memory_free', 0))} free of {_size(info.get('memory_total', 0))}"
-            default = ", the default" if d == bc.default_device() else ""
+            default = ", the default" if d == first else ""
             _line(True, str(d), f"{info.get('name', '')}, {memory}, {_short(info.get('target'))}{default}")
         except Exception as error:  # the doctor must get to the end
             _line(False, str(d), str(error))
@@ -173,6 +174,17 @@ def doctor() -> int:
         return 1
     print("\nAll that this machine can use is there.")
     return 0
+
+
+def _default_device(bc: Any, commands: list[str]) -> Any:
+    """The device of new arrays; None where the environment names one that is not there."""
+    try:
+        bc.device_info(bc.default_device())
+        return bc.default_device()
+    except Exception as error:  # the doctor must get to the end
+        _line(False, "default", str(error))
+        commands.append("unset BROADCLOTH_DEVICE   # or name a device that is there")
+        return None
 
 
 def _check_kernels(bc: Any, commands: list[str]) -> None:

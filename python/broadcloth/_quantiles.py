@@ -314,14 +314,14 @@ def _quantile(
     _place_of(method)
     at = _Axes(x, axis)
     lines = at.lines(x)
-    skip_nan = skip_nan and x.dtype.kind == "f"
+    floats = x.dtype.kind == "f"
     if skip_nan and x.size == 0:
         warn("Mean of empty slice", RuntimeWarning)
-        made = _c.asarray(np.full(host.shape + at.lead, np.nan, x.dtype))
+        made = _c.asarray(np.full(host.shape + at.lead, np.nan, x.dtype if floats else np.dtype(np.float64)))
     elif weights is not None:
-        made = _weighted(at, x, weights, lines, host, skip_nan)
+        made = _weighted(at, x, weights, lines, host, skip_nan and floats)
     else:
-        made = (_counted if skip_nan else _selected)(at, lines, host, method, weak)
+        made = (_counted if skip_nan and floats else _selected)(at, lines, host, method, weak)
     return at.finish(made, host.ndim, keepdims is not np._NoValue and bool(keepdims), out)  # type: ignore[attr-defined]
 
 

@@ -550,8 +550,22 @@ def _zeros(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None,
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, like: Any = None, device: Any = None) -> RecordArray:
     made = create(shape, np.asarray(fill_value).dtype if dtype is None else dtype, device)
-    made[...] = fill_value
+    # NumPy takes a tuple or list for a sequence of values here, not for one record.
+    made[...] = np.asarray(fill_value) if isinstance(fill_value, (tuple, list)) else fill_value
     return made
+
+
+def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    return np.shape(a1) == np.shape(a2) and _array_equiv(a1, a2)
+
+
+def _array_equiv(a1: Any, a2: Any) -> bool:
+    if any(getattr(a, "dtype", None) is not None and a.dtype.names is None for a in (a1, a2)):
+        return False  # records and numbers
+    try:
+        return bool((_asarray(a1) == _asarray(a2)).all())
+    except ValueError:  # shapes that do not broadcast
+        return False
 
 
 def _ones(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None, device: Any = None) -> RecordArray:
@@ -580,6 +594,8 @@ def _concatenate(arrays: Any, axis: int | None = 0, out: Any = None, dtype: Any 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "array": _array,
+    "array_equal": _array_equal,
+    "array_equiv": _array_equiv,
     "asarray": _asarray,
     "ascontiguousarray": _ascontiguousarray,
     "asnumpy": _asnumpy,

@@ -339,7 +339,7 @@ def vectorize(
     cache: bool = False,
     fastmath: bool = False,
     nopython: bool = True,
-    **_: Any,
+    **options: Any,
 ) -> Any:
     """Makes a ufunc of a function of numbers.
 
@@ -353,6 +353,11 @@ def vectorize(
     identity : {None, 0, 1, 'reorderable'}
         The result of reducing nothing.
 
+    Raises
+    ------
+    TypeError
+        An option is numpy.vectorize's (`otypes`, `excluded`, `signature`).
+
     Examples
     --------
     >>> import numpy as np
@@ -365,6 +370,12 @@ def vectorize(
     array([1, 2, 3, 4, 4])
     """
     _check_target("vectorize", target)
+    numpys = {"otypes", "excluded", "signature", "pyfunc"} & options.keys()
+    if numpys:
+        raise TypeError(
+            f"vectorize: {min(numpys)}= is numpy.vectorize's; this one is Numba's and compiles the function: name its types, as in "
+            f"vectorize(['float64(int64)']), or its cores with guvectorize"
+        )
 
     def decorate(function: Callable[..., Any], given: Any = None) -> DUFunc:
         function = getattr(function, "py_func", function)

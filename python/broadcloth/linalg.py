@@ -710,7 +710,7 @@ def _vector(a: ndarray, order: Any, axis: Any, keepdims: bool) -> ndarray:
     if order is None or order == 2:
         return _ufuncs["sqrt"](_reduce("sum", _squares(a), axis, None, None, keepdims))
     if order == np.inf:
-        return _reduce("max", size(a), axis, None, None, keepdims)
+        return _reduce("max", size(a), axis, None, None, keepdims, 0.0)
     if order == -np.inf:
         return _reduce("min", size(a), axis, None, None, keepdims)
     if order == 0:
@@ -735,7 +735,7 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
     if order in (1, -1, np.inf, -np.inf):
         inner, last = (row, column) if order in (1, -1) else (column, row)
         sums = _reduce("sum", _ufuncs["absolute"](a), inner, None, None, True)
-        result = _reduce("max" if order > 0 else "min", sums, last, None, None, True)
+        result = _reduce("max", sums, last, None, None, True, 0.0) if order > 0 else _reduce("min", sums, last, None, None, True)
         return result if keepdims else result.squeeze(axes)
     if order in (2, -2, "nuc"):
         # Half precision has no singular values of its own.
@@ -824,12 +824,21 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> ndarray:
     """The cross product of vectors with three components.
 
+    Raises
+    ------
+    ValueError
+        The vectors have other than three components.
+
     Examples
     --------
     >>> bc.linalg.cross([1, 0, 0], [0, 1, 0])
     array([0, 0, 1])
     """
-    return _cross(x1, x2, axis=axis)
+    a, b = _asarray(x1), _asarray(x2)
+    m, n = a.shape[axis], b.shape[axis]
+    if m != 3 or n != 3:
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {m} and {n} dimensional instead.")
+    return _cross(a, b, axis=axis)
 
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> ndarray:

@@ -369,6 +369,9 @@ Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
     exponent = astype(ufunc(Op::minimum, {x, Arg(kMost)}), DType::i32);
     small[1].array = &exponent;
   } else {
+    BC_CHECK(args[1].weak == Weak::integer, UFuncTypeError,
+             "ufunc 'ldexp' not supported for the input types: expected an exponent of integers up to int64, got a {} number",
+             args[1].weak == Weak::real ? "real" : "complex");
     const Scalar& v = args[1].value;
     small[1].value = Scalar::integer(v.dtype == DType::i64 && v.i < 0 ? -kMost : kMost);
   }
@@ -397,8 +400,9 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
   if (is_logical(op) && std::any_of(args.begin(), args.end(), [](const Term& t) { return t.weak > Weak::boolean; })) [[unlikely]]
     return logical_of_numbers(op, args, options);
-  if (op == Op::ldexp && (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
-                                        : args[1].weak == Weak::integer && !args[1].value.fits(DType::i32))) [[unlikely]]
+  if (op == Op::ldexp &&
+      (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
+                     : args[1].weak > Weak::integer || (args[1].weak == Weak::integer && !args[1].value.fits(DType::i32)))) [[unlikely]]
     return ldexp_of_wide(args, options);
 
   OperandType types[3];
@@ -504,12 +508,11 @@ std::optional<Op> joiner(Op op) {
 }
 
 /// What `where=False` elements count as.
-Arg neutral(Op op, DType t) {
+Arg neutral(Op op, DType t, Device device) {
   switch (op) {
     case Op::reduce_prod:
     case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
-    case Op::reduce_bitwise_and:
-      return is_bool(t) ? Arg(Weak::boolean, Scalar::boolean(true)) : Arg(Weak::integer, Scalar::integer(is_unsigned(t) ? 0 : -1));
+    case Op::reduce_bitwise_and: return Arg(ufunc(Op::invert, {full(Dims(), Scalar::integer(0), t, device)}));  // all bits
     case Op::reduce_logaddexp:
     case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
     default: return Arg(Weak::boolean, Scalar::boolean(false));
@@ -673,7 +676,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       return reduce(
           op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
     }
-    return reduce(op, ufunc(Op::where, {options.where, wide, neutral(op, a.dtype())}), rest);
+    const bool bits = op == Op::reduce_bitwise_and;  // how many bits there are is the loop's matter
+    const Array met = bits ? astype(wide, loop.in[0], false) : wide;
+    return reduce(op, ufunc(Op::where, {options.where, met, neutral(op, met.dtype(), a.device())}), rest);
   }
 
   auto extra = std::make_unique<ReduceExtra>();

@@ -121,6 +121,12 @@ void CallSignature::bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwna
   }
 }
 
+Device device_of_call(const CallSignature& s, PyObject* const* arguments, PyObject* const* all, Py_ssize_t n) {
+  if (s.device >= 0 && arguments[s.device] != Py_None) return to_device(arguments[s.device]);
+  if (s.out >= 0 && is_array(arguments[s.out])) return array_of(arguments[s.out]).device();
+  return device_of(all, n);
+}
+
 Array From<Array>::get(PyObject* o, const Context& c) {
   if (c.parameter == c.signature->out) {
     if (o == Py_None) return {};

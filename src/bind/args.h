@@ -64,6 +64,9 @@ struct Context {
   const char* parameter_name() const;
 };
 
+/// Where arrays of a call are made: on the device it names, else with its output, else with the first array among the parameters.
+Device device_of_call(const CallSignature& s, PyObject* const* arguments, PyObject* const* all, Py_ssize_t n);
+
 template <class T>
 struct From;
 
@@ -152,6 +155,14 @@ struct From<std::optional<T>> {
   }
 };
 
+/// Whether reading a parameter may make an array, on the device of the call. A call with none of these looks at no device, so that an
+/// environment that names a wrong one is an error of the first work, not of the import.
+template <class T>
+inline constexpr bool kPlaced =
+    std::is_same_v<T, Array> || std::is_same_v<T, Arg> || std::is_same_v<T, Scalar> || std::is_same_v<T, std::vector<Array>>;
+template <class T>
+inline constexpr bool kPlaced<std::optional<T>> = kPlaced<T>;
+
 /// The object behind a parameter: spans are read from vectors.
 template <class T>
 using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>,
@@ -176,6 +187,7 @@ struct Traits<R (*)(A...)> {
   using Result = R;
   using Tuple = std::tuple<Held<std::decay_t<A>>...>;
   static constexpr int size = sizeof...(A);
+  static constexpr bool places = (kPlaced<Held<std::decay_t<A>>> || ...);
 };
 template <class R, class C, class... A>
 struct Traits<R (C::*)(A...) const> : Traits<R (*)(A...)> {};
@@ -211,13 +223,7 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
       if (PyTuple_Check(out) && PyTuple_Size(out) == 1) out = PyTuple_GetItem(out, 0);
     }
     Device device;
-    if (s.device >= 0 && values[s.device + skip] != Py_None) {
-      device = to_device(values[s.device + skip]);
-    } else if (s.out >= 0 && is_array(values[s.out + skip])) {
-      device = array_of(values[s.out + skip]).device();
-    } else {
-      device = device_of(values, n);
-    }
+    if constexpr (T::places) device = device_of_call(s, values + skip, values, n);
     LineNote line;
     return [&]<size_t... I>(std::index_sequence<I...>) -> PyObject* {
       typename T::Tuple held{

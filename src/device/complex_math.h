@@ -301,28 +301,46 @@ BC_LONG complex128 recovered_product(complex128 a, complex128 b) {
                   : complex128(limits<double>::nan(), limits<double>::nan());
 }
 
-/// Small whole exponents by squaring, as NumPy; others by exp(b log a), with the logarithm's real part in two doubles' worth by `power`.
+/// a^n for 0 < |n| < 100 by the products that NumPy takes, in its order, so that overflow gives its infinities and NaNs.
+BC_LONG complex128 power_by_squaring(complex128 a, i32 n) {
+  if (n == 1) return a;
+  if (n == 2 || n == 3) return n == 2 ? a * a : a * (a * a);
+  complex128 r = {1.0, 0.0}, p = a;
+  for (u32 m = static_cast<u32>(n < 0 ? -n : n); m != 0; m >>= 1) {
+    if (m & 1u) r = r * p;
+    p = p * p;
+  }
+  return n < 0 ? complex128(1.0, 0.0) / r : r;
+}
+/// a^b for finite a and real b with |b| < 2^1000. |a| is taken as `size` 2^`lift`, where hypot neither overflows nor loses places, and
+/// |a|^b as a square where it leaves the range: a part of the result may still be inside.
+BC_LONG complex128 power_by_angle(complex128 a, complex128 b) {
+  double big = fabs(a.re) > fabs(a.im) ? fabs(a.re) : fabs(a.im);
+  double lift = big > 0x1p1000 ? 4.0 : (big < 0x1p-960 ? -100.0 : 0.0), scale = lift > 0 ? 0x1p-4 : (lift < 0 ? 0x1p100 : 1.0);
+  double size = hypot(a.re * scale, a.im * scale), factor = power(size, b.re), other = 1.0;
+  if (lift != 0.0 || !(factor >= limits<double>::min() && factor < limits<double>::inf()))
+    factor = other = power(size, 0.5 * b.re) * exp2(0.5 * b.re * lift);
+  // The sign of a zero imaginary part is that of the product b log a, as NumPy's.
+  double turn = arctan2(a.im, a.re) * b.re + (size < scale ? -b.im : b.im);
+  return {factor * cos(turn) * other, turn == 0.0 ? turn : factor * sin(turn) * other};
+}
+
+/// Small whole exponents by squaring, as NumPy; real ones, and those whose products overflow on the way, by |a|^b and the angle, where the
+/// logarithm's real part has two doubles' worth by `power`; others by exp(b log a).
 BC_COMPLEX128 power(complex<R> a, complex<R> b) {
   double nan = limits<double>::nan();
   if (b.re == 0.0 && b.im == 0.0) return {1.0, 0.0};
   if (a.re == 0.0 && a.im == 0.0) return b.re > 0 ? complex128(0.0, 0.0) : complex128(nan, nan);
-  double whole = rint(b.re);
-  if (b.im == 0.0 && whole == b.re && whole > -100 && whole < 100) {
-    i32 n = static_cast<i32>(whole);
-    if (n == 1) return a;
-    complex128 r = {1.0, 0.0}, p = a;
-    for (u32 m = static_cast<u32>(n < 0 ? -n : n); m != 0; m >>= 1) {
-      if (m & 1u) r = r * p;
-      p = p * p;
-    }
-    return n < 0 ? complex128(1.0, 0.0) / r : r;
+  bool real = b.im == 0.0 && isfinite(a) && fabs(b.re) < 0x1p1000;
+  bool small = b.im == 0.0 && rint(b.re) == b.re && fabs(b.re) < 100;
+  complex128 product = small ? power_by_squaring(a, static_cast<i32>(b.re)) : complex128(nan, nan);
+  bool lost = b.re < 0 && product == complex128(0.0, 0.0);
+  if (small && ((isfinite(product) && !lost) || !real)) return product;
+  if (real) {
+    complex128 r = power_by_angle(a, b);
+    return small && !isfinite(r) ? product : r;
   }
-  double angle = arctan2(a.im, a.re);
-  if (b.im == 0.0 && isfinite(b.re) && isfinite(a)) {
-    double size = power(hypot(a.re, a.im), b.re), turn = angle * b.re;
-    return {size * cos(turn), size * sin(turn)};
-  }
-  double l = log_abs(a.re, a.im);
+  double l = log_abs(a.re, a.im), angle = arctan2(a.im, a.re);
   complex128 turned = {fma(b.re, l, -b.im * angle), fma(b.im, l, b.re * angle)};
   if (isnan(turned.re) && isnan(turned.im)) turned = recovered_product(b, {l, angle});
   return exp(turned);

@@ -59,7 +59,7 @@ Array linspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, st
     return a.weak == Weak::complex ? a : Arg(a.value.as_double());
   };
   const Arg first = floating(start), last = floating(stop);
-  const DType dt = result_type({first, last, Arg(1.0)});
+  const DType dt = result_type({start, stop, Arg(1.0)});
   const int nd = std::max(ndim_of(first), ndim_of(last));
   Array y = cast(index_along(num, 0, nd + 1, device), dt);
 
@@ -121,8 +121,7 @@ Array geomspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, s
     return a.value.as_double() == 0 && a.value.imag == 0;
   };
   BC_CHECK(!has_zero(start) && !has_zero(stop), Value, "Geometric sequence cannot include zero");
-  DType dt = result_type({start, stop, Arg(1.0)});
-  if (dtype) dt = promote(dt, *dtype);
+  const DType dt = promote(result_type({start, stop, Arg(1.0)}), dtype.value_or(DType::f64));  // as NumPy: never narrower by itself
   Array first = cast(as_array(start, device), dt), last = cast(as_array(stop, device), dt);
   const Array sign = ufunc(Op::sign, {first});
   first = divide(first, sign);

@@ -28,6 +28,15 @@ DType fold_dtype(Op op, DType t, std::optional<DType> dtype) {
   return loop.out;
 }
 
+/// A dtype= names the loop that folds: there must be one that takes it and gives it, where no other was going to be used.
+void check_fold(Op op, const Array& a, std::optional<DType> dtype) {
+  if (!dtype || !is_plain(*dtype) || !is_plain(a.dtype())) return;
+  const OperandType operands[] = {{*dtype}, {*dtype}};
+  const Loop loop = resolve(op, operands);
+  BC_CHECK(loop.in[0] == *dtype && loop.out == *dtype, UFuncTypeError,
+           "No loop matching the specified signature and casting was found for ufunc {}", info(op).name);
+}
+
 /// 16-bit floats are summed and multiplied in float32 and rounded at the end, as NumPy's reductions do (its accumulate rounds each step).
 DType running_dtype(Op op, DType t) {
   const bool arithmetic = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
@@ -79,6 +88,7 @@ Array fold_nothing(Op op, const Array& a, const ReduceOptions& options) {
 
 Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   check_binary(op, "reduce");
+  check_fold(op, a, options.dtype);
   if (const auto row = reduction_of(op)) {
     const bool direct = op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::add || op == Op::multiply;
     if (direct || options.dtype || is_time(a.dtype())) return reduce(*row, a, options);
@@ -120,20 +130,17 @@ Array fold_others(Op op, const Array& a, std::optional<DType> dtype, const Fold&
 
 bool has_other_loops(const Array& a, std::optional<DType> dtype) { return !is_plain(a.dtype()) || (dtype && !is_plain(*dtype)); }
 
-}  // namespace
-
-Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dtype, Array out) {
-  check_binary(op, "accumulate");
+Array scan(Op op, const Array& a, int64_t axis_in, std::optional<DType> dtype, const Array& out) {
   BC_CHECK(a.ndim() > 0, Type, "cannot accumulate on a scalar");
   const int axis = normalize_axis(axis_in, a.ndim(), info(op).name);
   if (a.ndim() > 1 && !a.contiguous())
     if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
       const Dims back = inverse_axes(order);
-      const Array r = accumulate(op, transpose(a, order), back[axis], folding_dtype(dtype, a.dtype(), out));
+      const Array r = scan(op, transpose(a, order), back[axis], folding_dtype(dtype, a.dtype(), out), {});
       return deliver(info(op).name, transpose(r, back), out, Casting::unsafe);
     }
   if (has_other_loops(a, dtype)) {
-    const auto along = [&](Op fold, const Array& x) { return accumulate(fold, x, axis, std::nullopt); };
+    const auto along = [&](Op fold, const Array& x) { return scan(fold, x, axis, std::nullopt, {}); };
     return deliver(info(op).name, fold_others(op, a, dtype, along), out);
   }
   const DType t = fold_dtype(op, a.dtype(), folding_dtype(dtype, a.dtype(), out));
@@ -142,6 +149,14 @@ Array accumulate(Op op, const Array& a, int64_t axis_in, std::optional<DType> dt
   const Array x = cast(a, t);
   return deliver(info(op).name, record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, false), x.shape(), t, a.device()),
                  out, Casting::unsafe);
+}
+
+}  // namespace
+
+Array accumulate(Op op, const Array& a, int64_t axis, std::optional<DType> dtype, Array out) {
+  check_binary(op, "accumulate");
+  check_fold(op, a, dtype);
+  return scan(op, a, axis, dtype, out);
 }
 
 namespace {
@@ -180,6 +195,7 @@ Array ufunc_outer(Op op, const Arg& a, const Arg& b, const UfuncOptions& options
 Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std::optional<DType> dtype, Array out) {
   const char* name = info(op).name;
   check_binary(op, "reduceat");
+  check_fold(op, a, dtype);
   BC_CHECK(a.ndim() > 0, Type, "cannot reduceat on a scalar");
   BC_CHECK(indices.ndim() <= 1, Value, "object too deep for desired array");
   const int axis = normalize_axis(axis_in, a.ndim(), name);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
 
 #include "core/error.h"
@@ -51,8 +52,10 @@ Backend& open_backend(Device device) {
           to_string(device), device.type == DeviceType::cuda ? "CUDA" : type.name);
   }
   if (device.index < 0 || device.index >= count) {
-    if (count == 0) raise(ErrorKind::Runtime, "{}: no CUDA driver or no GPU was found", to_string(device));
-    raise(ErrorKind::Runtime, "{}: no such device, {} of this type can be used", to_string(device), count);
+    const char* env = std::getenv("BROADCLOTH_DEVICE");
+    const std::string from = env && parse_device(env) == device ? fmt::format(" (BROADCLOTH_DEVICE={})", env) : "";
+    if (count == 0) raise(ErrorKind::Runtime, "{}: no CUDA driver or no GPU was found{}", to_string(device), from);
+    raise(ErrorKind::Runtime, "{}: no such device, {} of this type can be used{}", to_string(device), count, from);
   }
   watch_forks();
   std::lock_guard lock(open_mutex());

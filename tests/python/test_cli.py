@@ -105,3 +105,11 @@ def test_import_is_quick(tmp_path):
         for _ in range(5)
     )
     assert best <= 0.10, f"{best:.3f} s"
+
+
+@pytest.mark.parametrize("name", ["nonsense", "cuda:63"])
+def test_the_doctor_says_that_the_environment_names_a_wrong_device(name):
+    done = cli("doctor", env={"BROADCLOTH_DEVICE": name})
+    wrong = next(line for line in done.stdout.splitlines() if "default" in line)
+    assert done.returncode == 1 and "MISSING" in wrong and "BROADCLOTH_DEVICE" in wrong and name in wrong, done.stdout
+    assert "unset BROADCLOTH_DEVICE" in done.stdout.split("To do")[1] and "arithmetic checked" in done.stdout

@@ -350,3 +350,14 @@ def test_diagonals_of_matrices_are_read_only_views(xp, k):
     assert float(view[1]) == 5
     with pytest.raises(ValueError, match="read-only"):
         view[0] = 1
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("other", ["3", "2.5", "1j", "True", "np.float32(2)", "np.uint8(7)", "np.int64(7)", "np.float16(2)"])
+def test_spaced_numbers_have_numpys_dtype(xp, dtype, other):
+    a, b = (f"xp.array([1, 2], '{dtype}')", eval(other, {"np": np}))
+    for name in ("linspace", "logspace", "geomspace"):
+        for ends in ("(a, b, 3)", "(b, a, 3)", "(a, a, 2)", "(b, b, 2)", "(a, b, 2, dtype='f4')"):
+            made = [eval(f"m.{name}{ends}", {"m": m, "b": b, "a": eval(a, {"xp": m})}) for m in (np, xp)]
+            assert made[0].dtype == made[1].dtype and made[0].shape == made[1].shape, (name, ends)
+            np.testing.assert_allclose(made[1].get(), made[0], rtol=4e-3 if made[0].dtype == np.float16 else 2e-6)

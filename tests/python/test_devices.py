@@ -194,6 +194,37 @@ def test_a_device_that_cannot_be_read_is_an_error_and_not_the_first_one(name):
     assert done.returncode != 0 and f"BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{name}'" in done.stderr, done.stdout
 
 
+def test_a_wrong_device_in_the_environment_is_one_error_of_the_first_work():
+    code = """
+import broadcloth as bc
+print("imported")
+for _ in range(2):
+    try:
+        bc.ones(3)
+    except ValueError as error:
+        print(error, error.__cause__, error.__context__)
+print(bc.zeros(2, device="cpu") + 1)
+bc.set_default_device("cpu")
+print(bc.ones(2))
+"""
+    done = start_python(code, env={"BROADCLOTH_DEVICE": "nonsense"})
+    words = "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got 'nonsense'"
+    assert done.stdout.splitlines() == ["imported", f"{words} None None", f"{words} None None", "[1. 1.]", "[1. 1.]"], done.stderr
+    assert done.returncode == 0 and not done.stderr
+    done = start_python("import broadcloth as bc; bc.ones(3)", env={"BROADCLOTH_DEVICE": "nonsense"})
+    assert done.returncode == 1 and done.stderr.count("Traceback") == 1 and done.stderr.endswith(f"ValueError: {words}\n"), done.stderr
+
+
+@pytest.mark.parametrize("name", ["cuda", "gpu", "cuda:63"])
+def test_a_gpu_in_the_environment_that_is_not_there_is_one_error(name):
+    if name != "cuda:63" and bc.device_count("cuda"):
+        pytest.skip("there is a GPU")
+    for work in ("bc.ones(3)", "bc.array([1.0]) + 1", "bc.random.rand(3)", "bc.linalg.inv([[1.0]])"):
+        done = start_python(f"import broadcloth as bc; {work}", env={"BROADCLOTH_DEVICE": name})
+        assert done.returncode == 1 and done.stderr.count("Traceback") == 1, done.stderr
+        assert done.stderr.splitlines()[-1].startswith("RuntimeError: cuda:") and f"(BROADCLOTH_DEVICE={name})" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["cpu", "cpu:0", "null:1"])
 def test_the_environment_names_the_default_device(name):
     done = start_python("import broadcloth as bc; print(repr(bc.empty(2).device))", env={"BROADCLOTH_DEVICE": name})

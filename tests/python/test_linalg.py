@@ -325,6 +325,31 @@ def test_cond(xp, p):
         np.testing.assert_allclose(host(xp.linalg.cond(xp.array(a), p)), want, 1e-12, 1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_norms_of_nothing_are_zero(xp, dtype):
+    empty = xp.zeros((2, 0, 3), dtype)
+    real = np.finfo(dtype).dtype
+    for order in (None, "fro", 1, np.inf, 2, "nuc"):
+        got = xp.linalg.norm(empty, order, axis=(1, 2))
+        assert got.dtype == real and got.tolist() == [0, 0], order
+    for order in (None, 1, np.inf, 3, 0):
+        got = xp.linalg.norm(empty[0], order, axis=0)
+        assert got.dtype == real and got.tolist() == [0, 0, 0], order
+    for order in (-1, -np.inf):
+        with pytest.raises(ValueError, match="no identity"):
+            xp.linalg.norm(empty[0, :, :0], order)
+    assert np.isnan(float(xp.linalg.norm(xp.array([np.nan, 1.0]), np.inf)))
+
+
+def test_linalg_cross_takes_vectors_of_three(xp):
+    a, b = np.arange(6).reshape(2, 3), np.arange(6, 12).reshape(2, 3)
+    assert (host(xp.linalg.cross(xp.asarray(a), xp.asarray(b))) == np.linalg.cross(a, b)).all()
+    assert (host(xp.linalg.cross(xp.asarray(a.T), xp.asarray(b.T), axis=0)) == np.linalg.cross(a.T, b.T, axis=0)).all()
+    for x, y, axis in ((a[:, :2], b[:, :2], -1), (a, b[:, :2], -1), (a, b, 0)):
+        with pytest.raises(ValueError, match="3-dimensional vectors"):
+            xp.linalg.cross(xp.asarray(x), xp.asarray(y), axis=axis)
+
+
 @pytest.mark.parametrize("order", [2, -2, "nuc"])
 def test_norms_of_singular_values(xp, order):
     for shape, axis in [((4, 3), None), ((2, 4, 3), (1, 2)), ((4, 2, 3), (2, 0))]:

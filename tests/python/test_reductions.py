@@ -95,6 +95,16 @@ def test_reductions_take_where(xp, name):
     close(getattr(xp, name)(xp.asarray(n), axis=0, where=xp.asarray(m[:, :1]), **extra), want, "float64", n.size, name)
 
 
+@pytest.mark.parametrize("dtype", [*INTS, "bool"])
+@pytest.mark.parametrize("name", ["bitwise_and", "bitwise_or", "bitwise_xor", "add", "multiply"])
+def test_folds_of_bits_take_where(xp, name, dtype):
+    n = (np.arange(12).reshape(3, 4) | 1).astype(dtype)
+    for mask in (np.zeros((3, 4), bool), np.arange(12).reshape(3, 4) % 5 == 3):
+        for extra in ({}, {"initial": 6}, {"dtype": "uint64"}, {"dtype": "int64", "initial": 1000}):
+            want = getattr(np, name).reduce(n, where=mask, **extra)
+            assert_same(getattr(xp, name).reduce(xp.asarray(n), where=xp.asarray(mask), **extra), want, f"{extra}")
+
+
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
 def test_reductions_take_initial(xp, name):
     n = np.arange(1, 7).reshape(2, 3)

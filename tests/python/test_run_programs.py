@@ -216,6 +216,54 @@ print(np.void((1, 2), dtype="i4,f8"), npt.__name__)
 """
 
 
+VECTORIZE = """
+import math
+
+import numpy as np
+
+table, calls = {1: 10, 2: 20}, []
+polynomial = np.vectorize(lambda x, p: p[0] * x + p[1], excluded=["p"])
+
+@np.vectorize(otypes=[float])
+def halves(x):
+    calls.append(x)
+    return x // 2
+
+class Scaled:
+    def by(self, x, y=3):
+        return x * y
+
+for made in (
+    np.vectorize(table.get)(np.array([1, 2, 1])),
+    np.vectorize(math.gamma)([1.0, 2, 5]),
+    np.vectorize(len)(["a", "bcd"]),
+    np.vectorize(lambda x: x > 2, otypes="d")(np.arange(4)),
+    np.vectorize(lambda v: v.sum(), signature="(n)->()")(np.ones((2, 3))),
+    polynomial(x=np.arange(3), p=[3, 4]),
+    halves(np.arange(4)),
+    np.vectorize(lambda x: x // 2)(np.arange(4, dtype="i4")),
+    np.vectorize(Scaled().by)([1, 2], y=[5, 6]),
+    np.vectorize(lambda x: 0 if x > 1 else 2.5)([2, 1, 3]),
+    *np.vectorize(lambda x: (x, x * 1j))(np.arange(3)),
+    np.sin(np.vectorize(abs)(-np.arange(3.0))) + 1,
+):
+    print(made.dtype, made.shape, made)
+print(len(calls), isinstance(halves, np.vectorize), halves.pyfunc.__name__)
+for wrong in (lambda: np.vectorize(lambda x: 1 / x)([1, 0]), lambda: np.vectorize(abs)([])):
+    try:
+        wrong()
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_vectorize_of_a_program_calls_any_function(tmp_path):
+    plain, ours = both(tmp_path, VECTORIZE)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+    assert "numpy.vectorize runs on the host" in ours.stderr
+
+
 def test_assertions_of_numpy_testing_take_arrays(tmp_path):
     plain, ours = both(tmp_path, ASSERTIONS)
     assert ours.stdout == plain.stdout != "", ours.stderr

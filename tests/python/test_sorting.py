@@ -366,6 +366,18 @@ def test_medians_match_numpy(xp, name, dtype):
                         near(got, want, (shape, holes, axis, keepdims))
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "float64", "bool"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+def test_quantiles_of_nothing_but_nan_are_nan(xp, dtype, shape):
+    n = np.zeros(shape, dtype)
+    for axis in (None, *range(n.ndim)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = np.nanquantile(n, 0.5, axis=axis)
+        with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+            assert_same(xp.nanquantile(xp.asarray(n), 0.5, axis=axis), want)
+
+
 def test_quantile_call_forms(xp):
     x = real_values("float64", (4, 7), False)
     a = xp.asarray(x)

@@ -97,7 +97,7 @@ def test_creation(xp):
     same(xp.zeros(3, POINT), np.zeros(3, POINT))
     same(xp.zeros((2, 2), dtype=[("a", "i4"), ("b", "f8", (2,))]), np.zeros((2, 2), [("a", "i4"), ("b", "f8", (2,))]))
     same(xp.ones(2, POINT), np.ones(2, POINT))
-    same(xp.full(2, (3, 1.5), POINT), np.full(2, np.array((3, 1.5), POINT), POINT))
+    same(xp.full(2, (3, 1.5), POINT), np.full(2, (3, 1.5), POINT))
     assert xp.empty((2, 3), POINT).shape == (2, 3)
     same(xp.array([(1, 2.0), (3, 4.0)], dtype=POINT), np.array([(1, 2.0), (3, 4.0)], dtype=POINT))
     same(xp.array((1, 2.0), dtype="i4,f8"), np.array((1, 2.0), dtype="i4,f8"))
@@ -213,6 +213,30 @@ def test_comparison(xp):
         a == xp.asarray(filled(POINT))  # noqa: B015
     with pytest.raises(TypeError):
         a < b  # noqa: B015
+
+
+def test_array_equal_looks_at_records(xp):
+    for dtype in (POINT, NESTED):
+        host = filled(dtype)
+        a = xp.asarray(host)
+        changed = host.copy()
+        changed[1] = host[0]
+        for other in (host, changed, host[:-1], host[:1]):
+            assert xp.array_equal(a, xp.asarray(other)) is np.array_equal(host, other)
+            assert xp.array_equal(a, other) is np.array_equal(host, other)
+        assert xp.array_equiv(a[:1], a) is np.array_equiv(host[:1], host)
+        assert xp.array_equiv(a, a) is True and xp.array_equiv(a, a[:2]) is False
+        assert xp.array_equal(a, xp.zeros(a.shape)) is False
+
+
+def test_full_takes_a_tuple_for_a_sequence_of_values(xp):
+    for value in ((1, 2), [3, 4], 5, 2.5):
+        same(xp.full(2, value, dtype="i4,f8"), np.full(2, value, dtype="i4,f8"))
+    record = np.array((1, 2.5), dtype="i4,f8")
+    same(xp.full(3, record), np.full(3, record))
+    same(xp.full(2, record[()], dtype="i4,f8"), np.full(2, record[()], dtype="i4,f8"))
+    with pytest.raises(ValueError):
+        xp.full(3, (1, 2), dtype="i4,f8")
 
 
 def test_shapes_and_copies(xp):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -430,6 +433,16 @@ def test_reduce_and_accumulate_match_numpy(xp, name, axis):
         assert_same(g.reduce(x, axis=None), np.asarray(f.reduce(n, axis=None)), "all axes")
 
 
+@pytest.mark.parametrize("method", ["reduce(a, dtype={0})", "accumulate(a, dtype={0})", "reduceat(a, [0, 1], dtype={0})"])
+@pytest.mark.parametrize(
+    "name", ["add", "divide", "float_power", "logical_or", "maximum", "copysign", "bitwise_and", "left_shift", "equal"]
+)
+def test_a_fold_runs_in_the_dtype_that_is_asked_for(xp, name, method):
+    for given in ("'i4'", "'f8'", "bool", "'u1'"):
+        for asked in ("'i8'", "'f4'", "'f8'", "bool", "'c16'", "'u1'", "'f2'"):
+            assert_like_numpy(xp, f"a = xp.array([1, 1, 1], {given}); xp.{name}.{method.format(asked)}")
+
+
 @pytest.mark.parametrize("name", ["add", "multiply", "subtract", "maximum"])
 def test_reduceat_and_outer_match_numpy(xp, name):
     n, at = np.arange(1.0, 11), np.array([0, 4, 4, 9, 2])
@@ -668,6 +681,80 @@ def test_complex_powers_of_special_values(xp, dtype):
         with np.errstate(all="ignore"):
             same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs)) | (np.abs(ours - theirs) <= size * np.finfo(dtype).eps * 64)
         assert same.all(), [(n[i], n[j], got[i, j], want[i, j]) for i, j in np.argwhere(~same)[:4]]
+
+
+def whole_power(z: complex, n: int) -> tuple[float, float]:
+    """The parts of z^n, from whole numbers and rounded once; infinities beyond the range."""
+    scale = 1 << 1074
+    re, im = (int(Fraction(part) * scale) for part in (z.real, z.imag))
+    p, q = 1, 0
+    for _ in range(abs(n)):
+        p, q = p * re - q * im, p * im + q * re
+    below = Fraction(scale) ** n if n > 0 else Fraction(p * p + q * q) / scale**-n
+    parts = (p, q) if n > 0 else (p, -q)
+    rounded = [float(x / below) if abs(x) / below <= sys.float_info.max else math.inf if x > 0 else -math.inf for x in parts]
+    return rounded[0], rounded[1]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("exponent", [-5, -3, -2, -1, 2, 3, 4, 7])
+def test_whole_complex_powers_whose_products_leave_the_range(xp, dtype, exponent):
+    real = np.finfo(dtype).dtype
+    top = np.log10(float(np.finfo(dtype).max))
+    sizes = 10.0 ** (np.linspace(-1, 1, 41) * (top - 0.1))
+    near = 10.0 ** (np.array([-top, top]) / exponent * 0.999)  # the result is as large or small as can be
+    n = (np.concatenate([sizes, near])[:, None] * np.exp(1j * np.array([0.1, 0.7, 1.5, 2.4, -0.3, -3.0]))).astype(dtype)
+    with np.errstate(all="ignore"):
+        want = np.power(n, exponent)
+    got = host(xp.power(xp.asarray(n), exponent))
+    assert got.dtype == n.dtype
+    for z, ours, theirs in zip(n.ravel(), got.ravel(), want.ravel()):
+        with np.errstate(all="ignore"):
+            exact = np.array(whole_power(complex(z), exponent)).astype(real)
+        size = np.hypot(*exact)
+        if np.isfinite(size):
+            error = np.abs(np.array([ours.real, ours.imag]) - exact)
+            assert (error <= 64 * np.finfo(dtype).eps * size + 2 * np.finfo(dtype).smallest_subnormal).all(), (z, ours, exact)
+        elif dtype == "complex128":
+            assert not np.isfinite(theirs) or np.isfinite(ours), (z, ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_real_complex_powers_at_the_ends_of_the_range(xp, dtype):
+    info = np.finfo(dtype)
+    large, small, two = float(info.max), float(info.smallest_subnormal), 2.0**60
+    # The length of the first overflows; those of the others have few places or none.
+    ends = np.array([complex(large, large), complex(-large, large / 2), complex(small, small), complex(3 * small, -small)], dtype)
+    scale = np.array([two**-2, two**-2, two**2, two**2])
+    inside = (ends.astype("complex128") * scale).astype("complex128")
+    for exponent in (0.5, -0.5, 0.25, -0.75):
+        want = np.power(inside, exponent) * scale**-exponent
+        got = host(xp.power(xp.asarray(ends), exponent))
+        np.testing.assert_allclose(got, want, rtol=max(1e-12, 64 * info.eps))  # NumPy's own power is off by the logarithm's size
+
+
+@pytest.mark.parametrize("exponent", ["2.7", "2.0", "1j", "float('nan')", "2", "True", "-3", "10**9", "xp.array([1.5, 2.0])"])
+def test_exponents_of_ldexp_are_whole(xp, exponent):
+    for dtype in ("float16", "float32", "float64", "int8", "bool"):
+        assert_like_numpy(xp, f"xp.ldexp(xp.array([1, 0], '{dtype}'), {exponent})")
+
+
+def test_a_complex_power_past_the_range_keeps_the_part_that_is_inside(xp):
+    n = np.array([1e200 + 0j, 1e200 - 0j, 1e-200 + 0j, complex(6.82e226, 0)])
+    e = np.array([100.5, 107.0, -105.0, 1.46])
+    with np.errstate(all="ignore"):
+        want = np.power(n, e)
+    got = host(xp.power(xp.asarray(n), xp.asarray(e)))
+    assert_same(got.real, want.real)
+    assert_same(got.imag, want.imag)
+    z = 0.0008042929492701 - 0.0009336538818008608j  # |z|^-106 overflows, its imaginary part does not
+    got = complex(xp.power(xp.asarray([z]), -106)[0])
+    assert got.real == -np.inf and abs(got.imag / -5.178688793510456e306 - 1) < 1e-11
+    for z, exponent in [(-4.513847074138048e174 + 2.890455262186454e-29j, 2), (3.6e300 - 0j, 2), (-3e172j, 2), (1e120 + 1j, 3)]:
+        with np.errstate(all="ignore"):
+            want = np.power(z, exponent)
+        got = host(xp.power(xp.asarray([z]), exponent))[0]
+        np.testing.assert_allclose([got.real, got.imag], [want.real, want.imag], rtol=1e-15)
 
 
 @pytest.mark.parametrize("op", ["greater", "less", "equal", "not_equal", "greater_equal", "less_equal"])

@@ -48,6 +48,14 @@ def test_eager_loops_are_chosen_by_casting():
     assert isinstance(add(1.0, 2.0), np.float64)
 
 
+@pytest.mark.parametrize("options", [{"otypes": [float]}, {"excluded": {1}}, {"signature": "(n)->()"}])
+def test_options_of_numpys_vectorize_are_refused(options):
+    with pytest.raises(TypeError, match=f"{next(iter(options))}= is numpy.vectorize's"):
+        vectorize(lambda x: x + 1, **options)
+    with pytest.raises(TypeError, match="numpy.vectorize's"):
+        vectorize(**options)
+
+
 def test_methods_of_ufuncs():
     a = np.arange(12.0).reshape(3, 4)
     assert_array_equal(add.reduce(a), a.sum(0))

@@ -128,6 +128,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _fallback.on_copies(theirs) if name in _ASSERTIONS else theirs
     if theirs is np.ndarray:
         return _ProgramArray
+    if theirs is np.vectorize:
+        return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:
         return _ITERATORS[theirs]
     ours = None if name in _NUMPYS_OWN else _ours(module, name)
@@ -153,6 +155,23 @@ def _in_star_import(frame: FrameType) -> bool:
     """Whether a frame runs `from numpy import *`, which looks at every name."""
     code = dis.opname[frame.f_code.co_code[frame.f_lasti]] if frame.f_lasti >= 0 else ""
     return code in ("IMPORT_STAR", "CALL_INTRINSIC_1")
+
+
+def _python_loop(vectorized: np.vectorize, *args: Any, **kwargs: Any) -> Any:
+    return np.vectorize.__call__(vectorized, *args, **kwargs)
+
+
+_python_loop.__module__, _python_loop.__qualname__ = "numpy", "vectorize"  # what reports say
+
+
+class _Vectorize(np.vectorize):
+    """`numpy.vectorize` of a program: any function, called by Python for each element; the results are arrays of ours. (The package's own
+    `vectorize` is Numba's, which compiles the function and knows neither otypes= nor signature=.)"""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and callable(args[0]) and not callable(getattr(self, "pyfunc", None)):
+            return super().__call__(*args, **kwargs)  # a decorator with options gets its function
+        return _fallback.on_host(_python_loop, "it calls a function of Python for each element", (self, *args), kwargs)
 
 
 def _nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
