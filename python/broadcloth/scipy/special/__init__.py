@@ -21,6 +21,9 @@ from . import (
     _elementary,
     _elliptic,
     _faddeeva,
+    _integrals,
+    _kelvin,
+    _omega,
     _orthopoly,
     _polynomials,
     _quadrature,
@@ -34,6 +37,9 @@ from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
+from ._integrals import *  # noqa: F403
+from ._kelvin import *  # noqa: F403
+from ._omega import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
@@ -80,6 +86,9 @@ __all__ = sorted(
         *_elementary.__all__,
         *_elliptic.__all__,
         *_faddeeva.__all__,
+        *_integrals.__all__,
+        *_kelvin.__all__,
+        *_omega.__all__,
         *_orthopoly.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,
