@@ -267,6 +267,10 @@ def over_argument(x: mp.mpf, sign: int) -> mp.mpf:
         return l * l / 2 + mp.pi**2 / 24 + total if sign > 0 else mp.pi / 6 - (l * l + 2 * total) / mp.pi
 
 
+def struve_points() -> list[tuple[float, float]]:
+    return [(random.choice([*ORDERS, -2.5, -3]), 10 ** random.uniform(-2, 2.4)) for _ in range(60)]
+
+
 # Functions written in Python (name.i: result i): mpmath's, and points for real and for complex arguments, of which the last is complex.
 WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "jv": of_order(mp.besselj),
@@ -300,6 +304,8 @@ WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "it2j0y0.1": real_points(lambda x: over_argument(x, -1), 2.3),
     "it2i0k0.0": real_points(lambda x: x * x / 8 * mp.hyp2f3(1, 1, 2, 2, 2, x * x / 4), 2.3, True),
     "it2i0k0.1": real_points(lambda x: over_argument(x, 1), 2.3),
+    "struve": (mp.struveh, struve_points(), []),
+    "modstruve": (mp.struvel, struve_points(), []),
 }
 COMPLEX_ALONE = {"hankel1", "hankel2"}
 

@@ -28,6 +28,7 @@ from . import (
     _polynomials,
     _quadrature,
     _spherical,
+    _struve,
     _zeros,
 )
 from ._airy import *  # noqa: F403
@@ -44,6 +45,7 @@ from ._orthopoly import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
 from ._spherical import *  # noqa: F403
+from ._struve import *  # noqa: F403
 from ._zeros import *  # noqa: F403
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ __all__ = sorted(
         *_polynomials.__all__,
         *_quadrature.__all__,
         *_spherical.__all__,
+        *_struve.__all__,
         *_zeros.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "lambertw", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi",
         "round", "shichi", "sici", "sinc", "softmax", "sph_harm", "sph_harm_y", "spherical_yn", "zeta",
