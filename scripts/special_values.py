@@ -271,6 +271,13 @@ def struve_points() -> list[tuple[float, float]]:
     return [(random.choice([*ORDERS, -2.5, -3]), 10 ** random.uniform(-2, 2.4)) for _ in range(60)]
 
 
+def hypergeometric_points(parameters: int, high: float, both: bool = False, above: float = 1.0) -> list[tuple[float, ...]]:
+    """Moderate parameters and arguments, of both signs or that of `above`."""
+    of = [0.3, 0.5, 1, 1.7, 2, 3.4, 6.1]
+    sides = [1, -1] if both else [above]
+    return [(*(random.choice(of) for _ in range(parameters)), random.choice(sides) * 10 ** random.uniform(-2, high)) for _ in range(40)]
+
+
 # Functions written in Python (name.i: result i): mpmath's, and points for real and for complex arguments, of which the last is complex.
 WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "jv": of_order(mp.besselj),
@@ -306,6 +313,9 @@ WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "it2i0k0.1": real_points(lambda x: over_argument(x, 1), 2.3),
     "struve": (mp.struveh, struve_points(), []),
     "modstruve": (mp.struvel, struve_points(), []),
+    "hyp1f1": (mp.hyp1f1, hypergeometric_points(2, 2.3, True), []),
+    "hyperu": (mp.hyperu, hypergeometric_points(2, 2.3), []),
+    "hyp2f1": (mp.hyp2f1, hypergeometric_points(3, -0.01, True) + hypergeometric_points(3, 3, above=-1.0), []),
 }
 COMPLEX_ALONE = {"hankel1", "hankel2"}
 

@@ -21,6 +21,7 @@ from . import (
     _elementary,
     _elliptic,
     _faddeeva,
+    _hypergeometric,
     _integrals,
     _kelvin,
     _omega,
@@ -38,6 +39,7 @@ from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
+from ._hypergeometric import *  # noqa: F403
 from ._integrals import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
 from ._omega import *  # noqa: F403
@@ -88,6 +90,7 @@ __all__ = sorted(
         *_elementary.__all__,
         *_elliptic.__all__,
         *_faddeeva.__all__,
+        *_hypergeometric.__all__,
         *_integrals.__all__,
         *_kelvin.__all__,
         *_omega.__all__,

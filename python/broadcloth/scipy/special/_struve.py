@@ -55,6 +55,9 @@ def _two_parted_sum(a: Any, a2: Any, b: Any, c: Any, t: Any, t_rest: Any, count:
             if factor < math.inf:
                 f, f_rest = _two_sum(factor, float(k))
                 p, rest = _times(p, rest, f, f_rest)
+        if p == 0:
+            bound = largest * 1e-30 + abs(total) * 2e-16
+            break
         for lower in range(2):
             f, f_rest = _two_sum(b if lower == 0 else c, float(k))
             p, rest = _over(p, rest, f, f_rest)
@@ -65,7 +68,7 @@ def _two_parted_sum(a: Any, a2: Any, b: Any, c: Any, t: Any, t_rest: Any, count:
         total, total_rest = _two_sum(total, total_rest + (f + term_rest))
         size = abs(term)
         largest = max(largest, size)
-        if size == 0 or (size <= 1e-18 * abs(total) and 2 * size <= before):
+        if size * (k + 1) <= 1e-17 * abs(total) and size <= before and k > -b and k > -c:
             bound = largest * 1e-30 + abs(total) * 2e-16
             break
     return total, bound
