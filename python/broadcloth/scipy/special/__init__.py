@@ -26,6 +26,7 @@ from . import (
     _kelvin,
     _omega,
     _orthopoly,
+    _parabolic,
     _polynomials,
     _quadrature,
     _spherical,
@@ -44,6 +45,7 @@ from ._integrals import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
 from ._omega import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
+from ._parabolic import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
 from ._spherical import *  # noqa: F403
@@ -95,6 +97,7 @@ __all__ = sorted(
         *_kelvin.__all__,
         *_omega.__all__,
         *_orthopoly.__all__,
+        *_parabolic.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,
         *_spherical.__all__,

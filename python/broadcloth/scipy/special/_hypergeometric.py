@@ -61,16 +61,13 @@ def _sure(a: Any, a2: Any, b: Any, t: Any) -> Any:
 # ---- 1F1
 
 
-def _hyp1f1_far(a: Any, b: Any, x: Any) -> Any:
-    """The expansion for large x, and a bound of its error."""
-    upper = 1 - a if x > 0 else a
-    lower = b - a if x > 0 else a - b + 1
-    size = abs(x)
+def _far_sum(upper: Any, lower: Any, z: Any) -> Any:
+    """The sum of (upper)k (lower)k / (k! z**k) as far as its terms fall, and a bound of its error."""
     term = 1.0
     total = 1.0
     largest = 1.0
     for k in range(300):
-        following = term * ((upper + k) * (lower + k) / ((k + 1) * size))
+        following = term * ((upper + k) * (lower + k) / ((k + 1) * z))
         if abs(following) > abs(term) and k > -upper and k > -lower:
             break
         term = following
@@ -78,9 +75,16 @@ def _hyp1f1_far(a: Any, b: Any, x: Any) -> Any:
         largest = max(largest, abs(term))
         if abs(term) < 1e-18 * abs(total):
             break
-    start = _gamma(b) * _rgamma(a if x > 0 else b - a) * size ** (a - b if x > 0 else -a)
-    bound = abs(start) * (abs(term) + 1e-16 * largest)
-    return _grown(start * total, x) if x > 0 else start * total, _grown(bound, x) if x > 0 else bound
+    return total, abs(term) + 1e-16 * largest
+
+
+def _hyp1f1_far(a: Any, b: Any, x: Any) -> Any:
+    """The expansion for large x, and a bound of its error."""
+    total, bound = _far_sum(1 - a if x > 0 else a, b - a if x > 0 else a - b + 1, abs(x))
+    start = _gamma(b) * _rgamma(a if x > 0 else b - a) * abs(x) ** (a - b if x > 0 else -a)
+    value = start * total
+    bound = abs(start) * bound
+    return _grown(value, x) if x > 0 else value, _grown(bound, x) if x > 0 else bound
 
 
 def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
@@ -249,6 +253,15 @@ def _hyperu(a: Any, b: Any, x: Any) -> Any:
         b = 2 - b
     if _pole(a) and a > -200:
         return scale * _u_polynomial(a, b, x)
+    if x > 20:
+        # DLMF 13.7.3
+        total, error = _far_sum(a, a - b + 1, -x)
+        if error <= 1e-15 * abs(total):
+            return scale * total * x ** (-a)
+    if (x < 4 or abs(a) + b > 25) and b != math.floor(b) and abs(a) < 100 and b < 100:
+        now, error = _u_of_two(a, b, x)
+        if error <= 1e-14 * abs(now):
+            return scale * now
     if a >= 1:
         return scale * _u_integral(a, b, x)
     if a < -1000 or b > 1000:
@@ -272,11 +285,6 @@ def _hyperu(a: Any, b: Any, x: Any) -> Any:
         error_below = error
         now = after
         error = error_after
-    if not error <= 1e-11 * abs(now) and b != math.floor(b):
-        other, other_error = _u_of_two(a, b, x)
-        if other_error < error or math.isnan(error):
-            now = other
-            error = other_error
     return scale * now if error <= 1e-8 * abs(now) else math.nan
 
 
@@ -306,13 +314,14 @@ def _u_downwards(a: Any, b: Any, x: Any) -> Any:
 
 def _u_of_two(a: Any, b: Any, x: Any) -> Any:
     """U by two functions 1F1 for b that is not whole (DLMF 13.2.42), and a bound of its error."""
-    first, first_error = _series(a, math.inf, b, x)
-    second, second_error = _series(a - b + 1, math.inf, 2 - b, x)
-    f = _gamma(1 - b) * _rgamma(a - b + 1)
-    g = _gamma(b - 1) * _rgamma(a) * x ** (1 - b)
-    value = f * first + g * second
-    rest = 2e-15 * (abs(f * first) + abs(g * second))
-    return value, abs(f) * first_error + abs(g) * second_error + rest
+    value = 0.0
+    error = 0.0
+    for i in range(2):
+        total, bound = _series(a - b + 1 if i else a, math.inf, 2 - b if i else b, x)
+        start = _gamma(b - 1) * _rgamma(a) * x ** (1 - b) if i else _gamma(1 - b) * _rgamma(a - b + 1)
+        value += start * total
+        error += abs(start) * (bound + 2e-15 * abs(total))
+    return value, error
 
 
 def _u_polynomial(a: Any, b: Any, x: Any) -> Any:
