@@ -219,6 +219,65 @@ def voigt(x: mp.mpf, sigma: mp.mpf, gamma: mp.mpf) -> mp.mpf:
     return mp.re(mp.exp(-z * z) * mp.erfc(-1j * z)) / (sigma * mp.sqrt(2 * mp.pi))
 
 
+def kelvin_function(
+    f: Callable[..., Any], part: Callable[..., Any], turns: float, sign: int = 0
+) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    """The real or imaginary part of a Bessel function of order 0 of x exp(i pi turns), or of its derivative, which has a sign."""
+
+    def value(x: mp.mpf) -> mp.mpf:
+        turn = mp.expjpi(turns)
+        return part(sign * turn * f(1, x * turn) if sign else f(0, x * turn))
+
+    return value, [(10 ** random.uniform(-3, 2.8),) for _ in range(30)], []
+
+
+def real_points(f: Callable[..., Any], high: float, both: bool = False) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    """A function of one real argument, of both signs or positive."""
+    return f, [(random.choice([1, -1] if both else [1]) * 10 ** random.uniform(-3, high),) for _ in range(30)], []
+
+
+def omega(z: mp.mpc) -> mp.mpc:
+    return mp.lambertw(mp.exp(z), int(mp.ceil((mp.im(z) - mp.pi) / (2 * mp.pi))))
+
+
+def omega_points() -> list[Any]:
+    near = [(complex(-1, side * cmath.pi) + z,) for z in plane(-6, 0.5, 30) for side in (1, -1)]
+    return [*((z,) for z in plane(-2, 2)), *near]
+
+
+def integral_y0(x: mp.mpf) -> mp.mpf:
+    struve = mp.bessely(1, x) * mp.struveh(0, x) - mp.bessely(0, x) * mp.struveh(1, x)
+    return x * mp.bessely(0, x) + mp.pi * x / 2 * struve
+
+
+def integral_k0(x: mp.mpf) -> mp.mpf:
+    struve = mp.besselk(0, x) * mp.struvel(1, x) + mp.besselk(1, x) * mp.struvel(0, x)
+    return x * mp.besselk(0, x) + mp.pi * x / 2 * struve
+
+
+def over_argument(x: mp.mpf, sign: int) -> mp.mpf:
+    """By its power series the integral of Y0(t) / t from x on for sign -1, of K0(t) / t for sign 1."""
+    with mp.workdps(80 + int(x)):
+        t, l = sign * x * x / 4, mp.log(x / 2) + mp.euler
+        total, term, harmonic = mp.mpf(0), mp.mpf(1), mp.mpf(0)
+        for k in range(1, 200 + int(2 * x)):
+            term *= t / k**2
+            harmonic += mp.mpf(1) / k
+            total += term / (2 * k) * (l - mp.mpf(1) / (2 * k) - harmonic)
+        return l * l / 2 + mp.pi**2 / 24 + total if sign > 0 else mp.pi / 6 - (l * l + 2 * total) / mp.pi
+
+
+def struve_points() -> list[tuple[float, float]]:
+    return [(random.choice([*ORDERS, -2.5, -3]), 10 ** random.uniform(-2, 2.4)) for _ in range(60)]
+
+
+def hypergeometric_points(parameters: int, high: float, both: bool = False, above: float = 1.0) -> list[tuple[float, ...]]:
+    """Moderate parameters and arguments, of both signs or that of `above`."""
+    of = [0.3, 0.5, 1, 1.7, 2, 3.4, 6.1]
+    sides = [1, -1] if both else [above]
+    return [(*(random.choice(of) for _ in range(parameters)), random.choice(sides) * 10 ** random.uniform(-2, high)) for _ in range(40)]
+
+
 # Functions written in Python (name.i: result i): mpmath's, and points for real and for complex arguments, of which the last is complex.
 WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "jv": of_order(mp.besselj),
@@ -235,6 +294,28 @@ WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "fresnel.1": of_one(mp.fresnelc, 1.2),
     "voigt_profile": (voigt, grid([0.0, 1e-3, 0.7, -3.0, 25.0, 1e4], [0.1, 1.0, 30.0], [1e-6, 0.2, 1.0, 50.0], count=40), []),
     "hyp0f1": (mp.hyp0f1, *hyp0f1_points()),
+    "wrightomega": (omega, [(x,) for x in [*REAL, *(-x for x in REAL), 1000.0]], omega_points()),
+    "ber": kelvin_function(mp.besselj, mp.re, 0.75),
+    "bei": kelvin_function(mp.besselj, mp.im, 0.75),
+    "berp": kelvin_function(mp.besselj, mp.re, 0.75, -1),
+    "beip": kelvin_function(mp.besselj, mp.im, 0.75, -1),
+    "ker": kelvin_function(mp.besselk, mp.re, 0.25),
+    "kei": kelvin_function(mp.besselk, mp.im, 0.25),
+    "kerp": kelvin_function(mp.besselk, mp.re, 0.25, -1),
+    "keip": kelvin_function(mp.besselk, mp.im, 0.25, -1),
+    "itj0y0.0": real_points(lambda x: x * mp.hyp1f2(0.5, 1, 1.5, -x * x / 4), 2.3, True),
+    "itj0y0.1": real_points(integral_y0, 2.3),
+    "iti0k0.0": real_points(lambda x: x * mp.hyp1f2(0.5, 1, 1.5, x * x / 4), 2.3, True),
+    "iti0k0.1": real_points(integral_k0, 1.7),
+    "it2j0y0.0": real_points(lambda x: x * x / 8 * mp.hyp2f3(1, 1, 2, 2, 2, -x * x / 4), 2.3, True),
+    "it2j0y0.1": real_points(lambda x: over_argument(x, -1), 2.3),
+    "it2i0k0.0": real_points(lambda x: x * x / 8 * mp.hyp2f3(1, 1, 2, 2, 2, x * x / 4), 2.3, True),
+    "it2i0k0.1": real_points(lambda x: over_argument(x, 1), 2.3),
+    "struve": (mp.struveh, struve_points(), []),
+    "modstruve": (mp.struvel, struve_points(), []),
+    "hyp1f1": (mp.hyp1f1, hypergeometric_points(2, 2.3, True), []),
+    "hyperu": (mp.hyperu, hypergeometric_points(2, 2.3), []),
+    "hyp2f1": (mp.hyp2f1, hypergeometric_points(3, -0.01, True) + hypergeometric_points(3, 3, above=-1.0), []),
 }
 COMPLEX_ALONE = {"hankel1", "hankel2"}
 

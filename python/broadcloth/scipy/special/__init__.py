@@ -21,10 +21,16 @@ from . import (
     _elementary,
     _elliptic,
     _faddeeva,
+    _hypergeometric,
+    _integrals,
+    _kelvin,
+    _omega,
     _orthopoly,
+    _parabolic,
     _polynomials,
     _quadrature,
     _spherical,
+    _struve,
     _zeros,
 )
 from ._airy import *  # noqa: F403
@@ -34,10 +40,16 @@ from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
+from ._hypergeometric import *  # noqa: F403
+from ._integrals import *  # noqa: F403
+from ._kelvin import *  # noqa: F403
+from ._omega import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
+from ._parabolic import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
 from ._spherical import *  # noqa: F403
+from ._struve import *  # noqa: F403
 from ._zeros import *  # noqa: F403
 
 if TYPE_CHECKING:
@@ -80,10 +92,16 @@ __all__ = sorted(
         *_elementary.__all__,
         *_elliptic.__all__,
         *_faddeeva.__all__,
+        *_hypergeometric.__all__,
+        *_integrals.__all__,
+        *_kelvin.__all__,
+        *_omega.__all__,
         *_orthopoly.__all__,
+        *_parabolic.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,
         *_spherical.__all__,
+        *_struve.__all__,
         *_zeros.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "lambertw", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi",
         "round", "shichi", "sici", "sinc", "softmax", "sph_harm", "sph_harm_y", "spherical_yn", "zeta",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..._broadcloth import ndarray
 from ..._vectorize import DUFunc, _from_source
 from ...autograd import custom_vjp, is_grad_enabled
 from ...types import Type
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
 
 _NUMBERS = (bool, int, float, complex)
 _WIDE = {"f": "d", "F": "D"}
@@ -138,3 +141,11 @@ def _rounded(function: Callable[..., Any], characters: str) -> Callable[..., Any
     source = f"def {function.__name__}({', '.join(names)}):\n    return to(f({given}))\n"
     types = {"d": np.float64, "D": np.complex128, "to": np.dtype(_result(characters)).type, "f": function}
     return _from_source(source, function.__name__, types)
+
+
+def _real(name: str, x: ArrayLike) -> ndarray:
+    """Operands of a function of real numbers whose loops are complex because its results are."""
+    x = _c.asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: expected real numbers, got {x.dtype}")
+    return x
