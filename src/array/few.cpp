@@ -1,5 +1,6 @@
 #include "array/few.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -445,6 +446,65 @@ std::optional<Array> places_few(const Array& a) {
   find_true(from, &places);
   Array made = empty(Dims{places.count}, DType::i64, a.device());
   std::memcpy(made.storage()->current->buffer->ptr, places.at, static_cast<size_t>(places.count) * sizeof(int64_t));
+  return made;
+}
+
+namespace {
+
+/// Calls f with the bare pointer type of an integer dtype's elements.
+template <class F>
+void by_integer(DType t, F&& f) {
+  switch (t) {
+    case DType::i8: return f(int8_t());
+    case DType::i16: return f(int16_t());
+    case DType::i32: return f(int32_t());
+    case DType::u8: return f(uint8_t());
+    case DType::u16: return f(uint16_t());
+    case DType::u32: return f(uint32_t());
+    default: return f(int64_t());  // and uint64, whose greatest are negative then: both are refused
+  }
+}
+
+template <class T>
+std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t step) {
+  T low = get<T>(first), high = low;
+  for (int64_t k = 1; k < count; ++k) {
+    const T v = get<T>(first + k * step);
+    low = std::min(low, v);
+    high = std::max(high, v);
+  }
+  return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
+}
+
+/// The first element of a 1-d array in host memory, computed now if it is not yet.
+const char* first_element(const Array& a) { return static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype()); }
+
+}  // namespace
+
+std::optional<Array> count_few(const Array& a, const Array& weights, int64_t least) {
+  // A kernel begins after the time that so many take, and other threads may wait so long for the interpreter's lock.
+  constexpr int64_t kMostElements = 1 << 13, kMostCounts = 1 << 13;
+  const auto fits = [&](const Array& x) {
+    return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
+  };
+  if (!open(a.device()) || a.ndim() != 1 || a.size() == 0 || a.size() > kMostElements || !fits(a) || !is_integer(a.dtype()))
+    return std::nullopt;
+  if (weights && (!fits(weights) || weights.dtype() != DType::f64)) return std::nullopt;
+  const char *from = first_element(a), *weight = weights ? first_element(weights) : nullptr;
+  const int64_t count = a.size(), step = a.strides()[0] * itemsize(a.dtype()), weight_step = weights ? weights.strides()[0] * 8 : 0;
+  std::optional<Array> made;
+  by_integer(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    const auto [low, high] = range_of<T>(from, count, step);
+    if (low < 0 || high >= kMostCounts || least > kMostCounts) return;
+    made = empty(Dims{std::max(high + 1, least)}, weights ? DType::f64 : DType::i64, a.device());
+    void* const counts = made->storage()->current->buffer->ptr;
+    std::memset(counts, 0, static_cast<size_t>(made->size()) * 8);
+    if (weights)
+      for (int64_t k = 0; k < count; ++k) static_cast<double*>(counts)[get<T>(from + k * step)] += get<double>(weight + k * weight_step);
+    else
+      for (int64_t k = 0; k < count; ++k) ++static_cast<int64_t*>(counts)[get<T>(from + k * step)];
+  });
   return made;
 }
 

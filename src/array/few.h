@@ -51,6 +51,9 @@ std::optional<Array> pick_few(const Array& a, const Array& index);
 bool put_few(const Array& a, const Array& index, const Arg& value);
 /// The places of what is true in a 1-d array of integers or truth values.
 std::optional<Array> places_few(const Array& a);
+/// How often each integer from 0 on occurs in a 1-d array, at least `least` counts, or the sums of their `weights` in the order of the
+/// elements. Computes the arrays if they are not yet.
+std::optional<Array> count_few(const Array& a, const Array& weights, int64_t least);
 /// 1-d arrays of one type, one after the other.
 std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
 /// A reduction row over all of a 1-d array, where the order of the elements does not matter. Tells whether it was done.

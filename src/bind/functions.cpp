@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "array/few.h"
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
@@ -648,6 +649,12 @@ std::vector<PyMethodDef> selection_composites() {
                     LineNote line(true);
                     const Array& target = writable(a, "put_along_axis");
                     put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
+                  }),
+      BC_FUNCTION("count_few(a, weights, least) The counts of few integers in host memory, or None.",
+                  [](const Array& a, const std::optional<Array>& weights, int64_t least) {
+                    std::optional<Array> made =
+                        without_gil_unless(few_elements(a), [&] { return count_few(a, weights.value_or(Array()), least); });
+                    return steal(made ? wrap(std::move(*made)) : new_ref(Py_None));
                   }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
