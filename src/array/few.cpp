@@ -29,9 +29,9 @@ bool reachable(Device device) { return device.type == DeviceType::cpu && !many_s
 /// The same for what a profiler counts as a kernel.
 bool open(Device device) { return reachable(device) && !profiling(); }
 
-/// Fills `near` where an array's elements are few and computed. Called with the lock held.
-bool find(const Array& a, Near* near) {
-  if (a.ndim() != 1 || a.shape()[0] > kFew || a.has_loose_booleans()) return false;
+/// Fills `near` where an array's elements are computed and at most `most`. Called with the lock held.
+bool find(const Array& a, Near* near, int64_t most = kFew) {
+  if (a.ndim() != 1 || a.shape()[0] > most || a.has_loose_booleans()) return false;
   const Node& node = *a.storage()->current;
   if (node.pending() || !node.buffer) return false;
   near->item = itemsize(a.dtype());
@@ -73,6 +73,13 @@ bool is_true(const char* p, int item) {
   for (int k = 0; k < item; ++k)
     if (p[k]) return true;
   return false;
+}
+
+/// The places of the numbers of T that are not zero, of either sign.
+template <class T>
+void find_numbers(const Near& from, Places* places) {
+  for (int64_t k = 0; k < from.count; ++k)
+    if (get<T>(from.at(k)) != 0) places->at[places->count++] = k;
 }
 
 void find_true(const Near& from, Places* places) {
@@ -117,7 +124,7 @@ std::optional<Array> pick_few(const Array& a, const Array& index) {
   const TapeLock lock(tape(a.device()));
   Near from;
   Places places;
-  if (!find(a, &from) || !find_places(index, from.count, &places)) return std::nullopt;
+  if (!find(a, &from, INT64_MAX) || !find_places(index, from.count, &places)) return std::nullopt;
   Array made = empty(Dims{places.count}, a.dtype(), a.device());
   char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
   by_item(from.item, [&](auto u) {
@@ -423,7 +430,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
   Room room;
   Near to, from;
   Places places;
-  if (!find(a, &to) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find(a, &to, INT64_MAX) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
   if (!find_places(index, to.count, &places) || index.storage() == a.storage()) return false;
   if (!find_stored(value, a, places.count, &room, &from)) return false;
   by_item(to.item, [&](auto u) {
@@ -438,12 +445,18 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
 }
 
 std::optional<Array> places_few(const Array& a) {
-  if (!open(a.device()) || is_inexact(a.dtype()) || has_history(a)) return std::nullopt;
+  const bool number = a.dtype() == DType::f64 || a.dtype() == DType::f32;
+  if (!open(a.device()) || (is_inexact(a.dtype()) && !number) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
   if (!find(a, &from)) return std::nullopt;
   Places places;
-  find_true(from, &places);
+  if (a.dtype() == DType::f64)
+    find_numbers<double>(from, &places);
+  else if (a.dtype() == DType::f32)
+    find_numbers<float>(from, &places);
+  else
+    find_true(from, &places);
   Array made = empty(Dims{places.count}, DType::i64, a.device());
   std::memcpy(made.storage()->current->buffer->ptr, places.at, static_cast<size_t>(places.count) * sizeof(int64_t));
   return made;
@@ -505,6 +518,69 @@ std::optional<Array> count_few(const Array& a, const Array& weights, int64_t lea
     else
       for (int64_t k = 0; k < count; ++k) ++static_cast<int64_t*>(counts)[get<T>(from + k * step)];
   });
+  return made;
+}
+
+namespace {
+
+/// The elements of a C-contiguous array of float64, computed now if they are not yet; nullptr where it is another.
+const double* plain_doubles(const Array& a, Device device) {
+  constexpr int64_t kMost = 1 << 12;
+  const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && a.size() <= kMost && !has_history(a);
+  return plain ? reinterpret_cast<const double*>(first_element(a)) : nullptr;
+}
+
+/// The line through `n` points at x, of the bits that the kernels of `interp` give.
+double interpolated(double x, const double* xp, const double* fp, int64_t n, double left, double right) {
+  if (n == 1) return x < xp[0] ? left : x > xp[0] ? right : fp[0];
+  if (x != x) return x;
+  if (x < xp[0]) return left;
+  if (x > xp[n - 1]) return right;
+  if (x == xp[n - 1]) return fp[n - 1];
+  const double* above = std::upper_bound(xp, xp + n, x, [](double v, double p) { return v < p || p != p; });
+  const int64_t at = std::clamp<int64_t>(above - xp - 1, 0, n - 2);
+  const double x0 = xp[at], x1 = xp[at + 1], y0 = fp[at], y1 = fp[at + 1];
+  if (x == x0) return y0;
+  const double slope = (y1 - y0) / (x1 - x0);
+  double y = slope * (x - x0) + y0;
+  if (y != y) y = slope * (x - x1) + y1;  // an infinite slope is taken from the other end
+  return y != y && y0 == y1 ? y0 : y;
+}
+
+}  // namespace
+
+std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
+                                     std::optional<double> right) {
+  const Device device = x.device();
+  if (!open(device) || xp.ndim() != 1 || fp.ndim() != 1 || xp.size() == 0 || xp.size() != fp.size()) return std::nullopt;
+  const double *at = plain_doubles(x, device), *places = plain_doubles(xp, device), *values = plain_doubles(fp, device);
+  if (!at || !places || !values) return std::nullopt;
+  const int64_t n = xp.size();
+  Array made = empty(x.shape(), DType::f64, device);
+  double* to = static_cast<double*>(made.storage()->current->buffer->ptr);
+  for (int64_t k = 0; k < x.size(); ++k)
+    to[k] = interpolated(at[k], places, values, n, left.value_or(values[0]), right.value_or(values[n - 1]));
+  return made;
+}
+
+std::optional<Array> unpack_few(const Array& a) {
+  if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kFew || has_history(a)) return std::nullopt;
+  const char* from = first_element(a);
+  Array made = empty(Dims{a.size() * 8}, DType::u8, a.device());
+  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  for (int64_t k = 0; k < a.size(); ++k)
+    for (int bit = 7; bit >= 0; --bit) *to++ = static_cast<char>(from[k * a.strides()[0]] >> bit & 1);
+  return made;
+}
+
+std::optional<Array> pack_few(const Array& a) {
+  const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
+  if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > 8 * kFew || has_history(a)) return std::nullopt;
+  const char* from = first_element(a);
+  Array made = empty(Dims{(a.size() + 7) / 8}, DType::u8, a.device());
+  auto* to = static_cast<uint8_t*>(made.storage()->current->buffer->ptr);
+  std::memset(to, 0, static_cast<size_t>(made.size()));
+  for (int64_t k = 0; k < a.size(); ++k) to[k / 8] |= static_cast<uint8_t>((from[k * a.strides()[0]] != 0) << (7 - k % 8));
   return made;
 }
 

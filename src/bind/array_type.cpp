@@ -282,6 +282,8 @@ namespace {
 /// The array with a host dtype that NumPy prints, and the words that name its own.
 PyObject* format_array(PyObject* self, bool repr) {
   return guard([&]() -> PyObject* {
+    if (is_bare(self) && !repr && numpy_has(array_dtype(self)))
+      return PyObject_Str(to_numpy_scalar(as_py_array(self)->element.scalar(), array_dtype(self)).get());
     const Array& a = array_of(self);
     if (repr && program_mode && as_py_array(self)->scalar && a.ndim() == 0 && numpy_has(a.dtype()))
       return PyObject_Repr(to_numpy_scalar(look(a), a.dtype()).get());

@@ -573,6 +573,15 @@ bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
   return true;
 }
 
+/// Computes a short mask that waits (`a[a > 1] = 0`), and what it masks: to record the store takes longer than to do it.
+void compute_few_mask(const Array& a, const Array& mask) {
+  constexpr int64_t kShort = 256;
+  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
+  if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
+  data(mask);
+  data(a);
+}
+
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
   if (is_bare(value) && put_one(a, items, as_py_array(value)->element)) return;
   if (Element element; element_of_numpy(value, a.dtype(), &element) && put_one(a, items, element)) return;
@@ -599,7 +608,10 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   const int n = few_basic(key, few);
   if (n >= 0) return set_basic(a, {few, static_cast<size_t>(n)}, value);
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
-  if (is_array(key) && !complex && put_few(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+  if (is_array(key) && !complex) {
+    compute_few_mask(a, array_of(key));
+    if (put_few(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+  }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
