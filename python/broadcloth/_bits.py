@@ -69,6 +69,10 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     if x.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     _check_bitorder(bitorder)
+    if axis is None and bitorder == "big":
+        few = _c.pack_few(x)
+        if few is not None:
+            return few
     lines, at = _lines(x, axis)
     *lead, n = lines.shape
     if lines.size == 0:
@@ -117,6 +121,10 @@ def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = Non
     if x.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     _check_bitorder(bitorder)
+    if axis is None and count is None and bitorder == "big":
+        few = _c.unpack_few(x)
+        if few is not None:
+            return few
     lines, at = _lines(x, axis)
     *lead, n = lines.shape
     if lines.size:

@@ -64,6 +64,8 @@ def size(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> int:
     >>> bc.size(bc.zeros((2, 3))), bc.size(bc.zeros((2, 3)), 1)
     (6, 3)
     """
+    if axis is None and isinstance(a, ndarray):
+        return a.size
     extents = shape(a)
     if axis is None:
         return int(np.prod(extents, dtype=np.int64))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .typing import ArrayLike
 
 _ufuncs = _c.ufuncs
+_ENDS = {type(None), float, int}
 
 
 def _safe(value: ArrayLike, dtype: Any, device: Any) -> ndarray:
@@ -106,6 +107,10 @@ def interp(
     >>> bc.interp([-180, 5], [190, -190, 350, -350], [5, 10, 3, 4], period=360)
     array([7.5 , 3.75])
     """
+    if period is None and isinstance(xp, ndarray) and isinstance(fp, ndarray) and _ENDS.issuperset((type(left), type(right))):
+        few = _c.interpolate_few(x, xp, fp, left, right)
+        if few is not None:
+            return few
     points = _c.asarray(fp)
     device = next((v.device for v in (fp, xp, x) if isinstance(v, ndarray)), points.device)
     kind = np.complex128 if points.dtype.kind == "c" else np.float64

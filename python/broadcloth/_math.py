@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -225,7 +225,7 @@ def nan_to_num(
     array([0., 1.])
     """
     result = _c.nan_to_num(x, nan, posinf, neginf)
-    if copy:
+    if (copy is np._CopyMode.ALWAYS) if isinstance(copy, np._CopyMode) else copy:
         return result
     target = _asarray(x)
     target[...] = result
@@ -320,8 +320,8 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike = _NoValue
     >>> bc.diff(bc.array([1, 2, 4, 7]))
     array([1, 2, 3])
     """
-    if n == 0:
-        return _asarray(a)
+    if n == 0:  # what was given, of whatever type
+        return _asarray(a) if isinstance(a, np.ndarray) else cast(ndarray, a)
     return _c.diff(a, n, axis, None if prepend is _NoValue else prepend, None if append is _NoValue else append)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -717,7 +717,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
-_FEW = 1 << 13  # values that NumPy counts sooner than a kernel
+_count_few = _c.count_few
 
 
 def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> ndarray:
@@ -745,6 +745,10 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
     >>> bc.bincount([0, 1, 1], weights=[0.5, 1.0, 2.0])
     array([0.5, 3. ])
     """
+    if isinstance(x, ndarray) and (weights is None or isinstance(weights, ndarray)) and type(minlength) is int and minlength >= 0:
+        few = _count_few(x, weights, minlength)
+        if few is not None:
+            return few
     values = _c.asarray(x)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth for desired array")
@@ -759,17 +763,22 @@ def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0)
         return _c.zeros(least, np.int64, device=values.device)
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
-    if values.size <= _FEW and values.device.type == "cpu" and not isinstance(weights, _c.ndarray):
-        # NumPy counts a few values in less time than a kernel takes to begin; it raises the same errors.
-        return _asarray(np.bincount(values.get(), cast(Any, weights), least), device=values.device)
+    each: Any = None
+    if weights is not None:
+        each = _c.asarray(weights, device=values.device)
+        if each.dtype.kind in "cmM":
+            raise TypeError(f"Cannot cast array data from dtype('{each.dtype}') to dtype('float64') according to the rule 'safe'")
+        each = each.astype(np.float64, copy=False)
+        if each.shape != values.shape:
+            raise ValueError("The weights and list don't have the same length.")
+    few = _count_few(values, each, least)
+    if few is not None:
+        return few
     # Seen as unsigned numbers, negative ones are the largest: one maximum tells both bounds.
     width = 8 * values.dtype.itemsize
     most = int(values.astype(f"uint{width}", copy=False).max())
     if values.dtype.kind == "i" and most >> (width - 1):
         raise ValueError("'list' argument must have no negative elements")
-    each: Any = _c.ones((), np.int64, device=values.device)
-    if weights is not None:
-        each = _c.asarray(weights, np.float64, device=values.device)
-        if each.shape != values.shape:
-            raise ValueError("The weights and list don't have the same length.")
+    if each is None:
+        each = _c.ones((), np.int64, device=values.device)
     return _c.count_places(values, builtins.max(most + 1, least), each)

@@ -1,5 +1,6 @@
 #include "array/few.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -28,9 +29,9 @@ bool reachable(Device device) { return device.type == DeviceType::cpu && !many_s
 /// The same for what a profiler counts as a kernel.
 bool open(Device device) { return reachable(device) && !profiling(); }
 
-/// Fills `near` where an array's elements are few and computed. Called with the lock held.
-bool find(const Array& a, Near* near) {
-  if (a.ndim() != 1 || a.shape()[0] > kFew || a.has_loose_booleans()) return false;
+/// Fills `near` where an array's elements are computed and at most `most`. Called with the lock held.
+bool find(const Array& a, Near* near, int64_t most = kFew) {
+  if (a.ndim() != 1 || a.shape()[0] > most || a.has_loose_booleans()) return false;
   const Node& node = *a.storage()->current;
   if (node.pending() || !node.buffer) return false;
   near->item = itemsize(a.dtype());
@@ -72,6 +73,13 @@ bool is_true(const char* p, int item) {
   for (int k = 0; k < item; ++k)
     if (p[k]) return true;
   return false;
+}
+
+/// The places of the numbers of T that are not zero, of either sign.
+template <class T>
+void find_numbers(const Near& from, Places* places) {
+  for (int64_t k = 0; k < from.count; ++k)
+    if (get<T>(from.at(k)) != 0) places->at[places->count++] = k;
 }
 
 void find_true(const Near& from, Places* places) {
@@ -116,7 +124,7 @@ std::optional<Array> pick_few(const Array& a, const Array& index) {
   const TapeLock lock(tape(a.device()));
   Near from;
   Places places;
-  if (!find(a, &from) || !find_places(index, from.count, &places)) return std::nullopt;
+  if (!find(a, &from, INT64_MAX) || !find_places(index, from.count, &places)) return std::nullopt;
   Array made = empty(Dims{places.count}, a.dtype(), a.device());
   char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
   by_item(from.item, [&](auto u) {
@@ -422,7 +430,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
   Room room;
   Near to, from;
   Places places;
-  if (!find(a, &to) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find(a, &to, INT64_MAX) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
   if (!find_places(index, to.count, &places) || index.storage() == a.storage()) return false;
   if (!find_stored(value, a, places.count, &room, &from)) return false;
   by_item(to.item, [&](auto u) {
@@ -437,14 +445,142 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
 }
 
 std::optional<Array> places_few(const Array& a) {
-  if (!open(a.device()) || is_inexact(a.dtype()) || has_history(a)) return std::nullopt;
+  const bool number = a.dtype() == DType::f64 || a.dtype() == DType::f32;
+  if (!open(a.device()) || (is_inexact(a.dtype()) && !number) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
   if (!find(a, &from)) return std::nullopt;
   Places places;
-  find_true(from, &places);
+  if (a.dtype() == DType::f64)
+    find_numbers<double>(from, &places);
+  else if (a.dtype() == DType::f32)
+    find_numbers<float>(from, &places);
+  else
+    find_true(from, &places);
   Array made = empty(Dims{places.count}, DType::i64, a.device());
   std::memcpy(made.storage()->current->buffer->ptr, places.at, static_cast<size_t>(places.count) * sizeof(int64_t));
+  return made;
+}
+
+namespace {
+
+/// Calls f with the bare pointer type of an integer dtype's elements.
+template <class F>
+void by_integer(DType t, F&& f) {
+  switch (t) {
+    case DType::i8: return f(int8_t());
+    case DType::i16: return f(int16_t());
+    case DType::i32: return f(int32_t());
+    case DType::u8: return f(uint8_t());
+    case DType::u16: return f(uint16_t());
+    case DType::u32: return f(uint32_t());
+    default: return f(int64_t());  // and uint64, whose greatest are negative then: both are refused
+  }
+}
+
+template <class T>
+std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t step) {
+  T low = get<T>(first), high = low;
+  for (int64_t k = 1; k < count; ++k) {
+    const T v = get<T>(first + k * step);
+    low = std::min(low, v);
+    high = std::max(high, v);
+  }
+  return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
+}
+
+/// The first element of a 1-d array in host memory, computed now if it is not yet.
+const char* first_element(const Array& a) { return static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype()); }
+
+}  // namespace
+
+std::optional<Array> count_few(const Array& a, const Array& weights, int64_t least) {
+  // A kernel begins after the time that so many take, and other threads may wait so long for the interpreter's lock.
+  constexpr int64_t kMostElements = 1 << 13, kMostCounts = 1 << 13;
+  const auto fits = [&](const Array& x) {
+    return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
+  };
+  if (!open(a.device()) || a.ndim() != 1 || a.size() == 0 || a.size() > kMostElements || !fits(a) || !is_integer(a.dtype()))
+    return std::nullopt;
+  if (weights && (!fits(weights) || weights.dtype() != DType::f64)) return std::nullopt;
+  const char *from = first_element(a), *weight = weights ? first_element(weights) : nullptr;
+  const int64_t count = a.size(), step = a.strides()[0] * itemsize(a.dtype()), weight_step = weights ? weights.strides()[0] * 8 : 0;
+  std::optional<Array> made;
+  by_integer(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    const auto [low, high] = range_of<T>(from, count, step);
+    if (low < 0 || high >= kMostCounts || least > kMostCounts) return;
+    made = empty(Dims{std::max(high + 1, least)}, weights ? DType::f64 : DType::i64, a.device());
+    void* const counts = made->storage()->current->buffer->ptr;
+    std::memset(counts, 0, static_cast<size_t>(made->size()) * 8);
+    if (weights)
+      for (int64_t k = 0; k < count; ++k) static_cast<double*>(counts)[get<T>(from + k * step)] += get<double>(weight + k * weight_step);
+    else
+      for (int64_t k = 0; k < count; ++k) ++static_cast<int64_t*>(counts)[get<T>(from + k * step)];
+  });
+  return made;
+}
+
+namespace {
+
+/// The elements of a C-contiguous array of float64, computed now if they are not yet; nullptr where it is another.
+const double* plain_doubles(const Array& a, Device device) {
+  constexpr int64_t kMost = 1 << 12;
+  const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && a.size() <= kMost && !has_history(a);
+  return plain ? reinterpret_cast<const double*>(first_element(a)) : nullptr;
+}
+
+/// The line through `n` points at x, of the bits that the kernels of `interp` give.
+double interpolated(double x, const double* xp, const double* fp, int64_t n, double left, double right) {
+  if (n == 1) return x < xp[0] ? left : x > xp[0] ? right : fp[0];
+  if (x != x) return x;
+  if (x < xp[0]) return left;
+  if (x > xp[n - 1]) return right;
+  if (x == xp[n - 1]) return fp[n - 1];
+  const double* above = std::upper_bound(xp, xp + n, x, [](double v, double p) { return v < p || p != p; });
+  const int64_t at = std::clamp<int64_t>(above - xp - 1, 0, n - 2);
+  const double x0 = xp[at], x1 = xp[at + 1], y0 = fp[at], y1 = fp[at + 1];
+  if (x == x0) return y0;
+  const double slope = (y1 - y0) / (x1 - x0);
+  double y = slope * (x - x0) + y0;
+  if (y != y) y = slope * (x - x1) + y1;  // an infinite slope is taken from the other end
+  return y != y && y0 == y1 ? y0 : y;
+}
+
+}  // namespace
+
+std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
+                                     std::optional<double> right) {
+  const Device device = x.device();
+  if (!open(device) || xp.ndim() != 1 || fp.ndim() != 1 || xp.size() == 0 || xp.size() != fp.size()) return std::nullopt;
+  const double *at = plain_doubles(x, device), *places = plain_doubles(xp, device), *values = plain_doubles(fp, device);
+  if (!at || !places || !values) return std::nullopt;
+  const int64_t n = xp.size();
+  Array made = empty(x.shape(), DType::f64, device);
+  double* to = static_cast<double*>(made.storage()->current->buffer->ptr);
+  for (int64_t k = 0; k < x.size(); ++k)
+    to[k] = interpolated(at[k], places, values, n, left.value_or(values[0]), right.value_or(values[n - 1]));
+  return made;
+}
+
+std::optional<Array> unpack_few(const Array& a) {
+  if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kFew || has_history(a)) return std::nullopt;
+  const char* from = first_element(a);
+  Array made = empty(Dims{a.size() * 8}, DType::u8, a.device());
+  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  for (int64_t k = 0; k < a.size(); ++k)
+    for (int bit = 7; bit >= 0; --bit) *to++ = static_cast<char>(from[k * a.strides()[0]] >> bit & 1);
+  return made;
+}
+
+std::optional<Array> pack_few(const Array& a) {
+  const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
+  if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > 8 * kFew || has_history(a)) return std::nullopt;
+  const char* from = first_element(a);
+  Array made = empty(Dims{(a.size() + 7) / 8}, DType::u8, a.device());
+  auto* to = static_cast<uint8_t*>(made.storage()->current->buffer->ptr);
+  std::memset(to, 0, static_cast<size_t>(made.size()));
+  for (int64_t k = 0; k < a.size(); ++k) to[k / 8] |= static_cast<uint8_t>((from[k * a.strides()[0]] != 0) << (7 - k % 8));
   return made;
 }
 

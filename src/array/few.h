@@ -51,6 +51,15 @@ std::optional<Array> pick_few(const Array& a, const Array& index);
 bool put_few(const Array& a, const Array& index, const Arg& value);
 /// The places of what is true in a 1-d array of integers or truth values.
 std::optional<Array> places_few(const Array& a);
+/// How often each integer from 0 on occurs in a 1-d array, at least `least` counts, or the sums of their `weights` in the order of the
+/// elements. Computes the arrays if they are not yet.
+std::optional<Array> count_few(const Array& a, const Array& weights, int64_t least);
+/// The line through points at each of `x`, as numpy.interp; the first and the last value beyond the points unless given.
+std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
+                                     std::optional<double> right);
+/// The bits of 1-d uint8, the highest first, and bytes of so many booleans.
+std::optional<Array> unpack_few(const Array& a);
+std::optional<Array> pack_few(const Array& a);
 /// 1-d arrays of one type, one after the other.
 std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
 /// A reduction row over all of a 1-d array, where the order of the elements does not matter. Tells whether it was done.

@@ -10,28 +10,29 @@
 
 namespace bc::bind {
 
-/// broadcloth.ndarray: the engine's handle, and what NumPy's array knows besides.
+/// broadcloth.ndarray: the engine's handle, and what NumPy's array knows besides. Bare elements end after `element`: loops make and keep
+/// many, and a third of the bytes is a third of the time that memory takes.
 struct PyArray {
-  PyObject_HEAD Array a;  ///< through array_of(): an element has none before it is asked for
-  PyObject* base;         ///< the array that this one is a view of, or nullptr
+  PyObject_HEAD std::atomic<Array*> array;  ///< through array_of(); nullptr: a bare element, `element` is all there is
+  PyObject* base;                           ///< the array that this one is a view of, or nullptr
   PyObject* weakrefs;
   bool read_only;
   bool scalar;  ///< 0-d, and what NumPy gives as a scalar (an element, a sum): `x += 1` makes a new one and leaves other names of it alone
-  std::atomic<bool> bare;  ///< an element without an array: `element` is all there is
-  Element element;
+  union {
+    Element element;
+    Array room;  ///< the handle of what was made as an array; that of an element whose array was asked for lies apart
+  };
 };
 
 inline bool is_array(PyObject* o) { return Py_TYPE(o) == state().array; }
 inline PyArray* as_py_array(PyObject* o) { return reinterpret_cast<PyArray*>(o); }
 /// Tells whether an object is an element of computed memory that nobody has asked for its array: loops over elements read, compute and
 /// store numbers without making any.
-inline bool is_bare(PyObject* o) { return is_array(o) && as_py_array(o)->bare.load(std::memory_order_acquire); }
-void make_array_of_bare(PyArray* self);
+inline bool is_bare(PyObject* o) { return is_array(o) && !as_py_array(o)->array.load(std::memory_order_acquire); }
+Array* make_array_of_bare(PyArray* self);
 inline Array& array_of(PyObject* o) {
-  PyArray* self = as_py_array(o);
-  if (self->bare.load(std::memory_order_acquire)) [[unlikely]]
-    make_array_of_bare(self);
-  return self->a;
+  Array* a = as_py_array(o)->array.load(std::memory_order_acquire);
+  return a ? *a : *make_array_of_bare(as_py_array(o));
 }
 inline DType array_dtype(PyObject* o) { return is_bare(o) ? as_py_array(o)->element.dtype : array_of(o).dtype(); }
 /// An elementwise row of bare elements and Python numbers, computed at once; nullptr where it is to be recorded.
@@ -96,6 +97,8 @@ PyObject* array_str(PyObject* self);
 /// a[key] and a[key] = value.
 PyObject* get_item(PyObject* self, PyObject* key);
 void set_item(PyObject* self, PyObject* key, PyObject* value);
+/// The element at a place of `ndim` indices that are all inside, as a value of its own.
+PyObject* element_at(const Array& a, const Dims& place);
 /// The items of an indexing expression; `plain` tells whether they are basic ones only.
 std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain);
 

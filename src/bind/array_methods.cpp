@@ -298,12 +298,36 @@ PyObject* host_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
+/// The elements' bytes in C's order, without an array of NumPy's between.
+PyObject* tobytes_method(PyObject* self, PyObject* args, PyObject* kwargs) {
+  if (PyTuple_Size(args) > 0 || kwargs || !numpy_has(array_of(self).dtype())) return host_method<0>(self, args, kwargs);
+  return guard([&] {
+    const Array& a = array_of(self);
+    PyRef made = PyRef::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(a.size() * itemsize(a.dtype()))));
+    char* to = PyBytes_AsString(made.get());
+    const HiddenWait hidden("tobytes()");
+    without_gil_unless(few_elements(a), [&] { to_host(a, to); });
+    return made.release();
+  });
+}
+
+/// A function of the package, looked up once: the import system takes as long as a small sort.
+PyRef package_function(const char* name, std::atomic<PyObject*>* kept) {
+  PyObject* function = kept->load(std::memory_order_acquire);
+  if (!function) {
+    function = import_attr("broadcloth", name).release();
+    kept->store(function, std::memory_order_release);
+  }
+  return PyRef::borrow(function);
+}
+
 /// Methods that the package writes in Python as functions of the same name.
 template <int Which>
 PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   static constexpr const char* names[] = {"argpartition", "argsort", "choose", "compress", "searchsorted", "partition", "sort"};
   return guard([&]() -> PyObject* {
-    PyRef function = import_attr("broadcloth", names[Which]);
+    static constinit std::atomic<PyObject*> kept{nullptr};
+    PyRef function = package_function(names[Which], &kept);
     const Py_ssize_t n = PyTuple_Size(args);
     if (Which == 2 && n > 1) {  // several positional arguments are the choices
       PyRef all = tuple_of({self, args});
@@ -500,8 +524,9 @@ Array reshape_in_order(const Array& a, const Dims& shape, char order, PyObject* 
   if (order == 'K') throw_python(PyExc_ValueError, "order 'K' is not permitted for reshaping");
   const Array made = order == 'F' ? reshape_fortran(a, shape) : reshape(a, shape);
   const bool view = made.storage() == a.storage();
-  if (copy_it == Py_True && view) return copy(made, order);
-  if (copy_it == Py_False && !view) throw_python(PyExc_ValueError, "Unable to avoid creating a copy while reshaping.");
+  const std::optional<bool> mode = to_copy_mode(copy_it);
+  if (mode && *mode && view) return copy(made, order);
+  if (mode && !*mode && !view) throw_python(PyExc_ValueError, "Unable to avoid creating a copy while reshaping.");
   return made;
 }
 
@@ -603,8 +628,10 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("squeeze(axis=None) The axes of extent 1 dropped; a view.",
                 [](PyObject* self, const std::optional<Axes>& axis) { return itself_or_view(self, squeeze(array_of(self), axis)); }),
       BC_METHOD("astype(dtype, order='K', casting='unsafe', subok=True, copy=True, *, device=None) The elements cast to another dtype.",
-                [](PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool subok, bool copy_it, PyObject* device) {
-                  return astype_method(self, dtype, order, casting, subok, copy_it, device);
+                [](PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool subok, PyObject* copy_it, PyObject* device) {
+                  if (is_copy_mode(copy_it))
+                    throw_python(PyExc_ValueError, "_CopyMode enum is not allowed for astype function. Use true/false instead.");
+                  return astype_method(self, dtype, order, casting, subok, to_bool(copy_it), device);
                 }),
       BC_METHOD("copy(order='C') A new array with the same elements.",
                 [](PyObject* self, char order) {
@@ -643,7 +670,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                 "array([ 0., -2.,  0.])",
                 scatter<2>),
       BC_METHOD("tolist() The elements as nested lists of Python numbers.", tolist),
-      variadic("tobytes", host_method<0>, "tobytes($self, /, order='C')\n--\n\nthe elements' bytes."),
+      variadic("tobytes", tobytes_method, "tobytes($self, /, order='C')\n--\n\nthe elements' bytes."),
       variadic("tofile", host_method<1>, "tofile($self, /, fid, sep='', format='%s')\n--\n\nwrites the elements, as numpy.ndarray.tofile."),
       variadic("dump", host_method<2>, "dump($self, /, file)\n--\n\npickles a NumPy copy to a file."),
       variadic("dumps", host_method<3>, "dumps($self, /)\n--\n\na NumPy copy, pickled."),

@@ -233,10 +233,23 @@ PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); 
 PyObject* compare(PyObject* x, PyObject* y, int how) {
   static constexpr Op ops[] = {Op::less, Op::less_equal, Op::equal, Op::not_equal, Op::greater, Op::greater_equal};
   // Py_LT 0, Py_LE 1, Py_EQ 2, Py_NE 3, Py_GT 4, Py_GE 5.
-  if ((how == Py_EQ || how == Py_NE) && (y == Py_None || PyUnicode_Check(y))) {
-    return guard([&] { return wrap_value(full(array_of(x).shape(), Scalar::boolean(how == Py_NE), DType::b1, array_of(x).device())); });
-  }
-  return binary_op(ops[how], x, y);
+  const bool equality = how == Py_EQ || how == Py_NE;
+  const auto same_everywhere = [&](const Dims& shape) {
+    return wrap_value(full(shape, Scalar::boolean(how == Py_NE), DType::b1, array_of(x).device()));
+  };
+  if (equality && (y == Py_None || PyUnicode_Check(y) || PyBytes_Check(y)))
+    return guard([&] { return same_everywhere(array_of(x).shape()); });
+  PyObject* const made = binary_op(ops[how], x, y);
+  if (made || !equality || !PyErr_ExceptionMatches(state().ufunc_type_error)) return made;
+  // Dates, spans of time and numbers that have no common type are not equal to each other, as in NumPy.
+  PyErr_Clear();
+  return guard([&] {
+    ArgList args;
+    push_pair(&args, x, y);
+    const Dims shape =
+        args[1].array ? broadcast_shapes(info(ops[how]).name, array_of(x).shape(), args[1].array.shape()) : array_of(x).shape();
+    return same_everywhere(shape);
+  });
 }
 
 int truth_of(const Scalar& s) {

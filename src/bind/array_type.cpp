@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <mutex>
+#include <memory>
+#include <new>
 
 #include "array/history.h"
 #include "array/record.h"
@@ -23,14 +24,20 @@ namespace bc::bind {
 
 namespace {
 
-PyArray* allocate() {
-  PyArray* self = PyObject_New(PyArray, state().array);
-  if (!self) throw PythonError();
+void clear_fields(PyArray* self) {
+  new (&self->array) std::atomic<Array*>(nullptr);
   self->base = nullptr;
   self->weakrefs = nullptr;
   self->read_only = false;
   self->scalar = false;
-  new (&self->bare) std::atomic<bool>(false);
+}
+
+/// A new object around `a`.
+PyArray* allocate(Array&& a) {
+  PyArray* self = PyObject_New(PyArray, state().array);
+  if (!self) throw PythonError();
+  clear_fields(self);
+  self->array.store(new (&self->room) Array(std::move(a)), std::memory_order_release);
   return self;
 }
 
@@ -38,7 +45,10 @@ void array_dealloc(PyObject* self) {
   PyArray* p = as_py_array(self);
   if (p->weakrefs) PyObject_ClearWeakRefs(self);
   PyTypeObject* type = Py_TYPE(self);
-  p->a.~Array();
+  if (Array* a = p->array.load(std::memory_order_acquire); a == &p->room)
+    a->~Array();
+  else
+    delete a;
   Py_XDECREF(p->base);
   PyObject_Free(self);
   Py_DECREF(type);
@@ -112,11 +122,7 @@ PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
 
 }  // namespace
 
-PyObject* wrap(Array a) {
-  PyArray* self = allocate();
-  new (&self->a) Array(std::move(a));
-  return reinterpret_cast<PyObject*>(self);
-}
+PyObject* wrap(Array a) { return reinterpret_cast<PyObject*>(allocate(std::move(a))); }
 
 PyObject* wrap_value(Array a) {
   PyObject* made = wrap(std::move(a));
@@ -125,19 +131,19 @@ PyObject* wrap_value(Array a) {
 }
 
 PyArray* new_element() {
-  PyArray* self = allocate();
-  new (&self->a) Array();
+  auto* self = static_cast<PyArray*>(PyObject_Malloc(offsetof(PyArray, element) + sizeof(Element)));
+  if (!self) throw_python(PyExc_MemoryError, "no memory for an element");
+  PyObject_Init(reinterpret_cast<PyObject*>(self), state().array);
+  clear_fields(self);
+  new (&self->element) Element;
   self->scalar = true;
-  self->bare.store(true, std::memory_order_release);
   return self;
 }
 
-void make_array_of_bare(PyArray* self) {
-  static std::mutex mutex;  // of all elements: making an array takes 100 ns, and two threads seldom ask at once
-  const std::lock_guard lock(mutex);
-  if (!self->bare.load(std::memory_order_relaxed)) return;
-  self->a = array_of_one(self->element);
-  self->bare.store(false, std::memory_order_release);
+Array* make_array_of_bare(PyArray* self) {
+  auto made = std::make_unique<Array>(array_of_one(self->element));
+  Array* first = nullptr;  // of two threads that ask at once one makes the array
+  return self->array.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel) ? made.release() : first;
 }
 
 PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
@@ -186,8 +192,7 @@ PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
   // A view that is made without grad mode is a constant for derivatives.
   if (history_observer() && a.history() && !autograd::grad_enabled()) [[unlikely]]
     a = a.detached();
-  PyArray* self = allocate();
-  new (&self->a) Array(std::move(a));
+  PyArray* self = allocate(std::move(a));
   self->base = new_ref(source->base ? source->base : from);
   self->read_only = read_only || source->read_only;
   return reinterpret_cast<PyObject*>(self);
@@ -277,6 +282,8 @@ namespace {
 /// The array with a host dtype that NumPy prints, and the words that name its own.
 PyObject* format_array(PyObject* self, bool repr) {
   return guard([&]() -> PyObject* {
+    if (is_bare(self) && !repr && numpy_has(array_dtype(self)))
+      return PyObject_Str(to_numpy_scalar(as_py_array(self)->element.scalar(), array_dtype(self)).get());
     const Array& a = array_of(self);
     if (repr && program_mode && as_py_array(self)->scalar && a.ndim() == 0 && numpy_has(a.dtype()))
       return PyObject_Repr(to_numpy_scalar(look(a), a.dtype()).get());
@@ -374,7 +381,8 @@ PyRef get_device(PyObject* self) { return device_object(array_of(self).device())
 /// What `isinstance` asks besides the type: in a program that was written for NumPy its elements and sums are numpy.float64 and so on.
 PyRef get_class(PyObject* self) {
   const PyArray* p = as_py_array(self);
-  PyObject* type = program_mode && p->scalar && (is_bare(self) || p->a.ndim() == 0) ? numpy_scalar_type(array_dtype(self)) : nullptr;
+  PyObject* type =
+      program_mode && p->scalar && (is_bare(self) || array_of(self).ndim() == 0) ? numpy_scalar_type(array_dtype(self)) : nullptr;
   return PyRef::borrow(type ? type : reinterpret_cast<PyObject*>(Py_TYPE(self)));
 }
 PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }
@@ -405,15 +413,20 @@ constexpr const char* kDoc =
     "Called, it makes an array whose elements are not set; `array`, `zeros` and their kin make most.\n\n"
     "Examples\n--------\n>>> bc.ndarray((2, 3), dtype='float32').shape\n(2, 3)\n";
 
+Py_hash_t hash_of_value(const Scalar& value, DType dtype) {
+  const Py_hash_t hash = PyObject_Hash(to_python(value, dtype).get());
+  if (hash == -1) throw PythonError();
+  return hash;
+}
+
 /// Elements and sums are dictionary keys and members of sets, as NumPy's scalars are; arrays are not.
 Py_hash_t hash_of_element(PyObject* self) {
   return guard(Py_hash_t(-1), [&] {
+    if (is_bare(self)) return hash_of_value(as_py_array(self)->element.scalar(), as_py_array(self)->element.dtype);
     const Array& a = array_of(self);
     const HiddenWait hidden("hash (a key of a dictionary, a member of a set)");
     if (!as_py_array(self)->scalar || a.ndim() > 0) throw_python(PyExc_TypeError, "unhashable type: 'broadcloth.ndarray'");
-    const Py_hash_t hash = PyObject_Hash(to_python(look(a), a.dtype()).get());
-    if (hash == -1) throw PythonError();
-    return hash;
+    return hash_of_value(look(a), a.dtype());
   });
 }
 

@@ -284,28 +284,27 @@ PyObject* flat_item(PyObject* self, Py_ssize_t at) {
 Py_ssize_t& next_of(PyObject* self) { return reinterpret_cast<PyHolder*>(self)->at; }
 
 /// The indices of the element that comes next, one for each axis.
-PyRef flat_coordinates(PyObject* self) {
+Dims flat_place(PyObject* self) {
   const Dims& shape = array_of(held(self)).shape();
   int64_t rest = next_of(self);
-  PyRef key = PyRef::steal(PyTuple_New(shape.size()));
-  for (int d = shape.size(); d-- > 0; rest /= shape[d] ? shape[d] : 1)
-    check(PyTuple_SetItem(key.get(), d, to_py(shape[d] ? rest % shape[d] : 0).release()));
-  return key;
+  Dims place(shape.size());
+  for (int d = shape.size(); d-- > 0; rest /= shape[d] ? shape[d] : 1) place[d] = shape[d] ? rest % shape[d] : 0;
+  return place;
 }
 
 PyObject* flat_next(PyObject* self) {
   return guard([&]() -> PyObject* {
-    if (next_of(self) >= array_of(held(self)).size()) return nullptr;
-    PyRef key = flat_coordinates(self);
-    PyRef item = PyRef::steal(get_item(held(self), key.get()));
+    const Array& a = array_of(held(self));
+    if (next_of(self) >= a.size()) return nullptr;
+    PyObject* element = element_at(a, flat_place(self));
     ++next_of(self);
-    return is_array(item.get()) ? wrap_value(copy(array_of(item.get()))) : item.release();
+    return element;
   });
 }
 
 PyObject* flat_index(PyObject* self, void*) { return PyLong_FromSsize_t(next_of(self)); }
 PyObject* flat_coords(PyObject* self, void*) {
-  return guard([&] { return flat_coordinates(self).release(); });
+  return guard([&] { return shape_tuple(flat_place(self)).release(); });
 }
 
 PyObject* flat_copy(PyObject* self, PyObject*) {

@@ -220,8 +220,18 @@ bool to_bool(PyObject* o) {
   return v != 0;
 }
 
+bool is_copy_mode(PyObject* o) {
+  if (o == Py_True || o == Py_False || o == Py_None || PyLong_CheckExact(o)) return false;
+  const PyRef type = import_attr("numpy", "_CopyMode");
+  return reinterpret_cast<PyObject*>(Py_TYPE(o)) == type.get();
+}
+
 std::optional<bool> to_copy_mode(PyObject* o) {
   if (o == Py_None) return std::nullopt;
+  if (is_copy_mode(o)) {
+    const int64_t mode = to_int(attr(o, "value").get(), "copy");
+    return mode == 2 ? std::nullopt : std::optional(mode == 1);
+  }
   if (PyUnicode_Check(o)) throw_python(PyExc_ValueError, "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
   return to_bool(o);
 }

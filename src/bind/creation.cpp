@@ -81,7 +81,10 @@ std::optional<Array> arange_of_times(PyObject* start, PyObject* stop, PyObject* 
 
 Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, Device device) {
   PyRef zero = to_py(int64_t{0}), one = to_py(int64_t{1});
-  if (stop == Py_None) {
+  if (is_missing(start)) {
+    if (stop == Py_None) throw_python(PyExc_TypeError, "arange() requires stop to be specified.");
+    start = zero.get();
+  } else if (stop == Py_None) {
     stop = start;
     start = zero.get();
   }
@@ -286,7 +289,7 @@ void init_convert(PyObject* module) {
               "full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "
               "device; None leaves the elements unset.",
               full_like_function),
-          BC_FUNCTION("arange(start, stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).",
+          BC_FUNCTION("arange(start=..., stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).",
                       [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
                         return arange_function(start, stop, step, dtype, device);
                       }),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "array/few.h"
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
@@ -625,6 +626,9 @@ std::vector<PyMethodDef> value_composites() {
   };
 }
 
+/// What was computed at once; None where it is to be recorded.
+PyRef few_or_none(std::optional<Array> made) { return steal(made ? wrap_value(std::move(*made)) : new_ref(Py_None)); }
+
 std::vector<PyMethodDef> selection_composites() {
   return {
       BC_VALUE("take(a, indices, axis=None, out=None, mode='raise')",
@@ -649,6 +653,17 @@ std::vector<PyMethodDef> selection_composites() {
                     const Array& target = writable(a, "put_along_axis");
                     put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
                   }),
+      BC_FUNCTION("count_few(a, weights, least) The counts of few integers in host memory, or None.",
+                  [](const Array& a, const std::optional<Array>& weights, int64_t least) {
+                    return few_or_none(without_gil_unless(few_elements(a), [&] { return count_few(a, weights.value_or(Array()), least); }));
+                  }),
+      BC_FUNCTION("interpolate_few(x, xp, fp, left, right) numpy.interp of few elements in host memory, or None.",
+                  [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
+                    return few_or_none(interpolate_few(x, xp, fp, left, right));
+                  }),
+      BC_FUNCTION("unpack_few(a) The bits of few bytes in host memory, or None.",
+                  [](const Array& a) { return few_or_none(unpack_few(a)); }),
+      BC_FUNCTION("pack_few(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return few_or_none(pack_few(a)); }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
                     LineNote line(true);
@@ -657,7 +672,9 @@ std::vector<PyMethodDef> selection_composites() {
       BC_FUNCTION("putmask(a, mask, values)",
                   [](PyObject* a, const Array& mask, PyObject* values) {
                     const Array& target = writable(a, "putmask");
-                    putmask(target, mask, stored(to_value(values, target.dtype(), target.device()), target.dtype(), target.device()));
+                    const Arg value = to_value(values, target.dtype(), target.device());
+                    if (value.weak != Weak::none && put_few(target, mask, value)) return;
+                    putmask(target, mask, stored(value, target.dtype(), target.device()));
                   }),
       BC_LOOKING("compress(condition, a, axis=None, out=None)", bc::compress),
       BC_LOOKING("extract(condition, arr)", bc::extract),

@@ -1,5 +1,6 @@
 // ndarray's indexing: Python's keys become the engine's index items.
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstring>
 #include <limits>
@@ -383,23 +384,71 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
       return nullptr;
     }
     const SliceItem item = item_of(at);
+    if (PyObject* element = known_element(a, {&item, 1})) return element;
     // A program that has taken a few elements goes through all of them.
     constexpr Py_ssize_t kEnough = 4;
-    if (at >= kEnough && a.ndim() == 1 && waits_on_host(a) && !profiling()) without_gil_unless(brief(a.device()), [&] { data(a); });
-    if (PyObject* element = known_element(a, {&item, 1})) return element;
+    if (at >= kEnough && a.ndim() == 1 && waits_on_host(a) && !profiling()) {
+      without_gil_unless(brief(a.device()), [&] { data(a); });
+      if (PyObject* element = known_element(a, {&item, 1})) return element;
+    }
     Array part = slice(a, {&item, 1});
     // An element is a value of its own: `for x in a: x += 1` leaves the array alone.
     return part.ndim() == 0 ? wrap_value(copy(part)) : wrap_view(std::move(part), self);
   });
 }
 
+/// `iter(a)`: Python's own iterator over sequences ends by an exception, and asks for each item by way of the sequence's slots.
+struct PyArrayIterator {
+  PyObject_HEAD PyObject* held;
+  std::atomic<Py_ssize_t> at;  ///< the item that comes next; beyond every array after the last one
+};
+constexpr Py_ssize_t kEnded = PY_SSIZE_T_MAX / 2;
+
+PyArrayIterator* as_iterator(PyObject* o) { return reinterpret_cast<PyArrayIterator*>(o); }
+
 PyObject* iterate(PyObject* self) {
   if (array_of(self).ndim() == 0) {
     PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
     return nullptr;
   }
-  return PySeqIter_New(self);
+  PyArrayIterator* made = PyObject_New(PyArrayIterator, state().array_iterator);
+  if (!made) return nullptr;
+  made->held = new_ref(self);
+  new (&made->at) std::atomic<Py_ssize_t>(0);
+  return reinterpret_cast<PyObject*>(made);
 }
+
+void iterator_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_DECREF(as_iterator(self)->held);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+Py_ssize_t items_left(PyObject* self) {
+  const Array& a = array_of(as_iterator(self)->held);
+  return a.ndim() == 0 ? 0 : std::max<Py_ssize_t>(0, a.shape()[0] - as_iterator(self)->at.load(std::memory_order_relaxed));
+}
+
+PyObject* iterator_next(PyObject* self) {
+  PyArrayIterator* p = as_iterator(self);
+  if (items_left(self) == 0) {
+    p->at.store(kEnded, std::memory_order_relaxed);
+    return nullptr;
+  }
+  return sequence_item(p->held, p->at.fetch_add(1, std::memory_order_relaxed));
+}
+
+PyObject* iterator_length(PyObject* self, PyObject*) { return PyLong_FromSsize_t(items_left(self)); }
+
+PyMethodDef iterator_methods[] = {{"__length_hint__", iterator_length, METH_NOARGS, nullptr}, {}};
+PyType_Slot iterator_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
+                                {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                {Py_tp_iternext, reinterpret_cast<void*>(iterator_next)},
+                                {Py_tp_methods, iterator_methods},
+                                {0, nullptr}};
+PyType_Spec iterator_spec = {"broadcloth._broadcloth.array_iterator", sizeof(PyArrayIterator), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, iterator_slots};
 
 int contains(PyObject* self, PyObject* value) {
   return guard(-1, [&] {
@@ -448,6 +497,14 @@ PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyOb
 }
 
 }  // namespace
+
+PyObject* element_at(const Array& a, const Dims& place) {
+  SliceItem few[kMaxDims];
+  for (int d = 0; d < place.size(); ++d) few[d] = item_of(place[d]);
+  const std::span<const SliceItem> items(few, static_cast<size_t>(place.size()));
+  PyObject* element = known_element(a, items);
+  return element ? element : wrap_value(copy(slice(a, items)));
+}
 
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& a = array_of(self);
@@ -516,6 +573,15 @@ bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
   return true;
 }
 
+/// Computes a short mask that waits (`a[a > 1] = 0`), and what it masks: to record the store takes longer than to do it.
+void compute_few_mask(const Array& a, const Array& mask) {
+  constexpr int64_t kShort = 256;
+  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
+  if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
+  data(mask);
+  data(a);
+}
+
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
   if (is_bare(value) && put_one(a, items, as_py_array(value)->element)) return;
   if (Element element; element_of_numpy(value, a.dtype(), &element) && put_one(a, items, element)) return;
@@ -542,7 +608,10 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   const int n = few_basic(key, few);
   if (n >= 0) return set_basic(a, {few, static_cast<size_t>(n)}, value);
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
-  if (is_array(key) && !complex && put_few(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+  if (is_array(key) && !complex) {
+    compute_few_mask(a, array_of(key));
+    if (put_few(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+  }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
@@ -570,5 +639,7 @@ void add_index_slots(std::vector<PyType_Slot>* slots) {
   add(Py_sq_contains, contains);
   add(Py_tp_iter, iterate);
 }
+
+void init_array_iterator(PyObject* module) { state().array_iterator = add_type(module, &iterator_spec, nullptr); }
 
 }  // namespace bc::bind

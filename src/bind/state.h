@@ -29,6 +29,7 @@ struct State {
   PyTypeObject* pointer = nullptr;
   PyTypeObject* flags = nullptr;
   PyTypeObject* flat = nullptr;
+  PyTypeObject* array_iterator = nullptr;
   PyTypeObject* recorder = nullptr;
   PyTypeObject* own_dtype_type = nullptr;
   PyTypeObject* kernel_record = nullptr;
@@ -69,6 +70,7 @@ void init_errors(PyObject* module);
 void init_dtype(PyObject* module);
 void init_device(PyObject* module);
 void init_array(PyObject* module);
+void init_array_iterator(PyObject* module);
 void init_attributes(PyObject* module);
 void init_ufunc(PyObject* module);
 void init_convert(PyObject* module);

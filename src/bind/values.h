@@ -16,7 +16,9 @@ Arg to_cast_value(PyObject* o, DType dtype, Device device);
 /// anything else, as NumPy's does; other dtypes raise NumPy's error.
 Arg to_element(PyObject* o, Arg value, DType dtype);
 
-/// NumPy's `copy`: None is nullopt (copy where it is needed); text is an error, although it is true.
+/// Tells whether an argument is of numpy._CopyMode, which `copy` of some functions takes.
+bool is_copy_mode(PyObject* o);
+/// NumPy's `copy`: None and _CopyMode.IF_NEEDED are nullopt (copy where it is needed); text is an error, although it is true.
 std::optional<bool> to_copy_mode(PyObject* o);
 
 }  // namespace bc::bind

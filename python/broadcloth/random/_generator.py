@@ -134,6 +134,8 @@ class Generator(Distributions, _Base):
         """
         if size is None and out is None and device is None:
             return self._numpy.random() if dtype is np.float64 else self._numpy.random(None, dtype)
+        if type(size) is int and size < parallel.LEAST and out is None and device is None:
+            return on_device(self._numpy.random(size, dtype), None)
         return self._floats("uniform", size, dtype, out, device, lambda out: self._numpy.random(size, dtype, out))
 
     def standard_normal(
@@ -148,6 +150,8 @@ class Generator(Distributions, _Base):
         """
         if size is None and out is None and device is None:
             return self._numpy.standard_normal() if dtype is np.float64 else self._numpy.standard_normal(None, dtype)
+        if type(size) is int and size < parallel.LEAST and out is None and device is None:
+            return on_device(self._numpy.standard_normal(size, dtype), None)
         return self._floats("normal", size, dtype, out, device, lambda out: self._numpy.standard_normal(size, dtype, out))
 
     def standard_exponential(

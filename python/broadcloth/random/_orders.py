@@ -19,6 +19,8 @@ def chosen(a: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> Any:
     n = a.shape[axis]
     # Nothing to draw from is an error of another text for an array than for a number.
     places = draw(n if n else np.empty(0, np.int64))
+    if a.ndim == 1 and device is None and isinstance(places, int | np.integer):
+        return a[places]
     return _placed(_c.take(a, _c.asarray(places, device=a.device), axis), device)
 
 
@@ -26,6 +28,8 @@ def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> A
     """A copy of `x` with its parts along an axis in the order that `draw` draws for their number."""
     if not isinstance(x, ndarray) or x.ndim == 0:
         return on_device(draw(on_host(x)), device)
+    if axis == 0 and _lies_in_line(x):
+        return on_device(draw(x.get()), device)
     return _placed(_reordered(x, draw(_extent(x, axis)), axis), device)
 
 
@@ -37,10 +41,19 @@ def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
     if not x.flags.writeable:
         raise ValueError("array is read-only")
     n = _extent(x, axis)
-    if x.size:
+    if axis == 0 and _lies_in_line(x):
+        elements = x.get()
+        draw(elements)
+        x[...] = elements
+    elif x.size:
         order = np.arange(n)
         draw(order)
         x[...] = _reordered(x, order, axis)
+
+
+def _lies_in_line(x: ndarray) -> bool:
+    """Tells whether NumPy can reorder a copy of the elements themselves, by the numbers that it draws for their places as well."""
+    return x.ndim == 1 and x.device.type == "cpu" and x.dtype.kind in "biufc"
 
 
 def _extent(x: ndarray, axis: int) -> int:

@@ -192,7 +192,8 @@ class Indexed(spbase):
             extents = [n for n, k in zip(extents, [k for k in spread if k is not None], strict=True) if not _is_number(k)]
         shape = tuple(1 if k is None else extents.pop(0) for k in spread if k is None or not _is_number(k))
         if len(shape) > 2:
-            raise IndexError(f"Indexing that leads to >{self.ndim}D is not supported: sparse arrays have at most two dimensions. Index toarray()")
+            limit = "sparse arrays have at most two dimensions"
+            raise IndexError(f"Indexing that leads to >{self.ndim}D is not supported: {limit}. Index toarray()")
         if not issparse(found):
             found = self._kind("coo")(bc.asarray(found, device=self.device).reshape(1, 1))
         if len(shape) == 1 and not self._is_array():

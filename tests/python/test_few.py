@@ -1,0 +1,198 @@
+"""Short arrays in host memory, which the engine works on at once: NumPy's values, of the bits that recorded kernels give."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+
+import broadcloth as bc
+
+
+def both(call):
+    """What `call` gives at once and what it gives by kernels: profiles count those, so nothing is computed at once then."""
+    now = call().get()
+    with bc.profiler.record():
+        recorded = call().get()
+    return now, recorded
+
+
+def test_interp_of_few_points_is_that_of_kernels_and_numpys():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(rng.integers(1, 9))
+        places = np.sort(rng.integers(0, 6, n)).astype(float)
+        values = rng.choice([0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308], n)
+        x = rng.choice(np.concatenate([places, [np.nan, np.inf, -np.inf, -1, 2.5, 7, 0.3]]), 20)
+        xp, fp = bc.array(places, device="cpu"), bc.array(values, device="cpu")
+        now, recorded = both(lambda: bc.interp(bc.array(x, device="cpu"), xp, fp))
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(now, np.interp(x, places, values))
+        np.testing.assert_array_equal(now, recorded)
+        ends = bc.interp(bc.array(x, device="cpu"), xp, fp, -1.0, 2)
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(ends.get(), np.interp(x, places, values, -1.0, 2))
+    assert bc.interp(0.5, bc.array([0.0, 1.0]), bc.array([1.0, 2.0])).shape == ()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "bool"])
+def test_counts_of_few_integers(dtype):
+    host = np.array([3, 0, 7, 3, 3, 1, 0, 9] * 5).astype(dtype)
+    weights = np.linspace(-1, 1, host.size)
+    for part in (slice(None), slice(None, None, -2), slice(2, 9)):
+        a, w = bc.array(host, device="cpu")[part], bc.array(weights, device="cpu")[part]
+        np.testing.assert_array_equal(bc.bincount(a).get(), np.bincount(host[part]))
+        np.testing.assert_array_equal(bc.bincount(a + a * 0, minlength=30).get(), np.bincount(host[part], minlength=30))
+        np.testing.assert_array_equal(bc.bincount(a, w).get(), np.bincount(host[part], weights[part]))
+        np.testing.assert_array_equal(bc.bincount(a, weights[part].tolist()).get(), np.bincount(host[part], weights[part]))
+    with pytest.raises(TypeError):
+        bc.bincount(bc.array([1, 2]), bc.array([1j, 2j]))
+    with pytest.raises(ValueError, match="same length"):
+        bc.bincount(bc.array([1, 2]), bc.array([1.0]))
+    with pytest.raises(ValueError):
+        bc.bincount(bc.array([1, -2]))
+
+
+def test_bits_of_few_bytes():
+    rng = np.random.default_rng(1)
+    for n in (0, 1, 7, 8, 9, 200):
+        flags, data = rng.random(n) > 0.5, rng.integers(0, 256, n).astype("u1")
+        for step in (1, -1, 2):
+            np.testing.assert_array_equal(bc.packbits(bc.array(flags)[::step]).get(), np.packbits(flags[::step]))
+            np.testing.assert_array_equal(bc.packbits(bc.array(data)[::step]).get(), np.packbits(data[::step]))
+            np.testing.assert_array_equal(bc.unpackbits(bc.array(data)[::step]).get(), np.unpackbits(data[::step]))
+
+
+def test_few_elements_of_a_long_array():
+    host = np.arange(5000.0)
+    a, at = bc.array(host, device="cpu"), bc.array([4999, -1, 3, 0], device="cpu")
+    np.testing.assert_array_equal(a[at].get(), host[[4999, -1, 3, 0]])
+    a[at] = bc.array([1.0, 2.0, 3.0, 4.0], device="cpu")
+    host[[4999, -1, 3, 0]] = [1.0, 2.0, 3.0, 4.0]
+    a[at[2:]] = -7.5
+    host[[3, 0]] = -7.5
+    np.testing.assert_array_equal(a.get(), host)
+    with pytest.raises(IndexError):
+        a[bc.array([5000], device="cpu")]
+
+
+def test_places_of_floats_that_are_not_zero():
+    for dtype in ("float32", "float64"):
+        host = np.array([0.0, -0.0, 1.0, np.nan, -np.inf, 5e-324]).astype(dtype)
+        np.testing.assert_array_equal(bc.array(host).nonzero()[0].get(), host.nonzero()[0])
+
+
+def test_stores_by_masks_that_wait():
+    host = np.linspace(-1, 1, 21)
+    a, kept = bc.array(host, device="cpu"), bc.array(host, device="cpu")
+    doubled = a * 2
+    a[a > 0.25] = 0.0
+    bc.putmask(kept, kept < 0, 9.0)
+    np.testing.assert_array_equal(doubled.get(), host * 2)
+    np.testing.assert_array_equal(a.get(), np.where(host > 0.25, 0, host))
+    np.testing.assert_array_equal(kept.get(), np.where(host < 0, 9, host))
+
+
+def test_iteration():
+    a = bc.array([1.0, 2.0, 3.0], device="cpu")
+    steps = iter(a)
+    assert operator.length_hint(steps) == 3
+    assert iter(steps) is steps
+    assert float(next(steps)) == 1.0
+    a[1] = 20.0  # what is stored meanwhile is seen
+    assert [float(v) for v in steps] == [20.0, 3.0]
+    assert list(steps) == []
+    assert operator.length_hint(steps) == 0
+    rows = list(bc.arange(6, device="cpu").reshape(2, 3))
+    assert [r.tolist() for r in rows] == [[0, 1, 2], [3, 4, 5]]
+    with pytest.raises(TypeError, match="0-d"):
+        iter(bc.array(1.0))
+    matrix = bc.arange(6, device="cpu").reshape(2, 3).T
+    assert [int(v) for v in matrix.flat] == [0, 3, 1, 4, 2, 5]
+    flat = matrix.flat
+    next(flat)
+    assert flat.index == 1 and flat.coords == (0, 1)
+
+
+def test_elements_are_keys_and_text():
+    a = bc.array([1.5, 2.0, 2.0], device="cpu")
+    assert {v: k for k, v in enumerate(a)} == {1.5: 0, 2.0: 2}
+    assert str(a[0]) == "1.5" and len(set(a)) == 2
+    element = a[1]
+    assert element.reshape(1).tolist() == [2.0] and str(element) == "2.0"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bool", "complex128", "uint8"])
+def test_bytes_of_elements(dtype):
+    host = np.arange(6).reshape(2, 3).astype(dtype)
+    assert bc.array(host).tobytes() == host.tobytes()
+    assert bc.array(host).T.tobytes() == host.T.tobytes()
+    assert bc.array(host).tobytes("F") == host.tobytes("F")
+    assert bc.array(host)[:, ::-2].tobytes(order="A") == host[:, ::-2].tobytes(order="A")
+
+
+@pytest.mark.parametrize("make", [lambda m: m.random.default_rng(3), lambda m: m.random.RandomState(3)])
+@pytest.mark.parametrize("dtype", ["f8", "i4", "?", "c16"])
+def test_orders_of_vectors_are_numpys(make, dtype):
+    host = (np.arange(1000) % 7).astype(dtype)
+    theirs, ours = make(np), make(bc)
+    np.testing.assert_array_equal(ours.permutation(bc.array(host)).get(), theirs.permutation(host))
+    a, b = bc.array(host), host.copy()
+    ours.shuffle(a)
+    theirs.shuffle(b)
+    np.testing.assert_array_equal(a.get(), b)
+    assert ours.choice(bc.array(host)) == theirs.choice(host)
+    np.testing.assert_array_equal(ours.choice(bc.array(host), 5).get(), theirs.choice(host, 5))
+    assert ours.permutation(9).tolist() == theirs.permutation(9).tolist()
+
+
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne])
+def test_times_equal_nothing_of_another_kind(compare):
+    dates = np.array(["2020-01-01", "NaT"], "M8[D]")
+    spans = np.array([1, 2], "m8[h]")
+    for x, others in ((dates, [1, 1.5, b"x", np.array([1.0, 2.0]), np.array([1, 2])]), (spans, [1.5, b"x", np.array([1.0, 2.0])])):
+        for other in [*others, spans if x is dates else dates]:
+            ours = bc.array(other) if isinstance(other, np.ndarray) else other
+            for made, expected in ((compare(bc.array(x), ours), compare(x, other)), (compare(ours, bc.array(x)), compare(other, x))):
+                np.testing.assert_array_equal(made.get(), expected)
+    with pytest.raises(ValueError, match="broadcast"):
+        compare(bc.array(dates), bc.array([1.0, 2.0, 3.0]))
+    with pytest.raises(TypeError):
+        bc.equal(bc.array(dates), bc.array(spans))
+
+
+def test_arange_of_a_named_stop():
+    for given in ({"stop": 5}, {"stop": 5, "step": 2}, {"stop": 5, "dtype": "f4"}, {"start": 1, "stop": 5}):
+        made, expected = bc.arange(**given), np.arange(**given)
+        np.testing.assert_array_equal(made.get(), expected)
+        assert made.dtype == expected.dtype
+    with pytest.raises(TypeError, match="requires stop"):
+        bc.arange()
+    with pytest.raises(TypeError, match="requires stop"):
+        bc.arange(dtype="f4")
+
+
+def test_copy_modes_of_numpy():
+    always, never, needed = np._CopyMode.ALWAYS, np._CopyMode.NEVER, np._CopyMode.IF_NEEDED
+    a = bc.array([[1, 2], [3, 4]])
+    assert bc.asarray(a, copy=needed) is a and bc.asarray(a, copy=never) is a and bc.asarray(a, copy=always) is not a
+    assert bc.array(a, copy=needed) is a and bc.array([1, 2], copy=needed).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        bc.array([1, 2], copy=never)
+    for mode in (always, never, needed):
+        with pytest.raises(ValueError, match="_CopyMode enum is not allowed for astype"):
+            a.astype("f8", copy=mode)
+    assert a.T.reshape(4, copy=needed).tolist() == [1, 3, 2, 4]
+    for call in (lambda: a.T.reshape(4, copy=never), lambda: bc.reshape(a.T, 4, copy=never)):
+        with pytest.raises(ValueError, match="Unable to avoid"):
+            call()
+    b = bc.array([np.nan])
+    assert bc.nan_to_num(b, copy=needed) is b and b.tolist() == [0.0]
+
+
+def test_no_difference_is_what_was_given():
+    a, numbers = bc.array([1, 2, 4]), [1, 2, 4]
+    assert bc.diff(a, 0) is a and bc.diff(a, n=0, axis=5) is a
+    assert bc.diff(numbers, n=0) is numbers and bc.diff(3, 0) == 3
+    assert bc.diff(np.array(numbers), 0).tolist() == numbers
