@@ -64,12 +64,16 @@ def _edge_sums(a: ndarray, v: ndarray, before: int, count: int) -> ndarray:
 def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     """sum(a[i + j] * v[j]) over j, with `v` not longer than `a`."""
     dtype = np.promote_types(a.dtype, v.dtype)
+    before, behind = {"valid": (0, 0), "same": (v.size // 2, v.size - v.size // 2 - 1), "full": (v.size - 1, v.size - 1)}[mode]
+    if v.size < 32:  # longer sums are added in several parts by kernels
+        few = _c.correlate_few(a.astype(dtype, copy=False), v.astype(dtype, copy=False), before, a.size - v.size + 1 + before + behind)
+        if few is not None:
+            return few
     # Products of halves are added in single precision, as NumPy does it.
     wide = np.dtype(np.float32) if dtype in (np.float16, _c.bfloat16) else dtype
     a, v = a.astype(wide, copy=False), v.astype(wide, copy=False)
     n, k = a.size, v.size
     whole = n - k + 1
-    before, behind = {"valid": (0, 0), "same": (k // 2, k - k // 2 - 1), "full": (k - 1, k - 1)}[mode]
     if mode == "valid" or k == 1:
         made = _sums(a, v, whole)
     elif whole <= 4 * k:

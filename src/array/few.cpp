@@ -563,6 +563,32 @@ std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Arra
   return made;
 }
 
+std::optional<Array> correlate_few(const Array& a, const Array& v, int64_t before, int64_t count) {
+  constexpr int64_t kMostWork = 1 << 13;
+  const Device device = a.device();
+  if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || v.size() == 0 || count * v.size() > kMostWork || count < 1) return std::nullopt;
+  if (has_history(a) || has_history(v) || !(v.device() == device) || a.dtype() != v.dtype()) return std::nullopt;
+  if (a.dtype() != DType::f64 && a.dtype() != DType::i64) return std::nullopt;
+  const char *from = first_element(a), *factors = first_element(v);
+  const int64_t n = a.size(), k = v.size(), step = a.strides()[0] * 8, factor_step = v.strides()[0] * 8;
+  Array made = empty(Dims{count}, a.dtype(), device);
+  const auto add_up = [&](auto of_type) {
+    using T = decltype(of_type);
+    T* const to = static_cast<T*>(made.storage()->current->buffer->ptr);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t shift = i - before, first = std::max<int64_t>(0, -shift), last = std::min(k, n - shift);
+      T sum = 0;
+      for (int64_t j = first; j < last; ++j) sum += get<T>(from + (shift + j) * step) * get<T>(factors + j * factor_step);
+      to[i] = sum;
+    }
+  };
+  if (a.dtype() == DType::f64)
+    add_up(double());
+  else
+    add_up(uint64_t());  // which wraps around
+  return made;
+}
+
 std::optional<Array> unpack_few(const Array& a) {
   if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kFew || has_history(a)) return std::nullopt;
   const char* from = first_element(a);

@@ -57,6 +57,8 @@ std::optional<Array> count_few(const Array& a, const Array& weights, int64_t lea
 /// The line through points at each of `x`, as numpy.interp; the first and the last value beyond the points unless given.
 std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
                                      std::optional<double> right);
+/// The sums of a[i - before + j] * v[j] over the j where both have elements, in their order, for each i below `count`.
+std::optional<Array> correlate_few(const Array& a, const Array& v, int64_t before, int64_t count);
 /// The bits of 1-d uint8, the highest first, and bytes of so many booleans.
 std::optional<Array> unpack_few(const Array& a);
 std::optional<Array> pack_few(const Array& a);

@@ -661,6 +661,9 @@ std::vector<PyMethodDef> selection_composites() {
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return few_or_none(interpolate_few(x, xp, fp, left, right));
                   }),
+      BC_FUNCTION(
+          "correlate_few(a, v, before, count) Sums of products of few elements in host memory, or None.",
+          [](const Array& a, const Array& v, int64_t before, int64_t count) { return few_or_none(correlate_few(a, v, before, count)); }),
       BC_FUNCTION("unpack_few(a) The bits of few bytes in host memory, or None.",
                   [](const Array& a) { return few_or_none(unpack_few(a)); }),
       BC_FUNCTION("pack_few(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return few_or_none(pack_few(a)); }),

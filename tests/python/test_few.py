@@ -64,6 +64,19 @@ def test_bits_of_few_bytes():
             np.testing.assert_array_equal(bc.unpackbits(bc.array(data)[::step]).get(), np.unpackbits(data[::step]))
 
 
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_convolutions_of_few_elements(mode, dtype):
+    rng = np.random.default_rng(2)
+    for n, k in ((1, 1), (5, 2), (9, 9), (40, 31), (40, 36), (3, 17)):
+        a, v = ((100 * rng.standard_normal(size)).astype(dtype) for size in (n, k))
+        for name in ("convolve", "correlate"):
+            x, y = bc.array(a, device="cpu"), bc.array(v, device="cpu")
+            now, recorded = both(lambda name=name, x=x, y=y: getattr(bc, name)(x, y, mode))
+            np.testing.assert_array_equal(now, recorded)
+            np.testing.assert_allclose(now, getattr(np, name)(a, v, mode), rtol=1e-11, atol=1e-9)
+
+
 def test_few_elements_of_a_long_array():
     host = np.arange(5000.0)
     a, at = bc.array(host, device="cpu"), bc.array([4999, -1, 3, 0], device="cpu")

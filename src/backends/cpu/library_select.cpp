@@ -248,35 +248,40 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   if (!direct) offsets = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(places) * sizeof(int64_t));
   int64_t* const filled = direct ? nullptr : static_cast<int64_t*>(offsets->ptr);
   const int64_t* const at = direct ? index[0].data : filled;
+  // One axis after the other, as NumPy looks for what is out of bounds.
+  const auto raise_first = [&](int64_t begin, int64_t end) {
+    for (size_t k = 0; k < indices; ++k)
+      for (int64_t p = begin; p < end; ++p) index[k].offset(index[k].data[p * (outer.empty() ? 0 : index_outer[k][0])]);
+  };
   if (!direct)
     parallel_for(places, kIndexGrain, [&](int64_t begin, int64_t end) {
       int64_t* const at = filled;
       if (outer.size() <= 1) {
         const int64_t walk = outer.empty() ? 0 : walk_outer[0];
-        for (int64_t p = begin; p < end; ++p) at[p] = p * walk;
-        for (size_t k = 0; k < indices; ++k) {
-          const Index x = index[k];
-          const int64_t step = outer.empty() ? 0 : index_outer[k][0];
-          // Many at a time without a branch; what is out of bounds is looked for only where there is some.
-          constexpr int64_t kStrip = 512;
-          for (int64_t s = begin; s < end; s += kStrip) {
-            const int64_t last = std::min(end, s + kStrip);
+        // Many at a time without a branch, all indices of some places before the next ones, so that those stay in the cache; what is out of
+        // bounds is looked for only where there is some.
+        constexpr int64_t kStrip = 512;
+        for (int64_t s = begin; s < end; s += kStrip) {
+          const int64_t last = std::min(end, s + kStrip);
+          for (int64_t p = s; p < last; ++p) at[p] = p * walk;
+          for (size_t k = 0; k < indices; ++k) {
+            const Index x = index[k];
+            const int64_t step = outer.empty() ? 0 : index_outer[k][0];
             bool bad = false;
             if (step == 1) {
               for (int64_t p = s; p < last; ++p) {
-                const int64_t i = x.data[p];
-                bad |= (i < -x.extent) | (i >= x.extent);
-                at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+                const int64_t i = x.data[p], inside = i + (i >> 63 & x.extent);
+                bad |= static_cast<uint64_t>(inside) >= static_cast<uint64_t>(x.extent);
+                at[p] += inside * x.stride;
               }
             } else {
               for (int64_t p = s; p < last; ++p) {
-                const int64_t i = x.data[p * step];
-                bad |= (i < -x.extent) | (i >= x.extent);
-                at[p] += (i + (i < 0 ? x.extent : 0)) * x.stride;
+                const int64_t i = x.data[p * step], inside = i + (i >> 63 & x.extent);
+                bad |= static_cast<uint64_t>(inside) >= static_cast<uint64_t>(x.extent);
+                at[p] += inside * x.stride;
               }
             }
-            if (bad)
-              for (int64_t p = s; p < last; ++p) x.offset(x.data[p * step]);
+            if (bad) raise_first(begin, end);
           }
         }
         return;
