@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -124,6 +125,8 @@ def run_levels(scratch: Path, arguments: list[str]) -> Count:
 
 
 def main(arguments: list[str]) -> int:
+    # Who starts this in the background may have Ctrl-C ignored, which all processes below would inherit; some tests send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     scratch = Path(tempfile.mkdtemp(prefix="broadcloth-test-"))
     try:
         if arguments[:1] == ["--levels"]:
