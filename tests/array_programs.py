@@ -559,11 +559,12 @@ class Maker:
         if not a:
             return None
         v = self.value(a)
-        # Which order a copy that is neither C's nor Fortran's lies in, and what an index array gives, is not promised; nor whether the places
-        # that nonzero finds are parts of one array, which ravel() would have to copy.
+        # Which order a copy that is neither C's nor Fortran's lies in, and what an index array gives, is not promised; nor whether the
+        # places that nonzero finds are parts of one array, which ravel() would have to copy.
         ways = [
             f"{a}.ravel('K')" if v.flags.c_contiguous else f"{a}.ravel()",
-            f"{a}.clip(0, 3)", f"{a}.round()", f"{a}.nonzero()[0].copy()", f"{a}.cumsum()" if self.exact(self.value(a)) else f"{a}.copy('F')",
+            f"{a}.clip(0, 3)", f"{a}.round()", f"{a}.nonzero()[0].copy()",
+            f"{a}.cumsum()" if self.exact(self.value(a)) else f"{a}.copy('F')",
             f"{a}.dot([1])" if self.value(a).dtype.kind in "biu" else f"{a}.conj()", f"{a}.argmax()", f"{a}.take([0])", f"{a}.repeat(2)",
         ]  # fmt: skip
         return f"{self.new()} = {self.rng.choice(ways)}"

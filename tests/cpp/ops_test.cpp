@@ -69,7 +69,10 @@ TEST(Rows, AreCompleteAndFoundByName) {
     EXPECT_TRUE(row.map && row.join && row.finish) << row.name;
     for (const DType t : {DType::b1, DType::f16, DType::f64, DType::c128})
       if (row.set & dtype_bit(t)) {
-        EXPECT_GE(state_bytes(row.state, t), row.state == ReduceState::truth ? 1 : row.state == ReduceState::count ? 8 : itemsize(t)) << row.name;
+        EXPECT_GE(state_bytes(row.state, t), row.state == ReduceState::truth   ? 1
+                                             : row.state == ReduceState::count ? 8
+                                                                               : itemsize(t))
+            << row.name;
       }
     EXPECT_EQ(row.extreme != Extreme::none, row.name == std::string_view("max") || row.name == std::string_view("min"));
     EXPECT_EQ(row.nin, 1);
