@@ -291,7 +291,9 @@ def test_an_equal_program_is_planned_once_and_compiled_once():
     with recorded() as second:
         again = program()
     assert bc._c.cache_stats()["compiles"] == compiled
-    assert second.names == first.names and second.kernels[0].source == first.kernels[0].source
+    # The first launch may be of a quick compile's code.
+    sources = [r.kernels[0].source.removeprefix("#define BC_QUICK\n") for r in (first, second)]
+    assert second.names == first.names and sources[0] == sources[1]
     del kept, again
 
 

@@ -29,7 +29,7 @@ def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> A
     if not isinstance(x, ndarray) or x.ndim == 0:
         return on_device(draw(on_host(x)), device)
     if axis == 0 and _lies_in_line(x):
-        return on_device(draw(x.get()), device)
+        return on_device(draw(x.get()), x.device if device is None else device)
     return _placed(_reordered(x, draw(_extent(x, axis)), axis), device)
 
 
