@@ -26,12 +26,14 @@ class Graph : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     flush(kNull);
+    config().background_compile = false;  // each kernel is compiled once, before it is launched
     null_set_target(GetParam());
     null_log_clear();
   }
   void TearDown() override {
     null_set_capacity(0);
     flush(kNull);
+    config().background_compile = background_;
     null_set_target("null-cpu");
     null_log_clear();
   }
@@ -48,6 +50,9 @@ class Graph : public testing::TestWithParam<const char*> {
     flush(kNull);
     return launches();
   }
+
+ private:
+  const bool background_ = config().background_compile;
 };
 
 ReduceOptions over(std::vector<int64_t> axes, bool keepdims = false) {
