@@ -29,4 +29,5 @@ rm -f dist/broadcloth-*-"$kind"-*.whl
 # Puts the libraries that a bare machine lacks into the wheel, under names that no other package uses, and names the oldest glibc that has
 # all symbols.
 .venv/bin/python -m auditwheel repair --strip --zip-compression-level 9 --plat auto -w dist "$raw"/broadcloth-*.whl
+.venv/bin/python scripts/repack_wheel.py dist/broadcloth-*-"$kind"-*.whl
 .venv/bin/python scripts/check_wheel.py dist/broadcloth-*-"$kind"-*.whl
