@@ -70,7 +70,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
         raise TypeError("Expected an input array of integer or boolean data type")
     _check_bitorder(bitorder)
     if axis is None and bitorder == "big":
-        few = _c.pack_few(x)
+        few = _c.packbits_small(x)
         if few is not None:
             return few
     lines, at = _lines(x, axis)
@@ -122,7 +122,7 @@ def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = Non
         raise TypeError("Expected an input array of unsigned byte data type")
     _check_bitorder(bitorder)
     if axis is None and count is None and bitorder == "big":
-        few = _c.unpack_few(x)
+        few = _c.unpackbits_small(x)
         if few is not None:
             return few
     lines, at = _lines(x, axis)

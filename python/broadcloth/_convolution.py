@@ -66,7 +66,7 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     dtype = np.promote_types(a.dtype, v.dtype)
     before, behind = {"valid": (0, 0), "same": (v.size // 2, v.size - v.size // 2 - 1), "full": (v.size - 1, v.size - 1)}[mode]
     if v.size < 32:  # longer sums are added in several parts by kernels
-        few = _c.correlate_few(a.astype(dtype, copy=False), v.astype(dtype, copy=False), before, a.size - v.size + 1 + before + behind)
+        few = _c.correlate_small(a.astype(dtype, copy=False), v.astype(dtype, copy=False), before, a.size - v.size + 1 + before + behind)
         if few is not None:
             return few
     # Products of halves are added in single precision, as NumPy does it.

@@ -108,7 +108,7 @@ def interp(
     array([7.5 , 3.75])
     """
     if period is None and isinstance(xp, ndarray) and isinstance(fp, ndarray) and _ENDS.issuperset((type(left), type(right))):
-        few = _c.interpolate_few(x, xp, fp, left, right)
+        few = _c.interp_small(x, xp, fp, left, right)
         if few is not None:
             return few
     points = _c.asarray(fp)

@@ -717,7 +717,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
-_count_few = _c.count_few
+_count_few = _c.bincount_small
 
 
 def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0) -> ndarray:

@@ -29,7 +29,7 @@ bc::Op op_named(std::string_view name) {
 
 bc::Op reduction_named(std::string_view name) {
   for (int i = 0; i < bc::kOpCount; ++i)
-    if (const bc::OpInfo& row = bc::info(bc::Op(i)); row.kind == bc::OpKind::reduce && name == row.name) return bc::Op(i);
+    if (const bc::OpInfo& spec = bc::info(bc::Op(i)); spec.kind == bc::OpKind::reduce && name == spec.name) return bc::Op(i);
   bc::raise(bc::ErrorKind::Value, "reduce: expected the name of a reduction, got '{}'", name);
 }
 

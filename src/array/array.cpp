@@ -119,7 +119,7 @@ void read_back(Tape& t, Buffer& buffer, void* to, const void* from, size_t bytes
 }
 
 /// Computed memory that the stream may use from now on.
-void await(Tape& t, Buffer& buffer, bool write) {
+void wait_before_access(Tape& t, Buffer& buffer, bool write) {
   if (many_streams()) [[unlikely]]
     t.before(buffer, write);
 }
@@ -130,7 +130,7 @@ void bring_here(Node& node) {
 }
 
 /// Runs the tape now where waiting could be seen: plain execution, or memory that others read and write.
-void settle(Tape& t, const Node& node) {
+void flush_if_eager(Tape& t, const Node& node) {
   if (!config().lazy || touches_exposed(node)) t.flush();
 }
 
@@ -262,7 +262,7 @@ Array record(Ref<Node> node) {
   Tape& t = tape(node->device);
   Array result(Ref<Storage>::first(new Storage(node)), node->dtype, contiguous_layout(node->shape));
   t.append(node.get());
-  settle(t, *node);
+  flush_if_eager(t, *node);
   return result;
 }
 
@@ -395,9 +395,9 @@ Array deliver_ufunc(Op op, const Array& result, const UfuncOptions& options) {
 }
 
 Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   const int n = static_cast<int>(args.size());
-  BC_CHECK(n == row.nin, Type, "{}: expected {} operands, got {}", row.name, row.nin, n);
+  BC_CHECK(n == spec.nin, Type, "{}: expected {} operands, got {}", spec.name, spec.nin, n);
   if (is_logical(op) && std::any_of(args.begin(), args.end(), [](const Term& t) { return t.weak > Weak::boolean; })) [[unlikely]]
     return logical_of_numbers(op, args, options);
   if (op == Op::ldexp &&
@@ -426,10 +426,10 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
       first = &a;
       shape = &a.shape();
     } else {
-      BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", row.name,
+      BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", spec.name,
                to_string(first->device()), to_string(a.device()));
       if (!(*shape == a.shape())) {
-        broadcast = broadcast_shapes(row.name, *shape, a.shape());
+        broadcast = broadcast_shapes(spec.name, *shape, a.shape());
         shape = &broadcast;
       }
     }
@@ -440,7 +440,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
   Dims with_mask;
   if (options.where && !(options.where.shape() == *shape)) {
-    with_mask = broadcast_shapes(row.name, *shape, options.where.shape());
+    with_mask = broadcast_shapes(spec.name, *shape, options.where.shape());
     shape = &with_mask;
   }
   if (n == 2 && is_comparison(op) && !options.dtype && args[0].array && args[1].array &&
@@ -451,12 +451,12 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   if (options.out) {
     const Array& out = options.out;
     BC_CHECK(can_cast(loop.out, out.dtype(), options.casting), UFuncTypeError,
-             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, info(loop.out).name,
+             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", spec.name, info(loop.out).name,
              info(out.dtype()).name, to_string(options.casting));
-    const Dims both = broadcast_shapes(row.name, *shape, out.shape());
+    const Dims both = broadcast_shapes(spec.name, *shape, out.shape());
     BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-             row.name, out.shape(), both);
-    check_writable(row.name, out);
+             spec.name, out.shape(), both);
+    check_writable(spec.name, out);
     all_contiguous &= out.contiguous();
   }
   // C-contiguous operands alone ask for nothing but C's order.
@@ -478,7 +478,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
       if (Node* all = contiguous[i] && a.shape() == *shape ? whole(a, true) : nullptr)
         node->in.push_whole(a.storage()->current, all->dtype);
       else
-        node->in.push_back(make_operand(row.name, a, *shape));
+        node->in.push_back(make_operand(spec.name, a, *shape));
     } else {
       if (args[i].weak == Weak::integer && !integer_fits(args[i].value, loop.in[i])) {
         const Scalar& v = args[i].value;
@@ -620,10 +620,10 @@ Array deliver_reduced(const char* op, const Array& result, const Array& out) {
 }
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   if (!options.join && (!is_plain(a.dtype()) || (options.dtype && !is_plain(*options.dtype)))) [[unlikely]]
     return reduce_of_others(op, a, options);
-  if (row.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
+  if (spec.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
     return moment_in_integers(op, a, options);
   if (options.out && !options.dtype && options.out.dtype() != a.dtype() && is_plain(options.out.dtype()) &&
       folds_with_output(op, a.dtype())) {
@@ -632,13 +632,13 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     return reduce(op, a, typed);
   }
   const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
-  const bool places = row.result == Result::INDEX && op != Op::reduce_count_nonzero;
-  const bool identity = !options.no_identity && (options.join ? options.join->identity : row.identity != nullptr);
+  const bool places = spec.result == Result::INDEX && op != Op::reduce_count_nonzero;
+  const bool identity = !options.no_identity && (options.join ? options.join->identity : spec.identity != nullptr);
 
   if (options.where) {
     ReduceOptions rest = options;
     rest.where = Array();
-    const Dims shape = broadcast_shapes(row.name, a.shape(), options.where.shape());
+    const Dims shape = broadcast_shapes(spec.name, a.shape(), options.where.shape());
     const Array wide = broadcast_to(a, shape);
     if (op == Op::reduce_mean || op == Op::reduce_var || op == Op::reduce_std) {
       // Masked moments: sums over the mask, divided by how many it holds.
@@ -668,11 +668,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
         result = ufunc(Op::divide, {reduce(Op::reduce_sum, square, rest), left}, {.dtype = loop.out, .casting = Casting::unsafe});
         if (op == Op::reduce_std) result = ufunc(Op::sqrt, {result});
       }
-      return deliver_reduced(row.name, result, options.out);
+      return deliver_reduced(spec.name, result, options.out);
     }
     if (!identity) {
       BC_CHECK(options.initial, Value,
-               "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", row.name);
+               "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", spec.name);
       return reduce(
           op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
     }
@@ -688,11 +688,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const int nd = a.ndim();
   if (options.axes) {
     // A number has one element along axis 0, but no mean over it.
-    const bool number = nd == 0 && options.axes->size() == 1 && row.accumulate != Accumulate::mean;
+    const bool number = nd == 0 && options.axes->size() == 1 && spec.accumulate != Accumulate::mean;
     for (int64_t axis : *options.axes) {
       if (number && (axis == 0 || axis == -1)) continue;
-      const uint64_t bit = uint64_t{1} << normalize_axis(axis, nd, row.name);
-      BC_CHECK(!(extra->axes & bit), Value, "{}: duplicate value in 'axis'", row.name);
+      const uint64_t bit = uint64_t{1} << normalize_axis(axis, nd, spec.name);
+      BC_CHECK(!(extra->axes & bit), Value, "{}: duplicate value in 'axis'", spec.name);
       extra->axes |= bit;
     }
   } else {
@@ -709,9 +709,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     }
   }
   BC_CHECK(identity || reduced > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity",
-           options.join ? options.join->name.c_str() : row.name);
+           options.join ? options.join->name.c_str() : spec.name);
   if (options.out) {
-    check_output(row.name, shown, options.out);
+    check_output(spec.name, shown, options.out);
     BC_CHECK(!places || can_cast(options.out.dtype(), DType::i64, Casting::safe), Type,
              "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(options.out.dtype()).name);
   }
@@ -733,7 +733,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   } else {
     Ref<Node> node = new_node(op, loop.out, a.device(), shown);
     node->loop[0] = loop.in[0];
-    node->in.push_back(make_operand(row.name, a, a.shape()));
+    node->in.push_back(make_operand(spec.name, a, a.shape()));
     const uint64_t axes = extra->axes;
     node->extra = std::move(extra);
     result = record(std::move(node));
@@ -743,11 +743,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       result = zero_for_zeros(result, a, {.axes = options.axes, .keepdims = options.keepdims});
     if (options.initial) {
       const std::optional<Op> join = joiner(op);
-      BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", row.name);
+      BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", spec.name);
       result = ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
     }
   }
-  return deliver_reduced(row.name, result, options.out);
+  return deliver_reduced(spec.name, result, options.out);
 }
 
 namespace {
@@ -854,7 +854,7 @@ void store_value(const Array& dst, const Array& src_in) {
     cast->in.push_back(std::move(value));
     storage.rebind(cast);
     t.append(cast.get());
-    settle(t, *cast);
+    flush_if_eager(t, *cast);
     return;
   }
   value = cast_operand(std::move(value), dtype, dst.shape(), dst.device());
@@ -876,7 +876,7 @@ void store_value(const Array& dst, const Array& src_in) {
   node->extra = std::move(extra);
   storage.rebind(node);
   t.append(node.get());
-  settle(t, *node);
+  flush_if_eager(t, *node);
 }
 
 }  // namespace
@@ -985,7 +985,7 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   storage.rebind(node);
   if (history) storage.history = std::move(*history);
   t.append(node.get());
-  settle(t, *node);
+  flush_if_eager(t, *node);
 }
 
 // ---- Creation -------------------------------------------------------------------------------------------------------------------
@@ -1013,7 +1013,7 @@ Array unset(const Dims& shape, DType dtype, Device device) {
     Tape& t = tape(device);
     if (t.capture()) return a;  // a fill would be the graph's, at each replay
     Buffer& buffer = *s.current->buffer;
-    await(t, buffer, true);
+    wait_before_access(t, buffer, true);
     backend(device).fill(buffer.ptr, byte, buffer.bytes, t.stream());
     use(t, buffer, true);
     s.marked = true;
@@ -1135,7 +1135,7 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
   if (traits(device).asynchronous) {
     share_uses(t, *buffer);
     Uses& uses = uses_of(*buffer);
-    if (uses.write.tape) await(t, *buffer, false);
+    if (uses.write.tape) wait_before_access(t, *buffer, false);
     uses.write = {&t, t.submit()};
   }
   Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
@@ -1180,7 +1180,7 @@ void* own(const Array& a) {
     const Array own = empty(current->shape, current->dtype, a.device());
     Ref<Node> leaf = own.storage()->current;
     Tape& t = tape(a.device());
-    await(t, *current->buffer, false);
+    wait_before_access(t, *current->buffer, false);
     backend(a.device()).copy(leaf->buffer->ptr, p, current->buffer->bytes, copy_kind(a.device(), a.device()), t.stream());
     use(t, *current->buffer, false);
     use(t, *leaf->buffer, true);
@@ -1199,7 +1199,7 @@ std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte) {
   Buffer& buffer = *s.current->buffer;
   if (!std::exchange(s.marked, true)) {
     Tape& t = tape(a.device());
-    await(t, buffer, true);
+    wait_before_access(t, buffer, true);
     backend(a.device()).fill(p, byte, buffer.bytes, t.stream());
     use(t, buffer, true);
     backend(a.device()).synchronize(t.stream());
@@ -1214,7 +1214,7 @@ void* expose(const Array& a) {
   buffer.exposed = true;
   share_uses(tape(a.device()), buffer);
   // Whoever sees the memory orders its work by this thread's current stream.
-  await(tape(a.device()), buffer, true);
+  wait_before_access(tape(a.device()), buffer, true);
   return p;
 }
 
@@ -1236,7 +1236,7 @@ Held hold(Tape& t, const Array& a) {
   TapeLock lock(t);
   const char* base = static_cast<const char*>(data(a));
   Held held{a.storage()->current->buffer, base + a.offset() * itemsize(a.dtype())};
-  await(t, *held.buffer, false);
+  wait_before_access(t, *held.buffer, false);
   return held;
 }
 
@@ -1299,7 +1299,7 @@ Scalar item(const Array& a) {
       if (on_gpu) buffer = a.storage()->current->buffer;
     }
     if (on_gpu)
-      await(t, *buffer, false);
+      wait_before_access(t, *buffer, false);
     else
       std::memcpy(bytes, p, itemsize(a.dtype()));
   }

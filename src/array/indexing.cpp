@@ -3,8 +3,8 @@
 #include "array/indexing.h"
 
 #include "array/array.h"
-#include "array/few.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "core/error.h"
 #include "primitives/library.h"
 
@@ -406,7 +406,7 @@ Array slice(const Array& a, std::span<const SliceItem> items) {
 
 Array getitem(const Array& a, std::span<const IndexItem> items) {
   if (items.size() == 1 && items[0].array)
-    if (std::optional<Array> few = pick_few(a, items[0].array)) return *few;
+    if (std::optional<Array> few = pick_small(a, items[0].array)) return *few;
   const Walk w = walk(a, items);
   if (!w.advanced) return a.with_layout(basic_layout(w));
   // a[mask]: one compaction, no list of coordinates between.
@@ -488,7 +488,7 @@ std::vector<Array> nonzero(const Array& a) {
       a.ndim() > 0, Value,
       "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of this error is of the "
       "form `arr[nonzero(cond)]`, just use `arr[cond]`.");
-  if (std::optional<Array> few = places_few(a)) return {std::move(*few)};
+  if (std::optional<Array> few = nonzero_small(a)) return {std::move(*few)};
   return nonzero_of_mask(a);
 }
 

@@ -8,8 +8,8 @@ namespace bc {
 namespace {
 
 /// The dtype that a ufunc's operands have in common; `where` and `ldexp` promote only some of them.
-DType common_dtype(const OpInfo& row, std::span<const Term> args) {
-  const size_t first = row.signature == Signature::where ? 1 : 0, last = row.signature == Signature::ldexp ? 1 : args.size();
+DType common_dtype(const OpInfo& spec, std::span<const Term> args) {
+  const size_t first = spec.signature == Signature::where ? 1 : 0, last = spec.signature == Signature::ldexp ? 1 : args.size();
   std::optional<DType> common;
   for (size_t i = first; i < last; ++i)
     if (args[i].array) common = common ? promote(*common, args[i].array->dtype()) : args[i].array->dtype();
@@ -21,7 +21,7 @@ DType common_dtype(const OpInfo& row, std::span<const Term> args) {
 
 /// A row on 8-bit floats: each result is computed in float32 and rounded once.
 Array ufunc_of_float8(Op op, std::span<const Term> args, const UfuncOptions& options) {
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   Array wide[3];
   Term terms[3];
   for (size_t i = 0; i < args.size(); ++i) {
@@ -32,7 +32,7 @@ Array ufunc_of_float8(Op op, std::span<const Term> args, const UfuncOptions& opt
   }
   UfuncOptions rest = options;
   rest.out = Array(), rest.where = Array();
-  const DType result = options.dtype.value_or(common_dtype(row, args));
+  const DType result = options.dtype.value_or(common_dtype(spec, args));
   if (is_float8(result) && options.dtype) rest.dtype = DType::f32;
   const Array made = ufunc(op, std::span<const Term>(terms, args.size()), rest);
   const bool narrow = is_float8(result) && made.dtype() == DType::f32;

@@ -225,10 +225,10 @@ Array fitted(Array d, const Dims& shape, DType dtype) {
 }  // namespace autograd
 
 std::vector<Array> derivative(Op op, std::span<const Array> inputs, const Array& y, const Array& g) {
-  const OpInfo& row = info(op);
-  BC_CHECK(row.kind == OpKind::elementwise, Type, "derivative: expected an elementwise row, got '{}'", row.name);
-  BC_CHECK(inputs.size() == row.nin, Type, "derivative: {} has {} operands, got {}", row.name, row.nin, inputs.size());
-  BC_CHECK(g.shape() == y.shape(), Value, "derivative: {}: expected a gradient of shape {}, got {}", row.name, y.shape(), g.shape());
+  const OpInfo& spec = info(op);
+  BC_CHECK(spec.kind == OpKind::elementwise, Type, "derivative: expected an elementwise op, got '{}'", spec.name);
+  BC_CHECK(inputs.size() == spec.nin, Type, "derivative: {} has {} operands, got {}", spec.name, spec.nin, inputs.size());
+  BC_CHECK(g.shape() == y.shape(), Value, "derivative: {}: expected a gradient of shape {}, got {}", spec.name, y.shape(), g.shape());
   const Array none;
   const Array& b = inputs.size() > 1 ? inputs[1] : none;
   const Array& c = inputs.size() > 2 ? inputs[2] : none;
@@ -241,13 +241,13 @@ std::vector<Array> derivative(Op op, std::span<const Array> inputs, const Array&
 }
 
 Array reduce_derivative(Op op, const Array& a, const ReduceOptions& options, const Array& y, const Array& g) {
-  const OpInfo& row = info(op);
-  BC_CHECK(row.kind == OpKind::reduce, Type, "derivative: expected a reduction row, got '{}'", row.name);
-  BC_CHECK(g.shape() == y.shape(), Value, "derivative: {}: expected a gradient of shape {}, got {}", row.name, y.shape(), g.shape());
+  const OpInfo& spec = info(op);
+  BC_CHECK(spec.kind == OpKind::reduce, Type, "derivative: expected a reduction, got '{}'", spec.name);
+  BC_CHECK(g.shape() == y.shape(), Value, "derivative: {}: expected a gradient of shape {}, got {}", spec.name, y.shape(), g.shape());
   if (!is_inexact(a.dtype()) || !is_inexact(y.dtype())) return {};
   uint64_t axes = options.axes ? 0 : ~uint64_t{0};
   if (options.axes)
-    for (int64_t axis : *options.axes) axes |= uint64_t{1} << normalize_axis(axis, a.ndim(), row.name);
+    for (int64_t axis : *options.axes) axes |= uint64_t{1} << normalize_axis(axis, a.ndim(), spec.name);
   return autograd::fitted(autograd::reduction_gradient(op, a.shape(), axes, options.ddof, a, y, g), a.shape(), a.dtype());
 }
 

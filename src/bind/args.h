@@ -230,7 +230,7 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
           From<std::tuple_element_t<I, typename T::Tuple>>::get(values[I], Context{&s, static_cast<int>(I) - skip, device})...};
       auto run = [&] {
         if constexpr ((Flags & kLooking) != 0) {
-          GilRelease released(!few_elements(values, n));
+          GilRelease released(!is_small(values, n));
           return F(std::get<I>(held)...);
         } else {
           return F(std::get<I>(held)...);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "array/array.h"
-#include "array/few.h"
+#include "array/small_host.h"
 #include "bind/state.h"
 #include "graph/tape.h"
 
@@ -109,12 +109,12 @@ void check_indices(const Array& index, int64_t extent, int axis);
 /// The Python scalar of one element's value.
 PyRef to_python(const Scalar& s, DType dtype);
 /// Tells whether going through an array, after what waits on its device, takes no longer than handing the interpreter's lock over.
-inline bool few_elements(const Array& a) {
+inline bool is_small(const Array& a) {
   constexpr int64_t kFew = 4096;
-  return a.size() <= kFew && brief(a.device());
+  return a.size() <= kFew && short_running(a.device());
 }
 /// The same of a function's arguments, the first of which is an array.
-bool few_elements(PyObject* const* args, int n);
+bool is_small(PyObject* const* args, int n);
 /// item() without the interpreter's lock.
 Scalar look(const Array& a);
 /// What was read of `a` has a NaN or not: gives the warning that its storage keeps for the first one.

@@ -272,7 +272,7 @@ PyRef tolist(PyObject* self) {
   constexpr int64_t kFew = 256;  // more are NumPy's to turn, whose array costs two microseconds
   if (a.size() <= kFew && product(a.shape()) > 0) {
     alignas(16) char elements[kFew * 16];
-    without_gil_unless(brief(a.device()), [&] { to_host(a, elements); });
+    without_gil_unless(short_running(a.device()), [&] { to_host(a, elements); });
     const char* at = elements;
     if (!a.storage()->notice.load(std::memory_order_relaxed)) return nested_list(a.dtype(), a.shape(), 0, at);
   }
@@ -306,7 +306,7 @@ PyObject* tobytes_method(PyObject* self, PyObject* args, PyObject* kwargs) {
     PyRef made = PyRef::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(a.size() * itemsize(a.dtype()))));
     char* to = PyBytes_AsString(made.get());
     const HiddenWait hidden("tobytes()");
-    without_gil_unless(few_elements(a), [&] { to_host(a, to); });
+    without_gil_unless(is_small(a), [&] { to_host(a, to); });
     return made.release();
   });
 }
@@ -436,7 +436,7 @@ PyRef reduce_dunder(PyObject* self) {
   const Array line = fortran ? transpose(a) : a;
   PyRef bytes = steal(PyBytes_FromStringAndSize(nullptr, a.size() * itemsize(a.dtype())));
   char* to = PyBytes_AsString(bytes.get());
-  without_gil_unless(few_elements(a), [&] { to_host(line, to); });
+  without_gil_unless(is_small(a), [&] { to_host(line, to); });
   PyRef args = tuple_of({bytes.get(), to_py(info(a.dtype()).name).get(), shape_tuple(a.shape()).get(), to_py(fortran ? "F" : "C").get()});
   return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
 }
@@ -504,7 +504,7 @@ PyRef conjugate(PyObject* self, PyObject* out) {
 }
 
 PyRef nonzero_method(PyObject* self) {
-  const std::vector<Array> list = without_gil_unless(few_elements(array_of(self)), [&] { return nonzero(array_of(self)); });
+  const std::vector<Array> list = without_gil_unless(is_small(array_of(self)), [&] { return nonzero(array_of(self)); });
   return steal(result(list, nullptr));
 }
 

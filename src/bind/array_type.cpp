@@ -178,7 +178,7 @@ PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
 
 PyObject* reduce_bare(Op op, const Array& a) {
   Element made;
-  if (!reduce_few(op, a, &made)) return nullptr;
+  if (!reduce_small(op, a, &made)) return nullptr;
   PyArray* self = new_element();
   self->element = made;
   return reinterpret_cast<PyObject*>(self);
@@ -257,16 +257,16 @@ PyRef to_python(const Scalar& s, DType dtype) {
   return PyRef::steal(PyLong_FromLongLong(s.i));
 }
 
-bool few_elements(PyObject* const* args, int n) {
+bool is_small(PyObject* const* args, int n) {
   if (n == 0 || !is_array(args[0])) return false;
   for (int k = 0; k < n; ++k)
-    if (is_array(args[k]) && !few_elements(array_of(args[k]))) return false;
+    if (is_array(args[k]) && !is_small(array_of(args[k]))) return false;
   return true;
 }
 
 Scalar look(const Array& a) {
   const Wait wait(a);
-  const Scalar seen = without_gil_unless(brief(a.device()), [&] { return item(a); });
+  const Scalar seen = without_gil_unless(short_running(a.device()), [&] { return item(a); });
   if (a.storage()->notice.load(std::memory_order_relaxed)) [[unlikely]]
     give_notice(a, std::isnan(seen.as_double()));
   return seen;

@@ -568,7 +568,7 @@ PyRef to_numpy(const Array& a, char order) {
   const Array along = turned ? a.with_layout(transposed(a.layout(), axes)) : a;
   PyRef host = call(state().np_empty, {shape_tuple(along.shape()).get(), dtype_object(a.dtype())});
   const NumpyView view(host.get());
-  if (a.size() > 0) without_gil_unless(few_elements(a), [&] { to_host(along, view.data()); });
+  if (a.size() > 0) without_gil_unless(is_small(a), [&] { to_host(along, view.data()); });
   if (a.storage()->notice.load(std::memory_order_relaxed)) [[unlikely]]
     give_notice(a, to_bool(call(attr(call(attr(state().numpy, "isnan").get(), {host.get()}).get(), "any").get(), {}).get()));
   if (!turned) return host;

@@ -59,9 +59,9 @@ class PythonSource final : public MemorySource {
       try {
         Tape &home = tape_of({device, piece.stream}), &last = tape_of({device, stream});
         const interrupt::Scope scope(interrupt::Mode::never);
-        if (home.lent()) last.synchronize();
+        if (home.unowned()) last.synchronize();
         TapeLock lock(home);
-        if (!home.lent()) home.wait_for({&last, last.submit()});
+        if (!home.unowned()) home.wait_for({&last, last.submit()});
       } catch (const Error&) {
         // The device is lost, and its work has ended.
       }

@@ -236,7 +236,7 @@ void init_engine(PyObject* module) {
           BC_FUNCTION("synchronize()",
                       [] {
                         check_wait_allowed("synchronize()");
-                        without_gil_unless(brief(), [] { synchronize(); });
+                        without_gil_unless(short_running(), [] { synchronize(); });
                       }),
           BC_FUNCTION("show_source(a)",
                       [](PyObject* a) {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "array/few.h"
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "bind/args.h"
 #include "bind/autograd.h"
 #include "bind/csgraph.h"
@@ -95,7 +95,7 @@ PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
   if (is_missing(x) != is_missing(y)) throw_python(PyExc_ValueError, "either both or neither of x and y should be given");
   if (is_missing(x)) {
     const Array a = to_array(condition, device);
-    const std::vector<Array> list = without_gil_unless(few_elements(a), [&] { return nonzero(a); });
+    const std::vector<Array> list = without_gil_unless(is_small(a), [&] { return nonzero(a); });
     return steal(result(list, nullptr));
   }
   ArgList args;
@@ -627,7 +627,7 @@ std::vector<PyMethodDef> value_composites() {
 }
 
 /// What was computed at once; None where it is to be recorded.
-PyRef few_or_none(std::optional<Array> made) { return steal(made ? wrap_value(std::move(*made)) : new_ref(Py_None)); }
+PyRef small_or_none(std::optional<Array> made) { return steal(made ? wrap_value(std::move(*made)) : new_ref(Py_None)); }
 
 std::vector<PyMethodDef> selection_composites() {
   return {
@@ -653,20 +653,23 @@ std::vector<PyMethodDef> selection_composites() {
                     const Array& target = writable(a, "put_along_axis");
                     put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
                   }),
-      BC_FUNCTION("count_few(a, weights, least) The counts of few integers in host memory, or None.",
+      BC_FUNCTION("bincount_small(a, weights, least) The counts of few integers in host memory, or None.",
                   [](const Array& a, const std::optional<Array>& weights, int64_t least) {
-                    return few_or_none(without_gil_unless(few_elements(a), [&] { return count_few(a, weights.value_or(Array()), least); }));
+                    return small_or_none(
+                        without_gil_unless(is_small(a), [&] { return bincount_small(a, weights.value_or(Array()), least); }));
                   }),
-      BC_FUNCTION("interpolate_few(x, xp, fp, left, right) numpy.interp of few elements in host memory, or None.",
+      BC_FUNCTION("interp_small(x, xp, fp, left, right) numpy.interp of few elements in host memory, or None.",
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
-                    return few_or_none(interpolate_few(x, xp, fp, left, right));
+                    return small_or_none(interp_small(x, xp, fp, left, right));
                   }),
-      BC_FUNCTION(
-          "correlate_few(a, v, before, count) Sums of products of few elements in host memory, or None.",
-          [](const Array& a, const Array& v, int64_t before, int64_t count) { return few_or_none(correlate_few(a, v, before, count)); }),
-      BC_FUNCTION("unpack_few(a) The bits of few bytes in host memory, or None.",
-                  [](const Array& a) { return few_or_none(unpack_few(a)); }),
-      BC_FUNCTION("pack_few(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return few_or_none(pack_few(a)); }),
+      BC_FUNCTION("correlate_small(a, v, before, count) Sums of products of few elements in host memory, or None.",
+                  [](const Array& a, const Array& v, int64_t before, int64_t count) {
+                    return small_or_none(correlate_small(a, v, before, count));
+                  }),
+      BC_FUNCTION("unpackbits_small(a) The bits of few bytes in host memory, or None.",
+                  [](const Array& a) { return small_or_none(unpackbits_small(a)); }),
+      BC_FUNCTION("packbits_small(a) Bytes of few bits in host memory, or None.",
+                  [](const Array& a) { return small_or_none(packbits_small(a)); }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
                     LineNote line(true);
@@ -676,7 +679,7 @@ std::vector<PyMethodDef> selection_composites() {
                   [](PyObject* a, const Array& mask, PyObject* values) {
                     const Array& target = writable(a, "putmask");
                     const Arg value = to_value(values, target.dtype(), target.device());
-                    if (value.weak != Weak::none && put_few(target, mask, value)) return;
+                    if (value.weak != Weak::none && put_small(target, mask, value)) return;
                     putmask(target, mask, stored(value, target.dtype(), target.device()));
                   }),
       BC_LOOKING("compress(condition, a, axis=None, out=None)", bc::compress),

@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "array/few.h"
 #include "array/history.h"
+#include "array/small_host.h"
 #include "bind/convert.h"
 #include "bind/program.h"
 #include "bind/values.h"
@@ -308,7 +308,7 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
 }
 
 /// Fills `items` when the key holds basic items only and few; returns their number or -1.
-int few_basic(PyObject* key, SliceItem* items) {
+int basic_items(PyObject* key, SliceItem* items) {
   if (PyTuple_CheckExact(key)) {
     const Py_ssize_t n = PyTuple_Size(key);
     if (n > kFew) return -1;
@@ -351,7 +351,7 @@ bool waits_on_host(const Array& a) {
 /// Computes an array that a program reads or writes element by element. Tells whether it was done.
 bool compute_for_loop(const Array& a) {
   if (!loops_over_elements(a)) return false;
-  without_gil_unless(brief(a.device()), [&] { data(a); });
+  without_gil_unless(short_running(a.device()), [&] { data(a); });
   return true;
 }
 
@@ -388,7 +388,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
     // A program that has taken a few elements goes through all of them.
     constexpr Py_ssize_t kEnough = 4;
     if (at >= kEnough && a.ndim() == 1 && waits_on_host(a) && !profiling()) {
-      without_gil_unless(brief(a.device()), [&] { data(a); });
+      without_gil_unless(short_running(a.device()), [&] { data(a); });
       if (PyObject* element = known_element(a, {&item, 1})) return element;
     }
     Array part = slice(a, {&item, 1});
@@ -509,10 +509,10 @@ PyObject* element_at(const Array& a, const Dims& place) {
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& a = array_of(self);
   SliceItem few[kFew];
-  const int n = few_basic(key, few);
+  const int n = basic_items(key, few);
   if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
   if (is_array(key))
-    if (std::optional<Array> made = pick_few(a, array_of(key))) return wrap_value(std::move(*made));
+    if (std::optional<Array> made = pick_small(a, array_of(key))) return wrap_value(std::move(*made));
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
@@ -522,7 +522,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
-  return wrap_value(without_gil_unless(few_elements(a), [&] { return getitem(a, items); }));
+  return wrap_value(without_gil_unless(is_small(a), [&] { return getitem(a, items); }));
 }
 
 namespace {
@@ -574,7 +574,7 @@ bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
 }
 
 /// Computes a short mask that waits (`a[a > 1] = 0`), and what it masks: to record the store takes longer than to do it.
-void compute_few_mask(const Array& a, const Array& mask) {
+void compute_small_mask(const Array& a, const Array& mask) {
   constexpr int64_t kShort = 256;
   const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
   if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
@@ -605,12 +605,12 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only; write to a copy of it: x.copy()");
   const Array& a = array_of(self);
   SliceItem few[kFew];
-  const int n = few_basic(key, few);
+  const int n = basic_items(key, few);
   if (n >= 0) return set_basic(a, {few, static_cast<size_t>(n)}, value);
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
   if (is_array(key) && !complex) {
-    compute_few_mask(a, array_of(key));
-    if (put_few(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+    compute_small_mask(a, array_of(key));
+    if (put_small(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
   }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
@@ -625,7 +625,7 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
     if (ndim && v.array && v.array.ndim() > *ndim) v = fitted(*ndim, element, a.dtype(), std::move(v), value);
     if (v.array) warn_of_lost_imaginary(v.array.dtype(), a.dtype());
     LineNote line(true);
-    without_gil_unless(few_elements(a), [&] { setitem(a, items, v); });
+    without_gil_unless(is_small(a), [&] { setitem(a, items, v); });
   }
 }
 

@@ -267,7 +267,7 @@ struct ExportContext {
   /// The consumer lets go of the memory while its work may still use it.
   ~ExportContext() {
     if (!consumer) return;
-    if (consumer->lent()) {
+    if (consumer->unowned()) {
       surely_without_gil([&] { quarantine().add(loan.buffer()); });
       return;
     }

@@ -119,7 +119,7 @@ auto or_sleep(F&& take_lock) noexcept {
 /// Whether this thread has let go of the interpreter's lock, as far as the binding knows.
 inline thread_local bool gil_released = false;
 
-/// Lets other Python threads run while kernels do, unless that is so brief that it is not worth it.
+/// Lets other Python threads run while kernels do, unless they are so short-running that it is not worth it.
 class GilRelease {
  public:
   explicit GilRelease(bool worth_it = true) : state_(worth_it ? PyEval_SaveThread() : nullptr) {
@@ -143,10 +143,10 @@ auto without_gil(F&& f) {
   GilRelease released;
   return f();
 }
-/// Runs `f`, which takes no longer than letting go of the lock and taking it again where `brief` says so.
+/// Runs `f`, which takes no longer than letting go of the lock and taking it again where the work is `short_running`.
 template <class F>
-auto without_gil_unless(bool brief, F&& f) {
-  GilRelease released(!brief);
+auto without_gil_unless(bool short_running, F&& f) {
+  GilRelease released(!short_running);
   return f();
 }
 

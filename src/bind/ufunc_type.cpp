@@ -380,10 +380,10 @@ PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* casting) {
 
 /// NumPy's loop strings ("dd->d") of the row's dtypes.
 PyRef types_list(const PyUfunc* u) {
-  const OpInfo& row = info(u->op);
+  const OpInfo& spec = info(u->op);
   PyRef list = PyRef::steal(PyList_New(0));
   for (int t = 0; t < kDTypeCount; ++t) {
-    if (!(row.set & dtype_bit(static_cast<DType>(t)))) continue;
+    if (!(spec.set & dtype_bit(static_cast<DType>(t)))) continue;
     std::vector<OperandType> types(u->nin, OperandType{static_cast<DType>(t), Weak::none});
     Loop loop;
     try {
@@ -513,9 +513,9 @@ PyObject* ufunc_on_host(PyObject* args, PyObject* kwargs) {
 
 /// Tells whether a ufunc of SciPy's is called with complex numbers, for which its row here has no loop.
 bool special_of_complex(PyObject* function, PyObject* args) {
-  const OpInfo& row = info(as_ufunc(function)->op);
-  if (!row.text || !std::string_view(row.text).starts_with("special_rows::")) return false;
-  if ((row.set & dtype_sets::COMPLEX) != 0) return false;
+  const OpInfo& spec = info(as_ufunc(function)->op);
+  if (!spec.text || !std::string_view(spec.text).starts_with("special_rows::")) return false;
+  if ((spec.set & dtype_sets::COMPLEX) != 0) return false;
   for (Py_ssize_t i = 2; i < PyTuple_Size(args); ++i) {
     PyObject* x = PyTuple_GetItem(args, i);
     if (PyComplex_Check(x) || (is_array(x) && is_complex(array_of(x).dtype()))) return true;
@@ -642,9 +642,9 @@ void init_ufunc(PyObject* module) {
   s.ufuncs = PyRef::steal(PyDict_New()).release();
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    const OpInfo& row = info(op);
-    if (row.kind != OpKind::elementwise || op == Op::cast || row.signature == Signature::random) continue;
-    add_ufunc(numpy_name(row.name), op, Pair::none, row.nin, 1);
+    const OpInfo& spec = info(op);
+    if (spec.kind != OpKind::elementwise || op == Op::cast || spec.signature == Signature::random) continue;
+    add_ufunc(numpy_name(spec.name), op, Pair::none, spec.nin, 1);
   }
   add_ufunc("divmod", Op::floor_divide, Pair::divmod, 2, 2);
   add_ufunc("modf", Op::modf_fraction, Pair::modf, 1, 2);

@@ -101,31 +101,31 @@ std::string BodyPrinter::expression(int index) const {
     case Value::Kind::op: {
       if (x.op == Op::cast) return argument(x.args[0], x.dtype);
       if (x.op == Op::user) return fmt::format("v{}_{}", x.args[1] == kNone ? index : x.args[1], x.args[0]);
-      const OpInfo& row = info(x.op);
-      const DType t = x.loop[row.signature == Signature::where ? 1 : 0];
-      const DType loop_type = row.signature == Signature::random ? x.dtype : t;
+      const OpInfo& spec = info(x.op);
+      const DType t = x.loop[spec.signature == Signature::where ? 1 : 0];
+      const DType loop_type = spec.signature == Signature::random ? x.dtype : t;
       std::string a[3];
-      for (int k = 0; k < row.nin; ++k) a[k] = argument(x.args[k], x.loop[k]);
+      for (int k = 0; k < spec.nin; ++k) a[k] = argument(x.args[k], x.loop[k]);
       const char* quick = !fast ? nullptr : divides_scalar(x) ? "quotient_fast(a, b, good)" : fast_text(x);
       if (quick && x.op == Op::divide && !divides_scalar(x) && only_for_logs(index)) quick = "quotient_unchecked(a, b, good)";
       if (!quick) quick = float_operator(x.op, x.loop[0]);
       if (const char* shared = shared_random_text(x)) quick = shared;
       if (std::string test = magnitude_test(x); !test.empty()) return test;
-      return substitute(quick ? quick : row.text, {{"a", a[0]},
-                                                   {"b", a[1]},
-                                                   {"c", a[2]},
-                                                   {"T", info(loop_type).c_name},
-                                                   {"R", info(x.dtype).c_name},
-                                                   {"words", fmt::format("words{}", index)}});
+      return substitute(quick ? quick : spec.text, {{"a", a[0]},
+                                                    {"b", a[1]},
+                                                    {"c", a[2]},
+                                                    {"T", info(loop_type).c_name},
+                                                    {"R", info(x.dtype).c_name},
+                                                    {"words", fmt::format("words{}", index)}});
     }
-    case Value::Kind::carried: return held(index);
+    case Value::Kind::register_cached: return held(index);
     case Value::Kind::result: return "";
   }
   return "";
 }
 
 const char* BodyPrinter::shared_random_text(const Value& x) const {
-  if (ir_.target != Target::cuda || ir_.vector < 2 || x.kind != Value::Kind::op || x.row) return nullptr;
+  if (ir_.target != Target::cuda || ir_.vector < 2 || x.kind != Value::Kind::op || x.outer) return nullptr;
   const bool wide = x.dtype == DType::f64;
   if (!wide && x.dtype != DType::f32) return nullptr;
   switch (x.op) {
@@ -149,7 +149,7 @@ std::string BodyPrinter::magnitude_test(const Value& x) const {
   const auto is_magnitude = [&](int16_t value) {
     const Value& a = ir_.values[value];
     return a.kind == Value::Kind::op && a.op == Op::abs && a.loop[0] == DType::c64 && a.dtype == DType::f32 && a.stage == x.stage &&
-           a.row == x.row;
+           a.outer == x.outer;
   };
   const int side = is_magnitude(x.args[0]) ? 0 : 1;
   if (side == 1 && !is_magnitude(x.args[1])) return "";
@@ -270,12 +270,12 @@ std::vector<bool> BodyPrinter::invariants(int stage) const {
   std::vector<bool> same(ir_.values.size());
   for (size_t i = 0; i < ir_.values.size(); ++i) {
     const Value& x = ir_.values[i];
-    if (x.kind == Value::Kind::constant || x.kind == Value::Kind::result || x.row || x.stage != stage) {
-      same[i] = x.kind != Value::Kind::carried;
+    if (x.kind == Value::Kind::constant || x.kind == Value::Kind::result || x.outer || x.stage != stage) {
+      same[i] = x.kind != Value::Kind::register_cached;
       continue;
     }
     const auto held_still = [&](int value) { return value == kNone || same[value]; };
-    same[i] = x.kind != Value::Kind::carried && x.op != Op::user && held_still(x.predicate) &&
+    same[i] = x.kind != Value::Kind::register_cached && x.op != Op::user && held_still(x.predicate) &&
               (x.access == kNone || ir_.accesses[x.access].step == Access::Step::zero);
     if (x.kind == Value::Kind::op)
       for (int k = 0; k < info(x.op).nin; ++k) same[i] = same[i] && held_still(x.args[k]);
@@ -307,14 +307,14 @@ std::string BodyPrinter::constants() const {
   return out;
 }
 
-std::string BodyPrinter::values(int stage, bool row, Part part) const {
+std::string BodyPrinter::values(int stage, bool outer, Part part) const {
   std::string out;
   const std::vector<bool> same = part == Part::all ? std::vector<bool>() : invariants(stage);
   settled_.clear();
   for (size_t n = 0; n < ir_.values.size(); ++n) {
     const Value& x = ir_.values[n];
     const int i = static_cast<int>(n);
-    if (x.stage != stage || x.row != row || x.kind == Value::Kind::result || x.kind == Value::Kind::constant) continue;
+    if (x.stage != stage || x.outer != outer || x.kind == Value::Kind::result || x.kind == Value::Kind::constant) continue;
     if (part != Part::all && same[n] != (part == Part::invariant)) {
       // A row that is picked by an index is looked up once, and its elements are read as those of any row.
       const bool row_of = x.kind == Value::Kind::gather && (x.predicate == kNone || same[x.predicate]) &&
@@ -334,29 +334,29 @@ std::string BodyPrinter::values(int stage, bool row, Part part) const {
 
 std::string BodyPrinter::output_value(const Output& o) const { return argument(o.value, ir_.accesses[o.access].dtype); }
 
-std::string BodyPrinter::outputs(int stage, bool row) const {
+std::string BodyPrinter::outputs(int stage, bool outer) const {
   std::string out;
   for (const Output& o : ir_.outputs) {
-    if (o.stage != stage || o.row != row) continue;
+    if (o.stage != stage || o.outer != outer) continue;
     if (o.predicate != kNone) out += fmt::format("if ({}) ", v(o.predicate));
     out += fmt::format("{} = {};\n", place(o.access), output_value(o));
   }
   return out;
 }
 
-std::set<int> BodyPrinter::accesses(int stage, bool row) const {
+std::set<int> BodyPrinter::accesses(int stage, bool outer) const {
   std::set<int> used;
   for (const Value& x : ir_.values)
-    if (x.access != kNone && x.stage == stage && x.row == row) used.insert(x.access);
+    if (x.access != kNone && x.stage == stage && x.outer == outer) used.insert(x.access);
   for (const Output& o : ir_.outputs)
-    if (o.stage == stage && o.row == row) used.insert(o.access);
+    if (o.stage == stage && o.outer == outer) used.insert(o.access);
   return used;
 }
 
 const char* BodyPrinter::fast_text(const Value& x) const {
-  const OpInfo& row = info(x.op);
+  const OpInfo& spec = info(x.op);
   const bool cpu = ir_.target == Target::cpu;
-  return (cpu ? row.fast_set : row.cuda_fast_set) & dtype_bit(x.loop[0]) ? (cpu ? row.fast_text : row.cuda_fast_text) : nullptr;
+  return (cpu ? spec.fast_set : spec.cuda_fast_set) & dtype_bit(x.loop[0]) ? (cpu ? spec.fast_text : spec.cuda_fast_text) : nullptr;
 }
 
 bool BodyPrinter::divides_scalar(const Value& x) const {
@@ -378,24 +378,24 @@ bool BodyPrinter::only_for_logs(int index) const {
   return used;
 }
 
-std::string BodyPrinter::fast_condition(int stage, bool row) const {
+std::string BodyPrinter::fast_condition(int stage, bool outer) const {
   std::set<int> scalars;
   for (const Value& x : ir_.values)
-    if (x.stage == stage && x.row == row && divides_scalar(x)) scalars.insert(x.args[0]);
+    if (x.stage == stage && x.outer == outer && divides_scalar(x)) scalars.insert(x.args[0]);
   std::string all;
   for (int s : scalars) all += fmt::format("{}may_divide({})", all.empty() ? "" : " && ", argument(s, DType::f32));
   return all;
 }
 
-int BodyPrinter::count_fast(int stage, bool row) const {
+int BodyPrinter::count_fast(int stage, bool outer) const {
   int count = 0;
-  for (const Value& x : ir_.values) count += x.kind == Value::Kind::op && x.stage == stage && x.row == row && fast_text(x);
+  for (const Value& x : ir_.values) count += x.kind == Value::Kind::op && x.stage == stage && x.outer == outer && fast_text(x);
   return count;
 }
 
 std::string user_functions(const Ir& ir) {
   if (ir.users.empty()) return "";
-  std::string out(ir.brief ? "// after user_names.h: C's and CUDA's names\n" : user_names());
+  std::string out(ir.for_reading ? "// after user_names.h: C's and CUDA's names\n" : user_names());
   std::vector<Hash128> printed;
   for (const Ref<UserOp>& u : ir.users) {
     if (std::find(printed.begin(), printed.end(), u->id) != printed.end()) continue;
@@ -420,21 +420,21 @@ std::string user_reduction(const UserOp& op, const Accumulator& a, int k) {
 std::string reduction_struct(const Ir& ir, int k) {
   const Accumulator& a = ir.accumulators[k];
   if (a.user != kNone) return user_reduction(*ir.users[a.user], a, k);
-  const OpInfo& row = info(a.op);
+  const OpInfo& spec = info(a.op);
   const char* t = info(a.loop).c_name;
-  const std::string state = substitute(state_type(row.state), {{"T", t}});
+  const std::string state = substitute(state_type(spec.state), {{"T", t}});
   const char* r = info(a.out).c_name;
   auto text = [&](const char* source) { return substitute(source, {{"T", "T"}, {"S", "S"}, {"R", "R"}}); };
   std::string out = fmt::format("struct Red{} {{\n  using T = {};\n  using S = {};\n  using R = {};\n", k, t, state, r);
-  out += fmt::format("  static constexpr bool kIdentity = {};\n", row.identity ? "true" : "false");
-  if (ir.target == Target::cpu && row.extreme != Extreme::none)
-    out += fmt::format("  static constexpr int kExtreme = {};\n", static_cast<int>(row.extreme));
+  out += fmt::format("  static constexpr bool kIdentity = {};\n", spec.identity ? "true" : "false");
+  if (ir.target == Target::cpu && spec.extreme != Extreme::none)
+    out += fmt::format("  static constexpr int kExtreme = {};\n", static_cast<int>(spec.extreme));
   // The element is a T, or a float that stands for it.
-  out += fmt::format("  template <class A> BC_METHOD S map(A a, i64 i) {{ (void)i; return {}; }}\n", text(row.map));
-  out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(row.join));
-  out += fmt::format("  BC_METHOD S init() {{ return {}; }}\n", row.identity ? text(row.identity) : "S()");
-  out +=
-      fmt::format("  BC_METHOD R finish(const S& p, double n, double ddof) {{ (void)n; (void)ddof; return {}; }}\n}};\n", text(row.finish));
+  out += fmt::format("  template <class A> BC_METHOD S map(A a, i64 i) {{ (void)i; return {}; }}\n", text(spec.map));
+  out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(spec.join));
+  out += fmt::format("  BC_METHOD S init() {{ return {}; }}\n", spec.identity ? text(spec.identity) : "S()");
+  out += fmt::format("  BC_METHOD R finish(const S& p, double n, double ddof) {{ (void)n; (void)ddof; return {}; }}\n}};\n",
+                     text(spec.finish));
   return out;
 }
 

@@ -15,7 +15,7 @@ class BodyPrinter {
 
   /// How the skeleton spells an access: the element's lvalue, or a coordinate's value.
   std::function<std::string(int access)> place;
-  /// A load, gather or carried value that the skeleton holds already ("" if not).
+  /// A load, gather or register-cached value that the skeleton holds already ("" if not).
   std::function<std::string(int value)> held = [](int) { return std::string(); };
   /// Spells a parameter word, as the type asked for.
   std::function<std::string(int word, const char* type)> parameter;
@@ -26,9 +26,9 @@ class BodyPrinter {
   /// Which of a loop's values: those that are the same in all its turns stand before it.
   enum class Part { all, invariant, varying };
   /// The statements that define the values of a stage and scope.
-  std::string values(int stage, bool row, Part part = Part::all) const;
+  std::string values(int stage, bool outer, Part part = Part::all) const;
   /// The statements that store a stage's outputs of a scope.
-  std::string outputs(int stage, bool row) const;
+  std::string outputs(int stage, bool outer) const;
   std::string output_value(const Output& o) const;
 
   /// CUDA: declarations, to stand before a loop over neighbouring elements, of what it keeps of random numbers: neighbours share words.
@@ -37,7 +37,7 @@ class BodyPrinter {
   std::string functions() const;
 
   /// The accesses that a stage's values and outputs of a scope use.
-  std::set<int> accesses(int stage, bool row) const;
+  std::set<int> accesses(int stage, bool outer) const;
   /// An accumulator's input, cast to its loop's dtype.
   std::string input(const Accumulator& a) const { return argument(a.input, a.loop); }
 
@@ -47,10 +47,10 @@ class BodyPrinter {
   /// The offset of what a gather reads, from its indices.
   std::string gather_offset(int index) const;
   /// How many values of the scope have a fast form.
-  int count_fast(int stage, bool row) const;
-  bool has_fast(int stage, bool row) const { return count_fast(stage, row) > 0; }
+  int count_fast(int stage, bool outer) const;
+  bool has_fast(int stage, bool outer) const { return count_fast(stage, outer) > 0; }
   /// CUDA: the condition on the scalars of the scope under which its fast forms may be used at all.
-  std::string fast_condition(int stage, bool row) const;
+  std::string fast_condition(int stage, bool outer) const;
 
  private:
   std::string expression(int index) const;

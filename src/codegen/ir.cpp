@@ -41,12 +41,12 @@ Hash128 structure_hash(const Ir& ir) {
         uint64_t(ir.rows) << 56 | uint64_t(ir.outer_rows) << 60);
   for (DType t : ir.constant_dtypes) h.add(static_cast<uint64_t>(t));
   for (const Access& a : ir.accesses)
-    h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.row) << 24 |
+    h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.outer) << 24 |
           uint64_t(a.vector) << 25 | uint64_t(a.tiled) << 26 | uint64_t(a.still) << 27 | uint64_t(a.still_outer) << 28);
   h.add(ir.values.size());
   for (const Value& v : ir.values) {
     h.add(static_cast<uint64_t>(v.kind) | uint64_t(v.op) << 8 | uint64_t(v.dtype) << 24 | uint64_t(v.loop[0]) << 32 |
-          uint64_t(v.loop[1]) << 40 | uint64_t(v.loop[2]) << 48 | uint64_t(v.stage) << 56 | uint64_t(v.row) << 63);
+          uint64_t(v.loop[1]) << 40 | uint64_t(v.loop[2]) << 48 | uint64_t(v.stage) << 56 | uint64_t(v.outer) << 63);
     h.add(uint64_t(uint16_t(v.args[0])) | uint64_t(uint16_t(v.args[1])) << 16 | uint64_t(uint16_t(v.args[2])) << 32 |
           uint64_t(uint16_t(v.access)) << 48);
     h.add(uint64_t(uint16_t(v.slot)) | uint64_t(uint16_t(v.predicate)) << 16 | uint64_t(v.more.size()) << 32);
@@ -58,7 +58,7 @@ Hash128 structure_hash(const Ir& ir) {
           uint64_t(uint16_t(a.result)) << 48)
         .add(uint64_t(a.stage) | uint64_t(uint16_t(a.user)) << 8);
   for (const Output& o : ir.outputs)
-    h.add(uint64_t(uint16_t(o.value)) | uint64_t(uint16_t(o.access)) << 16 | uint64_t(o.stage) << 32 | uint64_t(o.row) << 40 |
+    h.add(uint64_t(uint16_t(o.value)) | uint64_t(uint16_t(o.access)) << 16 | uint64_t(o.stage) << 32 | uint64_t(o.outer) << 40 |
           uint64_t(uint16_t(o.predicate)) << 48);
   return h.finish();
 }
@@ -87,7 +87,7 @@ std::string kernel_name(const Ir& ir) {
 bool Ir::may_leave(int stage) const {
   if (checked) return false;
   for (const Output& o : outputs)
-    if (o.stage == stage && !o.row) return false;
+    if (o.stage == stage && !o.outer) return false;
   bool some = false;
   for (const Accumulator& a : accumulators) {
     if (a.stage != stage) continue;
@@ -100,7 +100,7 @@ bool Ir::may_leave(int stage) const {
 bool Ir::direct(const Accumulator& a) const {
   const Value& x = values[a.input];
   return (reduced == 1 || walk == Walk::columns) && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
-         accesses[x.access].step == Access::Step::unit && !accesses[x.access].row && x.stage == a.stage;
+         accesses[x.access].step == Access::Step::unit && !accesses[x.access].outer && x.stage == a.stage;
 }
 
 int64_t column_tile(const Ir& ir) {

@@ -20,7 +20,7 @@ struct Access {
   Role role = Role::load;
   DType dtype = DType::f64;
   Step step = Step::unit;    ///< along the innermost axis that the skeleton walks
-  bool row = false;          ///< over the kept axes only (what comes after a reduction)
+  bool outer = false;        ///< over the kept axes only (what comes after a reduction)
   bool vector = false;       ///< CUDA: every vector of it is aligned
   bool still = false;        ///< CUDA, where Ir::rows > 1: the same for all rows of a group
   bool still_outer = false;  ///< CUDA, where Ir::outer_rows > 1: the same along the axis before the last kept one
@@ -31,14 +31,14 @@ inline constexpr int16_t kNone = -1;
 
 /// One SSA value of a kernel's body.
 struct Value {
-  /// carried: the value args[0] of an earlier stage, kept in a register since then (where Ir::cached)
-  enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result, carried };
+  /// register_cached: the value args[0] of an earlier stage, kept in a register since then (where Ir::cached)
+  enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result, register_cached };
   Kind kind = Kind::op;
   Op op = Op::cast;
   DType dtype = DType::f64;  ///< of the value
   DType loop[3] = {};        ///< op: the dtypes its operands are cast to
   uint8_t stage = 0;
-  bool row = false;  ///< computed once a row, after the stage's reductions
+  bool outer = false;  ///< computed once a row, after the stage's reductions
   int16_t args[3] = {kNone, kNone, kNone};
   int16_t access = kNone;  ///< load, coordinate, gather
   /// constant: its number; gather: the first of its (extent, stride) pairs; inside: its first (lower, count, step) triple
@@ -64,7 +64,7 @@ struct Output {
   int16_t value = kNone;
   int16_t access = kNone;
   uint8_t stage = 0;
-  bool row = false;
+  bool outer = false;
   int16_t predicate = kNone;
 };
 
@@ -105,7 +105,7 @@ struct Ir {
   std::vector<Accumulator> accumulators;
   std::vector<Output> outputs;
   std::vector<Ref<UserOp>> users;  ///< functions that users wrote
-  bool brief = false;              ///< printed to be read: leaves out the header that users' functions are compiled after
+  bool for_reading = false;        ///< printed to be read: leaves out the header that users' functions are compiled after
 
   /// Tells whether a compiler must run it: the loops that are built in know no user's function.
   bool needs_compiler() const { return !users.empty(); }

@@ -91,7 +91,7 @@ class CpuPrinter {
   /// An access at inner index `index` of the pointer (or first coordinate) named for it.
   std::string element(int access, const std::string& index) const {
     const Access& a = ir_.accesses[access];
-    const bool plain = a.row && ir_.walk != Walk::map && !columns_end_;
+    const bool plain = a.outer && ir_.walk != Walk::map && !columns_end_;
     if (a.role == Access::Role::coordinate)
       return plain || a.step == Access::Step::zero ? fmt::format("q{}", access)
                                                    : fmt::format("(q{} + i64({}) * t{})", access, index, access);
@@ -117,7 +117,7 @@ class CpuPrinter {
     const int w = access_word(access);
     std::string sum = extra;
     for (int d = 0; d < kept; ++d) sum += fmt::format(" + x{} * {}", d, word(w + 1 + d));
-    if (!a.row)
+    if (!a.outer)
       for (int d = 0; d < reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(w + 1 + ir_.kept + d));
     if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = {}{};\n", access, word(w), sum);
     const char* type = info(a.dtype).c_name;
@@ -134,7 +134,7 @@ class CpuPrinter {
   /// Tells whether a stage's elements run through one long chain. Several, side by side, would take more registers than there are.
   bool has_one_chain(int stage) const {
     int chains = 0;
-    for (const Value& x : ir_.values) chains += x.stage == stage && !x.row && is_chain(x);
+    for (const Value& x : ir_.values) chains += x.stage == stage && !x.outer && is_chain(x);
     return chains == 1 && !vectorize_.empty() && only_scalars(ir_);
   }
 
@@ -298,7 +298,7 @@ class CpuPrinter {
     out += fmt::format("for (i64 r0 = lo; r0 < hi; r0 += {0}) {{\nconst i64 n = hi - r0 < {0} ? hi - r0 : {0};\n", kReduceBlock);
     std::string sink, push;
     bool needs_loop = false;
-    for (const Output& o : ir_.outputs) needs_loop |= o.stage == stage && !o.row;
+    for (const Output& o : ir_.outputs) needs_loop |= o.stage == stage && !o.outer;
     std::set<int> buffered;
     for (int k : mine) {
       const Accumulator& a = ir_.accumulators[k];
@@ -341,7 +341,7 @@ class CpuPrinter {
   /// Inside a row's loop, an access starts at element r0 of the row (shadowing the row's own pointer).
   std::string shift(int a, const std::string& by) {
     const Access& x = ir_.accesses[a];
-    if (x.row || x.step == Access::Step::zero) return "";
+    if (x.outer || x.step == Access::Step::zero) return "";
     const std::string move = x.step == Access::Step::unit && x.role != Access::Role::coordinate
                                  ? by
                                  : fmt::format("{} * {}", by, word(access_word(a) + 1 + ir_.kept + ir_.reduced - 1));
@@ -349,7 +349,7 @@ class CpuPrinter {
   }
   std::string shift_reduced(int a) {
     const Access& x = ir_.accesses[a];
-    if (x.row) return "";
+    if (x.outer) return "";
     std::string sum;
     for (int d = 0; d < ir_.reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(access_word(a) + 1 + ir_.kept + d));
     return fmt::format("const auto base{0} = q{0};\nauto q{0} = base{0}{1};\n", a, sum);
@@ -368,10 +368,11 @@ class CpuPrinter {
     out += coordinates("row", "x", p_.kept_shape, ir_.kept);
     std::set<int> declared;
     for (int s = 0; s < ir_.stages; ++s) {
-      for (bool row : {false, true}) {
-        if (row && ir_.segmented) continue;
-        for (int a : body_.accesses(s, row))
-          if (declared.insert(a).second) out += pointer(a, ir_.kept, 0) + (ir_.accesses[a].row ? "" : step(a, ir_.kept + ir_.reduced - 1));
+      for (bool outer : {false, true}) {
+        if (outer && ir_.segmented) continue;
+        for (int a : body_.accesses(s, outer))
+          if (declared.insert(a).second)
+            out += pointer(a, ir_.kept, 0) + (ir_.accesses[a].outer ? "" : step(a, ir_.kept + ir_.reduced - 1));
       }
     }
     for (int s = 0; s < ir_.stages; ++s) {
@@ -404,7 +405,7 @@ class CpuPrinter {
     for (int a : used) out += at_tile(a);
     std::string buffers, sink, row, run, climb;
     bool computes = false;
-    for (const Output& o : ir_.outputs) computes |= !o.row;
+    for (const Output& o : ir_.outputs) computes |= !o.outer;
     for (const Accumulator& a : ir_.accumulators) computes |= !ir_.direct(a);
     const bool whole = !computes && ir_.reduced == 1;  // runs of rows are added up where they lie
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {

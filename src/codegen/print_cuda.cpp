@@ -46,7 +46,7 @@ class CudaPrinter {
  private:
   std::string word(int at) const { return fmt::format("I(p.w[{}])", at); }
   int access_word(int access) const { return p_.access + p_.access_words * access; }
-  bool row_access(int access) const { return ir_.accesses[access].row && ir_.walk != Walk::map; }
+  bool row_access(int access) const { return ir_.accesses[access].outer && ir_.walk != Walk::map; }
   /// An access read or written as one vector.
   bool vectorized(int access) const {
     const Access& a = ir_.accesses[access];
@@ -68,8 +68,8 @@ class CudaPrinter {
 
   std::string held(int value) const {
     const Value& x = ir_.values[value];
-    if (x.kind == Value::Kind::carried) return fmt::format("k{}[e]", x.args[0]);
-    if (x.row || row_access(x.access)) return "";
+    if (x.kind == Value::Kind::register_cached) return fmt::format("k{}[e]", x.args[0]);
+    if (x.outer || row_access(x.access)) return "";
     return vectorized(x.access) ? fmt::format("l{}.v[u]", x.access) : "";
   }
 
@@ -374,7 +374,7 @@ class CudaPrinter {
     // What later stages take from earlier ones stays in registers.
     std::set<int> kept;
     for (const Value& x : ir_.values)
-      if (x.kind == Value::Kind::carried) kept.insert(x.args[0]);
+      if (x.kind == Value::Kind::register_cached) kept.insert(x.args[0]);
     for (int k : kept) out += fmt::format("{} k{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
     std::set<int> declared;  // what several stages read once a row
     for (int s = 0; s < ir_.stages; ++s) {
@@ -387,7 +387,8 @@ class CudaPrinter {
           out += fmt::format("{0} part{1}[{2}]; bool empty{1}[{2}];\n#pragma unroll\nfor (int j = 0; j < {2}; ++j) empty{1}[j] = true;\n",
                              state(static_cast<int>(k)), k, ir_.rows_of_group());
       bool walks = !used.empty();
-      for (const Value& x : ir_.values) walks |= x.stage == s && !x.row && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
+      for (const Value& x : ir_.values)
+        walks |= x.stage == s && !x.outer && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
       if (walks) {
         std::string pointers;
         for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);

@@ -197,13 +197,13 @@ void Fusion::find_users() {
 }
 
 int Fusion::inlined_cost(const Node& node) const {
-  const OpInfo& row = info(node.op);
+  const OpInfo& spec = info(node.op);
   if (node.op == Op::user) return static_cast<const UserExtra&>(*node.extra).op->cost;
-  if (row.kind != OpKind::elementwise) return node.op == Op::gather ? 2 : 0;
+  if (spec.kind != OpKind::elementwise) return node.op == Op::gather ? 2 : 0;
   if (node.op == Op::cast) return 0;
   if (node.op == Op::divide || node.op == Op::sqrt) return 2;
   if (node.op == Op::remainder || node.op == Op::floor_divide || node.op == Op::fmod) return 6;
-  const bool transcendental = row.result != Result::BOOL && !(row.set & dtype_bit(DType::i32));
+  const bool transcendental = spec.result != Result::BOOL && !(spec.set & dtype_bit(DType::i32));
   return transcendental ? 8 : 1;
 }
 
@@ -221,24 +221,25 @@ void Fusion::choose_roots() {
       }
     }
     if (own_kernel(node)) {
-      note.root = true;
+      note.materialized = true;
       for (const Operand& o : node.in)
-        if (const int j = index(o.node.get()); j >= 0) notes_[j].root = true;
+        if (const int j = index(o.node.get()); j >= 0) notes_[j].materialized = true;
     }
     if (kind == OpKind::library || kind == OpKind::reduce || node.held || (node.op == Op::store && !note.select) || i >= kMaxFused)
-      note.root = true;
+      note.materialized = true;
     for (size_t k = 0; k < node.in.size(); ++k) {
       const int j = index(node.in[k].node.get());
       if (j < 0) continue;
       // What a library body, a gather or a store in place reads must lie in memory.
-      if (kind == OpKind::library || ((node.op == Op::gather || (node.op == Op::store && !note.select)) && k == 0)) notes_[j].root = true;
+      if (kind == OpKind::library || ((node.op == Op::gather || (node.op == Op::store && !note.select)) && k == 0))
+        notes_[j].materialized = true;
       IndexMap map;
-      if (!notes_[j].root &&
+      if (!notes_[j].materialized &&
           !edge_map(node.in[k], node.op == Op::store && k == 1 ? static_cast<const StoreExtra&>(*node.extra).region.shape : space_of(node),
                     &map))
-        notes_[j].root = true;
+        notes_[j].materialized = true;
     }
-    // Collect what comes along; where that is too much, the operand with the most becomes a root.
+    // Collect what comes along; where that is too much, the operand with the most is materialized.
     for (;;) {
       note.inlined.reset();
       note.inlined.set(i % kMaxFused);
@@ -247,7 +248,7 @@ void Fusion::choose_roots() {
       int heaviest = -1;
       for (const Operand& o : node.in) {
         const int j = index(o.node.get());
-        if (j < 0 || notes_[j].root) {
+        if (j < 0 || notes_[j].materialized) {
           ++note.leaves;
           continue;
         }
@@ -258,11 +259,11 @@ void Fusion::choose_roots() {
       }
       note.leaves = std::min<int>(note.leaves, 2 * static_cast<int>(note.inlined.count()) + 1);
       if (heaviest < 0 || (note.inlined.count() <= kMaxInlined && note.leaves <= kMaxLeaves)) break;
-      notes_[heaviest].root = true;
+      notes_[heaviest].materialized = true;
     }
-    if (note.root) continue;
+    if (note.materialized) continue;
     // Several readers, or a reader that repeats elements, would compute it again and again.
-    const bool cheap = note.cost <= 1, dear = note.cost > kMaxRepeated[target_ == Target::cuda];
+    const bool cheap = note.cost <= 1, expensive = note.cost > kMaxRepeated[target_ == Target::cuda];
     bool shifted = false, part = false;
     int64_t reads = 0;
     for (const auto& [u, k] : note.users) {
@@ -272,14 +273,14 @@ void Fusion::choose_roots() {
       const int64_t size = product(space);
       reads += size;
       part |= region && size != user.size;
-      if (size > 2 * std::max<int64_t>(node.size, 1) && note.cost >= 4) note.root = true;
+      if (size > 2 * std::max<int64_t>(node.size, 1) && note.cost >= 4) note.materialized = true;
       if (!(user.in[k].identity && node.shape == space)) shifted = true;
     }
     if (note.users.size() > 1 && !cheap) {
       // Readers of different parts (the pieces of a roll) together compute each element about once.
-      if (shifted && (2 * reads > 3 * node.size || dear)) note.root = true;
+      if (shifted && (2 * reads > 3 * node.size || expensive)) note.materialized = true;
       // A loop that writes each of its steps into a row of a table must not compute all steps again for each row.
-      if (part && dear) note.root = true;
+      if (part && expensive) note.materialized = true;
     }
   }
 }
@@ -318,7 +319,7 @@ void Fusion::choose_store(int i) {
   const bool selectable = axis_map(node.shape, region, &map) && old.dtype == node.dtype && old.size == node.size;
   const bool exposed = old.buffer && old.buffer->exposed;
   const bool large = 2 * region.size() >= node.size;
-  const bool inlined_old = j >= 0 && !notes_[j].root;
+  const bool inlined_old = j >= 0 && !notes_[j].materialized;
   bool reads_old = false;  // through another view than the region itself
   std::vector<bool> seen_node(nodes_.size());
   std::function<void(const Node&, int)> look = [&](const Node& reader, int k) {
@@ -340,7 +341,7 @@ void Fusion::choose_store(int i) {
       reads_old |= reads_region(*memory_of(*o.node), seen, o.dtype, *memory_of(old), region, node.dtype);
     }
     const int at = index(o.node.get());
-    if (at < 0 || notes_[at].root || seen_node[at]) return;
+    if (at < 0 || notes_[at].materialized || seen_node[at]) return;
     seen_node[at] = true;
     for (size_t m = 0; m < o.node->in.size(); ++m) look(*o.node, static_cast<int>(m));
   };
@@ -357,12 +358,12 @@ void Fusion::choose_store(int i) {
       selectable && !exposed && ((inlined_old && small_stores <= kMaxSmallStores && !divides) || ((reads_old || shared) && large));
   note.small_stores = note.select ? small_stores : 0;
   if (note.select) return;
-  if (j >= 0) notes_[j].root = true;
+  if (j >= 0) notes_[j].materialized = true;
   if (!reads_old) return;
   // NumPy reads all before it writes: a value that sees the old elements elsewhere is computed into memory of its own first.
   const int value = index(node.in[1].node.get());
-  if (value >= 0 && !notes_[value].root) {
-    notes_[value].root = true;
+  if (value >= 0 && !notes_[value].materialized) {
+    notes_[value].materialized = true;
     return;
   }
   if (shared) return;  // the store works on a copy, the value reads the original
@@ -382,17 +383,17 @@ void Fusion::choose_store(int i) {
   for (size_t k = 0; k < nodes_.size(); ++k) nodes_[k]->mark = static_cast<uint32_t>(k);
   for (Note& n : notes_) n.users.clear();
   find_users();
-  notes_[i].root = true;
+  notes_[i].materialized = true;
 }
 
-int Fusion::last_root(int i) const {
+int Fusion::last_materialized(int i) const {
   // Readers come after what they read, so one sweep finds all that the node is inlined into.
   std::vector<bool> reached(nodes_.size());
   reached[i] = true;
   int last = -1;
   for (size_t n = i; n < nodes_.size(); ++n) {
     if (!reached[n]) continue;
-    if (notes_[n].root) {
+    if (notes_[n].materialized) {
       last = static_cast<int>(n);
       continue;
     }
@@ -406,7 +407,7 @@ bool Fusion::pure_chain(int from, int store) const {
   reached[from] = true;
   for (size_t n = from; n < nodes_.size(); ++n) {
     if (!reached[n] || static_cast<int>(n) == store) continue;
-    if (notes_[n].root) return false;
+    if (notes_[n].materialized) return false;
     for (const auto& [u, k] : notes_[n].users) {
       if (!nodes_[u]->in[k].identity || (u == store && k != 1)) return false;
       reached[u] = true;
@@ -422,7 +423,7 @@ void Fusion::protect_readers(int i) {
   if (old->handles > 0 && !(old->buffer && old->buffer->exposed)) return;  // works on a copy
   const Layout* region = node.op == Op::store ? &static_cast<const StoreExtra&>(*node.extra).region : nullptr;
   for (int n = 0; n < i; ++n) {
-    if (notes_[n].root) continue;
+    if (notes_[n].materialized) continue;
     for (const Operand& o : nodes_[n]->in) {
       const bool same = o.node.get() == old;
       if (!same && !share_memory(*o.node, *old)) continue;
@@ -430,7 +431,7 @@ void Fusion::protect_readers(int i) {
       const bool same_place = walks_region && !o.identity && o.strides == region->strides && o.offset == region->offset;
       const bool whole_place = walks_region && o.identity && region->offset == 0 && is_contiguous(region->shape, region->strides);
       if ((same_place || whole_place) && pure_chain(n, i)) continue;
-      if (last_root(n) >= i) notes_[n].root = true;
+      if (last_materialized(n) >= i) notes_[n].materialized = true;
     }
   }
 }
@@ -476,7 +477,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
     const bool mapped = !stepping && !(node.op == Op::gather && k == 0) && edge_map(node.in[k], through, &edge);
     const int too_many = nodes_[j]->shape.size() + 1;
     const IndexMap whole = mapped ? compose_maps(edge, outer) : IndexMap{Dims(too_many), Dims(too_many), Dims(too_many)};
-    if (notes_[j].root) {
+    if (notes_[j].materialized) {
       if (!dep(j, whole)) return false;
     } else if (!visit(j, whole, space, dep, seen)) {
       return false;
@@ -499,7 +500,7 @@ void Fusion::assign_groups() {
     bool unit = true;
     for (int c = 0; c < region.axis.size(); ++c) unit &= region.axis[c] < 0 || region.step[c] == 1;
     if (!unit)
-      if (const int j = index(node.in[1].node.get()); j >= 0) notes_[j].root = true;
+      if (const int j = index(node.in[1].node.get()); j >= 0) notes_[j].materialized = true;
   }
   for (size_t i = 0; i < nodes_.size(); ++i)
     if (nodes_[i]->op == Op::library && static_cast<const LibraryExtra&>(*nodes_[i]->extra).in_place) protect_readers(static_cast<int>(i));
@@ -508,7 +509,7 @@ void Fusion::assign_groups() {
     const int i = static_cast<int>(n);
     const Node& node = *nodes_[i];
     Note& note = notes_[i];
-    if (!note.root) continue;
+    if (!note.materialized) continue;
     Group fresh;
     const bool reduce = info(node.op).kind == OpKind::reduce;
     if (node.op == Op::library || (node.op == Op::store && !note.select)) {
@@ -541,7 +542,7 @@ void Fusion::assign_groups() {
   for (size_t n = 0; n < nodes_.size(); ++n) {
     const int i = static_cast<int>(n);
     Note& note = notes_[i];
-    if (!note.root) continue;
+    if (!note.materialized) continue;
     note.stored |= nodes_[i]->held || groups_[note.group].kind != Group::Kind::fused;
     visit(i, identity_map(space_of(*nodes_[i])), space_of(*nodes_[i]), [&](int d, const IndexMap&) {
       if (notes_[d].group != note.group) notes_[d].stored = true;
@@ -566,7 +567,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
     return row_map(nodes_[d]->shape, g, &want) && static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() &&
            same_map(map, want, nodes_[d]->shape);
   };
-  auto is_row = [&](int d) { return notes_[d].row || info(nodes_[d]->op).kind == OpKind::reduce; };
+  auto is_row = [&](int d) { return notes_[d].outer || info(nodes_[d]->op).kind == OpKind::reduce; };
 
   if (space == g.space) {
     uint64_t axes = g.axes;
@@ -622,7 +623,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
   g.members.push_back(i);
   note.group = g_index;
   note.stage = stage;
-  note.row = true;
+  note.outer = true;
   return true;
 }
 

@@ -23,7 +23,7 @@ bool edge_map(const Operand& edge, const Dims& space, IndexMap* map);
 /// `inner` read through `outer`: the map of the input over the outer iteration axes.
 IndexMap compose_maps(const IndexMap& inner, const IndexMap& outer);
 
-/// A kernel of the plan: the roots (nodes that are computed by name) that share one pass.
+/// A kernel of the plan: the materialized nodes (those that are computed by name) that share one pass.
 struct Group {
   enum class Kind : uint8_t { fused, store, library } kind = Kind::fused;
   Walk walk = Walk::map;
@@ -32,16 +32,16 @@ struct Group {
   bool segmented = false;
   int stages = 1;
   int fused_nodes = 0;
-  std::vector<int> members;  ///< roots, in program order
+  std::vector<int> members;  ///< materialized nodes, in program order
 };
 
 /// What the planner knows of a pending node.
 struct Note {
-  bool root = false;    ///< computed by name, by one group; other nodes are inlined where they are used
-  bool select = false;  ///< a store that is computed as a choice between the old and the new element
-  bool stored = false;  ///< a root whose result goes to memory
-  bool row = false;     ///< a root over the kept axes of its group
-  int stage = 0;        ///< of its group
+  bool materialized = false;  ///< computed by name, by one group; other nodes are inlined where they are used
+  bool select = false;        ///< a store that is computed as a choice between the old and the new element
+  bool stored = false;        ///< a materialized node whose result goes to memory
+  bool outer = false;         ///< a materialized node over the kept axes of its group
+  int stage = 0;              ///< of its group
   int group = -1;
   int small_stores = 0;                    ///< stores into small regions among what is inlined, one after the other
   int cost = 0;                            ///< rough operations an element of the inlined subtree takes
@@ -50,7 +50,7 @@ struct Note {
   int leaves = 0;
 };
 
-/// Decides what is computed by name, what is inlined, and which roots share a kernel. May insert copies into `nodes`.
+/// Decides what is computed by name, what is inlined, and which materialized nodes share a kernel. May insert copies into `nodes`.
 class Fusion {
  public:
   Fusion(std::vector<Ref<Node>>& nodes, Target target);
@@ -70,7 +70,7 @@ class Fusion {
   bool visit(int i, const IndexMap& map, const Dims& space, const std::function<bool(int dep, const IndexMap&)>& dep) const;
   bool visit(int i, const IndexMap& map, const Dims& space, const std::function<bool(int dep, const IndexMap&)>& dep,
              std::vector<std::pair<int, IndexMap>>* seen) const;
-  int last_root(int i) const;
+  int last_materialized(int i) const;
   bool pure_chain(int from, int store) const;
 
   std::vector<Ref<Node>>& nodes_;

@@ -54,7 +54,7 @@ TapeLock::TapeLock(Tape& tape) : tape_(tape) {
 }
 
 TapeLock::~TapeLock() {
-  if (tape_.lent() && !tape_.mutex().nested()) [[unlikely]]
+  if (tape_.unowned() && !tape_.mutex().nested()) [[unlikely]]
     tape_.mark();
   tape_.mutex().unlock();
   if (--held_tapes == 0 && waiting_releases) run_releases();
@@ -107,7 +107,7 @@ namespace {
 Tape& last_user(const Buffer& buffer) {
   const Uses& uses = uses_of(buffer);
   Tape* last = uses.read.tape && uses.read.tape->device() == buffer.device ? uses.read.tape : uses.write.tape;
-  return last && last->device() == buffer.device && !last->lent() ? *last : default_tape(buffer.device);
+  return last && last->device() == buffer.device && !last->unowned() ? *last : default_tape(buffer.device);
 }
 
 /// Makes `last` wait for the other streams that use a buffer.

@@ -26,7 +26,8 @@ class KernelBuilder {
     group_index_ = g_index;
     ir_.walk = g.walk;
     ir_.stages = g.stages;
-    carry_ = ir_.target == Target::cuda && g.walk == Walk::rows && g.stages > 1 && reduce_shape(g.space, g.axes, ir_.target).cached;
+    caches_in_registers_ =
+        ir_.target == Target::cuda && g.walk == Walk::rows && g.stages > 1 && reduce_shape(g.space, g.axes, ir_.target).cached;
     if (g.kind == Group::Kind::store) {
       build_store(g, step);
     } else {
@@ -40,7 +41,7 @@ class KernelBuilder {
     int slot = -1;
     DType dtype;
     Access::Role role;
-    bool row;
+    bool outer;
     int64_t offset;  ///< elements (or the first coordinate)
     Dims strides;
     bool operator==(const Walked&) const = default;
@@ -49,13 +50,13 @@ class KernelBuilder {
     const Node* node;
     IndexMap map;
     int stage;
-    bool row;
+    bool outer;
     int16_t predicate;
     int16_t value;
   };
   struct Scope {
     int stage = 0;
-    bool row = false;
+    bool outer = false;
     int16_t predicate = kNone;
   };
 
@@ -76,7 +77,7 @@ class KernelBuilder {
 
   int16_t add_value(Value v, const Scope& scope) {
     v.stage = static_cast<uint8_t>(scope.stage);
-    v.row = scope.row;
+    v.outer = scope.outer;
     return add(std::move(v));
   }
 
@@ -90,7 +91,7 @@ class KernelBuilder {
   }
 
   int16_t load(const Node& node, DType dtype, int64_t offset, const IndexMap& map, const Dims& strides, const Scope& scope) {
-    Walked w{static_cast<int>(node.slot), dtype, Access::Role::load, scope.row, offset, {}};
+    Walked w{static_cast<int>(node.slot), dtype, Access::Role::load, scope.outer, offset, {}};
     walk(map, strides, &w);
     Value v;
     v.kind = Value::Kind::load;
@@ -99,20 +100,21 @@ class KernelBuilder {
     v.predicate = scope.predicate;
     for (size_t k = 0; k < ir_.values.size(); ++k) {
       const Value& o = ir_.values[k];
-      if (o.kind != v.kind || o.access != v.access || o.predicate != v.predicate || o.row != scope.row) continue;
+      if (o.kind != v.kind || o.access != v.access || o.predicate != v.predicate || o.outer != scope.outer) continue;
       if (o.stage == scope.stage) return static_cast<int16_t>(k);
-      if (carry_ && !scope.row && v.predicate == kNone && o.stage < scope.stage) return carry(static_cast<int16_t>(k), scope);
+      if (caches_in_registers_ && !scope.outer && v.predicate == kNone && o.stage < scope.stage)
+        return cache_in_register(static_cast<int16_t>(k), scope);
     }
     return add_value(std::move(v), scope);
   }
 
   /// The value of an earlier stage, from the register that it stayed in.
-  int16_t carry(int16_t from, const Scope& scope) {
+  int16_t cache_in_register(int16_t from, const Scope& scope) {
     for (size_t k = 0; k < ir_.values.size(); ++k)
-      if (ir_.values[k].kind == Value::Kind::carried && ir_.values[k].args[0] == from && ir_.values[k].stage == scope.stage)
+      if (ir_.values[k].kind == Value::Kind::register_cached && ir_.values[k].args[0] == from && ir_.values[k].stage == scope.stage)
         return static_cast<int16_t>(k);
     Value v;
-    v.kind = Value::Kind::carried;
+    v.kind = Value::Kind::register_cached;
     v.dtype = ir_.values[from].dtype;
     v.args[0] = from;
     return add_value(std::move(v), scope);
@@ -122,7 +124,7 @@ class KernelBuilder {
     Value v;
     v.kind = Value::Kind::coordinate;
     v.dtype = DType::i64;
-    v.access = access({-1, DType::i64, Access::Role::coordinate, scope.row, start, strides});
+    v.access = access({-1, DType::i64, Access::Role::coordinate, scope.outer, start, strides});
     return add_value(std::move(v), scope);
   }
 
@@ -132,7 +134,7 @@ class KernelBuilder {
     if (node.op == Op::constant) return constant(node, edge.dtype);
     const int j = fusion_.index(&node);
     const bool leaf = j < 0;
-    const bool elsewhere = !leaf && fusion_.notes()[j].root && fusion_.notes()[j].group != group_index_;
+    const bool elsewhere = !leaf && fusion_.notes()[j].materialized && fusion_.notes()[j].group != group_index_;
     if (leaf || elsewhere) {
       const Dims strides = edge.identity ? contiguous_strides(space) : edge.strides;
       return load(node, edge.dtype, edge.offset, map, strides, scope);
@@ -159,23 +161,23 @@ class KernelBuilder {
     const Node& node = *nodes_[i];
     const Note& note = fusion_.notes()[i];
     // A reduction's result, or what follows it, stands once a row.
-    if (note.root && note.group == group_index_)
-      for (const auto& [root, v] : row_values_)
-        if (root == i) return v;
+    if (note.materialized && note.group == group_index_)
+      for (const auto& [materialized, v] : row_values_)
+        if (materialized == i) return v;
     for (const Memo& m : memo_)
-      if (m.node == &node && m.stage == scope.stage && m.row == scope.row && m.predicate == scope.predicate && m.map.start == map.start &&
-          m.map.step == map.step && m.map.axis == map.axis)
+      if (m.node == &node && m.stage == scope.stage && m.outer == scope.outer && m.predicate == scope.predicate &&
+          m.map.start == map.start && m.map.step == map.step && m.map.axis == map.axis)
         return m.value;
-    if (carry_ && !scope.row && scope.predicate == kNone)
+    if (caches_in_registers_ && !scope.outer && scope.predicate == kNone)
       for (const Memo& m : memo_)
-        if (m.node == &node && m.stage < scope.stage && !m.row && m.predicate == kNone && m.map.start == map.start &&
+        if (m.node == &node && m.stage < scope.stage && !m.outer && m.predicate == kNone && m.map.start == map.start &&
             m.map.step == map.step && m.map.axis == map.axis) {
           const Value& x = ir_.values[m.value];
-          if (x.row || x.kind == Value::Kind::constant || x.kind == Value::Kind::coordinate) break;
-          return carry(x.kind == Value::Kind::carried ? x.args[0] : m.value, scope);
+          if (x.outer || x.kind == Value::Kind::constant || x.kind == Value::Kind::coordinate) break;
+          return cache_in_register(x.kind == Value::Kind::register_cached ? x.args[0] : m.value, scope);
         }
     const int16_t v = compute(node, map, scope);
-    memo_.push_back({&node, map, scope.stage, scope.row, scope.predicate, v});
+    memo_.push_back({&node, map, scope.stage, scope.outer, scope.predicate, v});
     return v;
   }
 
@@ -184,7 +186,7 @@ class KernelBuilder {
     v.op = node.op;
     v.dtype = node.dtype;
     if (node.op == Op::iota) {
-      Walked w{-1, DType::i64, Access::Role::coordinate, scope.row, 0, {}};
+      Walked w{-1, DType::i64, Access::Role::coordinate, scope.outer, 0, {}};
       walk(map, contiguous_strides(node.shape), &w);
       return coordinate(w.offset, w.strides, scope);
     }
@@ -192,7 +194,7 @@ class KernelBuilder {
     if (node.op == Op::gather) {
       const GatherExtra& extra = static_cast<const GatherExtra&>(*node.extra);
       const Node& source = *node.in[0].node;
-      Walked w{static_cast<int>(source.slot), node.in[0].dtype, Access::Role::gather, scope.row, extra.offset, {}};
+      Walked w{static_cast<int>(source.slot), node.in[0].dtype, Access::Role::gather, scope.outer, extra.offset, {}};
       walk(map, extra.base_strides, &w);
       v.kind = Value::Kind::gather;
       v.access = access(std::move(w));
@@ -221,14 +223,14 @@ class KernelBuilder {
       }
       const Value& arg = ir_.values[at];
       if (arg.kind == Value::Kind::constant) continue;
-      (arg.row ? rows : elements) = true;
-      if (arg.row) stage = std::max<int>(stage, arg.stage);
+      (arg.outer ? rows : elements) = true;
+      if (arg.outer) stage = std::max<int>(stage, arg.stage);
     }
     if (node.op == Op::cast && node.in.size() == 1 && ir_.values[v.args[0]].dtype == node.dtype) return v.args[0];
     Scope at = scope;
     // What depends on results alone is computed once a row, not once an element.
-    if (!scope.row && rows && !elements) {
-      at.row = true;
+    if (!scope.outer && rows && !elements) {
+      at.outer = true;
       at.stage = stage;
     }
     if (user) return user_value(node, std::move(v), at);
@@ -251,7 +253,7 @@ class KernelBuilder {
     for (size_t k = 0; k < ir_.values.size(); ++k) {
       const Value& o = ir_.values[k];
       if (o.kind == v.kind && o.op == v.op && o.slot == v.slot && o.args[1] == kNone && o.more == v.more && o.stage == scope.stage &&
-          o.row == scope.row && o.predicate == v.predicate) {
+          o.outer == scope.outer && o.predicate == v.predicate) {
         v.args[1] = static_cast<int16_t>(k);
         break;
       }
@@ -327,7 +329,7 @@ class KernelBuilder {
     v.predicate = scope.predicate;
     v.slot = static_cast<int16_t>(ir_.gather_slots);
     v.access = access(
-        {static_cast<int>(edge.node->slot), edge.dtype, Access::Role::gather, scope.row, edge.offset, Dims(group_->space.size(), 0)});
+        {static_cast<int>(edge.node->slot), edge.dtype, Access::Role::gather, scope.outer, edge.offset, Dims(group_->space.size(), 0)});
     for (int c = 0; c < region.axis.size(); ++c) {
       const int r = static_cast<int>(region.axis[c]);
       if (r < 0) continue;
@@ -373,16 +375,16 @@ class KernelBuilder {
 
   void output(int i, int16_t value, const Scope& scope, const IndexMap& node_axes, Step* step) {
     const Node& node = *nodes_[i];
-    Walked w{static_cast<int>(node.slot), node.dtype, Access::Role::store, scope.row, 0, {}};
+    Walked w{static_cast<int>(node.slot), node.dtype, Access::Role::store, scope.outer, 0, {}};
     walk(node_axes, contiguous_strides(node.shape), &w);
-    ir_.outputs.push_back({value, access(std::move(w)), static_cast<uint8_t>(scope.stage), scope.row, kNone});
+    ir_.outputs.push_back({value, access(std::move(w)), static_cast<uint8_t>(scope.stage), scope.outer, kNone});
     step->allocate.push_back(static_cast<int>(node.slot));
   }
 
   void build_root(int i, Step* step) {
     const Node& node = *nodes_[i];
     const Note& note = fusion_.notes()[i];
-    Scope scope{note.stage, note.row, kNone};
+    Scope scope{note.stage, note.outer, kNone};
     if (info(node.op).kind == OpKind::reduce) {
       const ReduceExtra& extra = static_cast<const ReduceExtra&>(*node.extra);
       Accumulator a;
@@ -394,7 +396,7 @@ class KernelBuilder {
       int16_t input = operand(node.in[0], extra.shape, identity_map(extra.shape), scope);
       // An accumulator reads an element value: a constant or a row's result is repeated as one.
       const Value& x = ir_.values[input];
-      if (x.kind == Value::Kind::constant || x.row || x.stage != note.stage) {
+      if (x.kind == Value::Kind::constant || x.outer || x.stage != note.stage) {
         Value copy;
         copy.op = Op::cast;
         copy.dtype = copy.loop[0] = x.dtype;
@@ -412,11 +414,11 @@ class KernelBuilder {
       if (note.stored) output(i, a.result, {note.stage, true, kNone}, kept_map(node.shape), step);
       return;
     }
-    const IndexMap map = note.row ? kept_map(node.shape) : identity_map(node.shape);
+    const IndexMap map = note.outer ? kept_map(node.shape) : identity_map(node.shape);
     int16_t v = compute(node, map, scope);
-    if (note.row) {
+    if (note.outer) {
       const Value& x = ir_.values[v];
-      if (!x.row || x.kind == Value::Kind::constant || x.stage != note.stage) {
+      if (!x.outer || x.kind == Value::Kind::constant || x.stage != note.stage) {
         Value copy;
         copy.op = Op::cast;
         copy.dtype = copy.loop[0] = x.dtype;
@@ -426,14 +428,14 @@ class KernelBuilder {
       row_values_.emplace_back(i, v);
     } else {
       const Value& x = ir_.values[v];
-      if (x.kind != Value::Kind::constant && x.row) {
+      if (x.kind != Value::Kind::constant && x.outer) {
         Value copy;
         copy.op = Op::cast;
         copy.dtype = copy.loop[0] = x.dtype;
         copy.args[0] = v;
         v = add_value(std::move(copy), scope);
       }
-      memo_.push_back({&node, map, scope.stage, scope.row, kNone, v});
+      memo_.push_back({&node, map, scope.stage, scope.outer, kNone, v});
     }
     if (note.stored) output(i, v, scope, map, step);
   }
@@ -523,7 +525,7 @@ class KernelBuilder {
       Access a;
       a.role = w.role;
       a.dtype = w.dtype;
-      a.row = w.row;
+      a.outer = w.outer;
       a.tiled = ir_.tile && tiled(k, kept, kept_strides[k]);
       const int64_t s = inner_stride(k);
       // On the CPU a coordinate's step is a parameter always.
@@ -542,31 +544,31 @@ class KernelBuilder {
     }
 
     const ParamLayout p = param_layout(ir_);
-    step->words.assign(p.words, 0);
-    auto& words = step->words;
-    words[p.kept_size] = m;
-    words[p.reduced_size] = n;
-    for (int d = 0; d < ir_.kept; ++d) words[p.kept_shape + d] = kept[d];
-    for (int d = 0; d < ir_.reduced; ++d) words[p.reduced_shape + d] = reduced[d];
-    words[p.segments] = shape.segments;
-    words[p.segment_length] = shape.segment_length;
-    for (size_t k = 0; k < ddofs_.size(); ++k) std::memcpy(&words[p.ddof + static_cast<int>(k)], &ddofs_[k], 8);
+    step->parameters.assign(p.words, 0);
+    auto& parameters = step->parameters;
+    parameters[p.kept_size] = m;
+    parameters[p.reduced_size] = n;
+    for (int d = 0; d < ir_.kept; ++d) parameters[p.kept_shape + d] = kept[d];
+    for (int d = 0; d < ir_.reduced; ++d) parameters[p.reduced_shape + d] = reduced[d];
+    parameters[p.segments] = shape.segments;
+    parameters[p.segment_length] = shape.segment_length;
+    for (size_t k = 0; k < ddofs_.size(); ++k) std::memcpy(&parameters[p.ddof + static_cast<int>(k)], &ddofs_[k], 8);
     for (size_t k = 0; k < walked_.size(); ++k) {
       const Walked& w = walked_[k];
       const int at = p.access + p.access_words * static_cast<int>(k);
       if (w.role == Access::Role::coordinate)
-        words[at] = w.offset;
+        parameters[at] = w.offset;
       else
         step->patches.push_back({Step::Patch::Kind::address, at, w.slot, w.offset * itemsize(w.dtype), w.dtype});
-      for (int d = 0; d < ir_.kept; ++d) words[at + 1 + d] = kept_strides[k][d];
-      for (int d = 0; d < ir_.reduced; ++d) words[at + 1 + ir_.kept + d] = reduced_strides[k][d];
-      if (w.role != Access::Role::coordinate) step->bytes += (w.row ? m : m * n) * itemsize(w.dtype);
+      for (int d = 0; d < ir_.kept; ++d) parameters[at + 1 + d] = kept_strides[k][d];
+      for (int d = 0; d < ir_.reduced; ++d) parameters[at + 1 + ir_.kept + d] = reduced_strides[k][d];
+      if (w.role != Access::Role::coordinate) step->bytes += (w.outer ? m : m * n) * itemsize(w.dtype);
     }
     for (const auto& [slot, v] : constants_)
       step->patches.push_back({Step::Patch::Kind::constant, p.constant + 2 * ir_.values[v].slot, slot, 0, ir_.values[v].dtype});
-    for (const auto& [slot, v] : fixed_) words[p.constant + 2 * slot] = v;
-    std::copy(gathers_.begin(), gathers_.end(), words.begin() + p.gather);
-    std::copy(insides_.begin(), insides_.end(), words.begin() + p.inside);
+    for (const auto& [slot, v] : fixed_) parameters[p.constant + 2 * slot] = v;
+    std::copy(gathers_.begin(), gathers_.end(), parameters.begin() + p.gather);
+    std::copy(insides_.begin(), insides_.end(), parameters.begin() + p.inside);
     step->elements = m * n;
     if (!empty || (g.walk != Walk::map && m > 0)) set_launches(shape, kept, m, n, step);
     if (ir_.segmented)
@@ -630,7 +632,7 @@ class KernelBuilder {
     auto aligned = [&](size_t k, int vector) {
       const Walked& w = walked_[k];
       const Access& a = ir_.accesses[k];
-      if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.row && !is_map))
+      if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.outer && !is_map))
         return false;
       const int64_t unit = std::min<int64_t>(16, int64_t{vector} * itemsize(w.dtype)) / itemsize(w.dtype);
       if (unit == 0 || w.offset % unit != 0 || !base_aligned(w.slot)) return false;
@@ -676,7 +678,7 @@ class KernelBuilder {
       bool shared = false;
       for (size_t k = 0; k < ir_.accesses.size(); ++k) {
         Access& a = ir_.accesses[k];
-        a.*still = a.role == Access::Role::load && !a.row && kept_strides[k][axis] == 0;
+        a.*still = a.role == Access::Role::load && !a.outer && kept_strides[k][axis] == 0;
         shared |= a.*still;
       }
       return shared;
@@ -760,13 +762,13 @@ class KernelBuilder {
   const Slots& slots_;
   const Group* group_ = nullptr;
   int group_index_ = 0;
-  bool carry_ = false;  // elements stay in registers from stage to stage
+  bool caches_in_registers_ = false;  // elements stay in registers from stage to stage
   Ir ir_;
   std::vector<Walked> walked_;
   std::vector<Memo> memo_;
   std::vector<std::pair<int, int16_t>> constants_;   // (slot of the constant node, value)
   std::vector<std::pair<int, int64_t>> fixed_;       // (constant number, value) that the planner made
-  std::vector<std::pair<int, int16_t>> row_values_;  // (root, value)
+  std::vector<std::pair<int, int16_t>> row_values_;  // (node, value)
   std::vector<int64_t> gathers_, insides_;
   std::vector<double> ddofs_;
 };

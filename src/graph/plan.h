@@ -33,7 +33,7 @@ struct Step {
   Ir ir;
   Hash128 key;
   std::string name;
-  std::vector<int64_t> words;  ///< the parameter block, but for what the patches fill in
+  std::vector<int64_t> parameters;  ///< the parameter block, but for what the patches fill in
   std::vector<Patch> patches;
   std::vector<Launch> launches;
   std::vector<int> release;  ///< slots that nothing reads after this step and nobody holds

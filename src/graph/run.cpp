@@ -36,7 +36,7 @@ constexpr int64_t kLargeStep = int64_t{4} << 20;
 }
 
 /// A kernel's parameter block; a usual one needs no heap.
-class Words {
+class Parameters {
  public:
   void assign(const std::vector<int64_t>& from) {
     size_ = from.size();
@@ -235,28 +235,28 @@ class Runner {
   }
 
   void run_kernel(Step& step) {
-    words_.assign(step.words);
+    parameters_.assign(step.parameters);
     for (const Step::Patch& patch : step.patches) {
       Node& node = *slots_.nodes[patch.slot];
       if (patch.kind == Step::Patch::Kind::constant) {
-        node.value.store(patch.dtype, &words_[patch.word]);
+        node.value.store(patch.dtype, &parameters_[patch.word]);
         continue;
       }
       if (!node.buffer && node.op == Op::constant) fill_constant(node);
-      words_[patch.word] = reinterpret_cast<int64_t>(node.buffer->ptr) + patch.offset;
+      parameters_[patch.word] = reinterpret_cast<int64_t>(node.buffer->ptr) + patch.offset;
     }
     const ParamLayout p = param_layout(step.ir);
     const Partials partials(*this, step.partial_bytes);
-    if (step.partial_bytes) words_[p.partials] = reinterpret_cast<int64_t>(partials.get());
+    if (step.partial_bytes) parameters_[p.partials] = reinterpret_cast<int64_t>(partials.get());
     if (tape_.capture() && record_kernel(step, p)) [[unlikely]]
       return;
     uint32_t error = 0;
     const bool on_device = traits(device_).asynchronous;
-    if (step.tickets) words_[p.tickets] = reinterpret_cast<int64_t>(tape_.tickets(step.tickets));
+    if (step.tickets) parameters_[p.tickets] = reinterpret_cast<int64_t>(tape_.tickets(step.tickets));
     if (step.ir.checked) {
-      words_[p.error] = reinterpret_cast<int64_t>(on_device ? tape_.error_word() : &error);
+      parameters_[p.error] = reinterpret_cast<int64_t>(on_device ? tape_.error_word() : &error);
       if (on_device) {
-        StreamWords& w = tape_.words;
+        StreamStatus& w = tape_.status;
         if (!w.watched) note_line(&w);
         w.watched = true;
       }
@@ -268,7 +268,7 @@ class Runner {
       for (const Launch& launch : step.launches) {
         if (const LaunchObserver observe = launch_observer.load(std::memory_order_relaxed)) [[unlikely]]
           tell(observe, step, partials.get());
-        backend_.launch(*step.kernel, launch, words_.data(), words_.size() * sizeof(int64_t), stream_);
+        backend_.launch(*step.kernel, launch, parameters_.data(), parameters_.size() * sizeof(int64_t), stream_);
       }
     }
     end_timing(step, start, first_output(step));
@@ -288,16 +288,16 @@ class Runner {
       if (const Buffer* buffer = slots_.nodes[patch.slot]->buffer.get(); buffer && patch.kind != Step::Patch::Kind::constant)
         observe(buffer->ptr, buffer->bytes, written(patch.slot));
     if (partials) observe(partials, step.partial_bytes, true);
-    if (step.tickets) observe(tape_.words.tickets, tape_.words.count * sizeof(uint32_t), true);
-    if (step.ir.checked && tape_.words.error) observe(tape_.words.error, sizeof(uint32_t), true);
+    if (step.tickets) observe(tape_.status.tickets, tape_.status.count * sizeof(uint32_t), true);
+    if (step.ir.checked && tape_.status.error) observe(tape_.status.error, sizeof(uint32_t), true);
   }
 
   void run_tier0(Step& step) {
     const auto start = Clock::now();
-    const int64_t* words = words_.data();
+    const int64_t* parameters = parameters_.data();
     for (const Launch& launch : step.launches) {
-      cpu::parallel_for(launch.items, launch.grain, [&program = *step.tier0, entry = launch.entry, words](int64_t begin, int64_t end) {
-        program.run(entry, words, begin, end);
+      cpu::parallel_for(launch.items, launch.grain, [&program = *step.tier0, entry = launch.entry, parameters](int64_t begin, int64_t end) {
+        program.run(entry, parameters, begin, end);
       });
     }
     step.tier0_nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
@@ -308,17 +308,17 @@ class Runner {
     const Node* node = first_output(step);
     return backend_.record(
         stream_, [&backend = backend_, kernel = on_tier0_ ? nullptr : step.kernel, tier0 = step.tier0, launches = step.launches,
-                  words = std::vector<int64_t>(words_.data(), words_.data() + words_.size()), error_word = step.ir.checked ? p.error : -1,
-                  file = node ? node->file : nullptr, line = node ? node->line : 0]() mutable {
+                  parameters = std::vector<int64_t>(parameters_.data(), parameters_.data() + parameters_.size()),
+                  error_word = step.ir.checked ? p.error : -1, file = node ? node->file : nullptr, line = node ? node->line : 0]() mutable {
           uint32_t error = 0;
-          if (error_word >= 0) words[static_cast<size_t>(error_word)] = reinterpret_cast<int64_t>(&error);
+          if (error_word >= 0) parameters[static_cast<size_t>(error_word)] = reinterpret_cast<int64_t>(&error);
           for (const Launch& launch : launches) {
             if (kernel) {
-              backend.launch(*kernel, launch, words.data(), words.size() * sizeof(int64_t), {backend.device()});
+              backend.launch(*kernel, launch, parameters.data(), parameters.size() * sizeof(int64_t), {backend.device()});
               continue;
             }
             cpu::parallel_for(launch.items, launch.grain,
-                              [&](int64_t begin, int64_t end) { tier0->run(launch.entry, words.data(), begin, end); });
+                              [&](int64_t begin, int64_t end) { tier0->run(launch.entry, parameters.data(), begin, end); });
           }
           if (error) raise_index_error(file, line);
         });
@@ -379,7 +379,7 @@ class Runner {
     const int slot = !step.allocate.empty() ? step.allocate[0] : !step.take.empty() ? step.take[0].first : -1;
     return slot >= 0 ? slots_.nodes[slot].get() : nullptr;
   }
-  void note_line(StreamWords* w) const {
+  void note_line(StreamStatus* w) const {
     w->file = nullptr;
     for (const Ref<Node>& n : slots_.nodes)
       if (n->op == Op::gather) {
@@ -410,7 +410,7 @@ class Runner {
   Backend& backend_;
   const bool ordered_;               ///< there are more streams than one
   std::vector<Ref<Node>> captured_;  ///< constants that a graph writes
-  Words words_;
+  Parameters parameters_;
   bool on_tier0_ = false;  ///< the step that runs
 };
 
@@ -419,30 +419,30 @@ class Runner {
 void run_plan(Plan& plan, Slots& slots, Tape& tape) { Runner(plan, slots, tape).run(); }
 
 uint32_t* Tape::tickets(int64_t count) {
-  if (words.count < count) {
+  if (status.count < count) {
     // The old counters may still be in use by queued kernels; they stay. A capture's are the graph's, which zeroes them in each launch.
-    words.count = std::max<int64_t>(count, capture_ ? 1 << 10 : 1 << 16);
-    const size_t bytes = static_cast<size_t>(words.count) * sizeof(uint32_t);
-    words.tickets =
+    status.count = std::max<int64_t>(count, capture_ ? 1 << 10 : 1 << 16);
+    const size_t bytes = static_cast<size_t>(status.count) * sizeof(uint32_t);
+    status.tickets =
         static_cast<uint32_t*>(capture_ ? Buffer::allocate(device(), bytes)->ptr : pool_allocate(device(), bytes, stream_.native));
-    backend(device()).fill(words.tickets, 0, bytes, stream_);
+    backend(device()).fill(status.tickets, 0, bytes, stream_);
   }
-  return words.tickets;
+  return status.tickets;
 }
 
 uint32_t* Tape::error_word() {
-  if (!words.error) {
-    words.error = static_cast<uint32_t*>(pool_allocate(device(), 256, stream_.native));
-    backend(device()).fill(words.error, 0, 256, stream_);
+  if (!status.error) {
+    status.error = static_cast<uint32_t*>(pool_allocate(device(), 256, stream_.native));
+    backend(device()).fill(status.error, 0, 256, stream_);
   }
-  return words.error;
+  return status.error;
 }
 
 void Tape::check_errors() {
   if (!traits(device()).asynchronous || capture_) return;
-  const Stream by = lent() ? default_tape(device()).stream() : stream_;
+  const Stream by = unowned() ? default_tape(device()).stream() : stream_;
   const interrupt::Scope scope(interrupt::Mode::never);  // an error that was taken must be told; the stream was waited for
-  const auto check = [&](StreamWords& w) {
+  const auto check = [&](StreamStatus& w) {
     if (!w.watched) return;
     w.watched = false;
     uint32_t error = 0;
@@ -451,8 +451,8 @@ void Tape::check_errors() {
     backend(device()).fill(w.error, 0, sizeof(error), by);
     raise_index_error(w.file, w.line);
   };
-  check(words);
-  for (const std::vector<Tape*> origins = std::exchange(graphs_, {}); Tape * origin : origins) check(origin->words);
+  check(status);
+  for (const std::vector<Tape*> origins = std::exchange(graphs_, {}); Tape * origin : origins) check(origin->status);
 }
 
 }  // namespace bc

@@ -120,7 +120,7 @@ Tape& tape_of(Stream stream) {
   for (Tape* t : registry().all)
     if (t->stream().native == stream.native && t->device() == stream.device) {
       lock.unlock();
-      if (t->lent()) t->catch_up();
+      if (t->unowned()) t->catch_up();
       return *t;
     }
   detail::many_streams.store(true, std::memory_order_relaxed);
@@ -247,11 +247,11 @@ std::vector<Tape*> tapes(Device device) {
   return all;
 }
 
-bool brief() {
+bool short_running() {
   if (many_streams()) return false;
   std::lock_guard lock(registry_mutex);
   for (const Tape* t : registry().all)
-    if (!t->brief()) return false;
+    if (!t->short_running()) return false;
   return true;
 }
 
@@ -405,7 +405,7 @@ std::string Tape::source() {
   Plan plan = make_plan(slots, static_cast<int>(count), target_of(device()));
   std::string out;
   for (Step& step : plan.steps) {
-    step.ir.brief = true;
+    step.ir.for_reading = true;
     if (step.kind == Step::Kind::library)
       out += "// library: " + step.name + "\n";
     else

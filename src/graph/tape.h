@@ -36,7 +36,7 @@ struct Capture {
 };
 
 /// Counters of finished blocks and the error word of one stream of a CUDA device: zero between kernels, which is how kernels leave them.
-struct StreamWords {
+struct StreamStatus {
   uint32_t* tickets = nullptr;
   int64_t count = 0;
   uint32_t* error = nullptr;
@@ -68,7 +68,7 @@ class Tape {
   bool foreign() const { return foreign_; }
   /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on
   /// it is marked by an event, which is what others wait for, and its free memory is the default stream's.
-  bool lent() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
+  bool unowned() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
   /// Between these the stream of another library is there. The first waits for what ran under the same handle before; the last one runs
   /// what is pending. They do nothing to a stream of ours.
   void borrow();
@@ -78,7 +78,9 @@ class Tape {
   /// Makes a handle's stream, which may be a new one, wait for what ran under it before.
   void catch_up();
   /// Tells whether what waits is done before another thread could make use of the time: little work on the CPU, no compile.
-  bool brief() const { return device().type == DeviceType::cpu && pending_work_.load(std::memory_order_relaxed) <= kBriefWork; }
+  bool short_running() const {
+    return device().type == DeviceType::cpu && pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork;
+  }
   bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ----------------------------------------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ class Tape {
   /// Lets go of a graph's memory and functions once the launches so far are done.
   static void end_graph(std::shared_ptr<Capture> graph);
 
-  StreamWords words;  ///< guarded by the lock
+  StreamStatus status;  ///< guarded by the lock
   /// Memory that stays zero between kernels, for `count` counters; and the word for errors.
   uint32_t* tickets(int64_t count);
   uint32_t* error_word();
@@ -137,7 +139,7 @@ class Tape {
   // Past these a flush starts by itself: the planner stays cheap, and memory that only waits stays bounded.
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
-  static constexpr int64_t kBriefWork = 4096;  // elements
+  static constexpr int64_t kShortRunningWork = 4096;  // elements
 
   void take(std::vector<Ref<Node>>* taken);
   uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
@@ -177,7 +179,7 @@ class Tape {
   std::unique_ptr<StreamEvent> event_;
   uint64_t event_tick_ = 0;  ///< what `event_` marks
   std::shared_ptr<Capture> capture_;
-  StreamWords words_outside_;  ///< while the stream is captured: what it had before
+  StreamStatus status_outside_;  ///< while the stream is captured: what it had before
   std::vector<uint64_t> seen_outside_;
   std::vector<Tape*> graphs_;   ///< the origins of graphs that ran here and may have reported an error
   const char* file_ = nullptr;  ///< of the last op that was queued, where lines are noted
@@ -215,9 +217,9 @@ inline Tape& tape(Device device) {
 inline bool many_streams() { return detail::many_streams.load(std::memory_order_relaxed); }
 
 /// Tells whether running what waits on a device takes no longer than handing a lock over.
-inline bool brief(Device device) { return device.type == DeviceType::cpu && !many_streams() && tape(device).brief(); }
+inline bool short_running(Device device) { return device.type == DeviceType::cpu && !many_streams() && tape(device).short_running(); }
 /// The same of all devices.
-bool brief();
+bool short_running();
 
 /// The tape of a device's default stream.
 Tape& default_tape(Device device);

@@ -176,7 +176,7 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
 
 Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& given, const Node* n) {
   const Op op = static_cast<Op>(op_number);
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   for (const Value& v : given)
     if (v.is_array())
       return lift(
@@ -186,7 +186,7 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   std::vector<OperandType> operands;
   Value r;
   for (const Value& v : args) {
-    if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", row.name, v.type->spelling));
+    if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", spec.name, v.type->spelling));
     operands.push_back({v.type->dtype, Weak::none});
     r.reads |= v.reads, r.effect |= v.effect;
   }
@@ -200,7 +200,7 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   for (size_t i = 0; i < args.size(); ++i) texts.push_back(convert(args[i], scalar_type(loop.in[i]), n));
   // The row's text with the operands in place of a, b, c; its functions are the device library's.
   std::string text;
-  const std::string_view source = row.text;
+  const std::string_view source = spec.text;
   const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t i = 0; i < source.size();) {
     if (!word(source[i])) {
@@ -221,7 +221,7 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
       if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";
       text += w;
       // Literal operands must not choose the template's type.
-      const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && row.signature == Signature::same;
+      const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && spec.signature == Signature::same;
       if (end < source.size() && source[end] == '(' && chosen)
         text += fmt::format("<{}>", cpp_name(op == Op::where ? loop.out : loop.in[0]));
     }
@@ -300,10 +300,10 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   // numpy.angle() of booleans is float64, and takes degrees: compiled functions have it in Python.
   const auto op = host() && plain == "angle" ? std::nullopt : elementwise_op(plain);
   if (!op) return std::nullopt;
-  const OpInfo& row = info(*op);
+  const OpInfo& spec = info(*op);
   if (!math) return call_ufunc(name, static_cast<int>(*op), args, n);
-  if (args.positional.size() != row.nin || !args.keywords.empty())
-    fail(n, fmt::format("{}() takes {} argument{}, got {}", name, row.nin, row.nin == 1 ? "" : "s", spelled(args)));
+  if (args.positional.size() != spec.nin || !args.keywords.empty())
+    fail(n, fmt::format("{}() takes {} argument{}, got {}", name, spec.nin, spec.nin == 1 ? "" : "s", spelled(args)));
   std::vector<Value> values = args.positional;
   if (math) {
     // math works in floats: integers of any width become float64; floor and its kin give integers.

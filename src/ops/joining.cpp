@@ -1,5 +1,5 @@
 // Joining, splitting and rearranging. What NumPy gives as a view is a view here.
-#include "array/few.h"
+#include "array/small_host.h"
 #include "core/extents.h"
 #include "ops/compose.h"
 
@@ -48,7 +48,7 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
              info(a.dtype()).name, info(to).name, to_string(casting));
   if (arrays.size() == 1 && !out) return astype(first, to);
   if (!out)
-    if (std::optional<Array> joined = join_few(arrays, to)) return *joined;
+    if (std::optional<Array> joined = concatenate_small(arrays, to)) return *joined;
   Array r = out;
   if (!r) {
     std::vector<Dims> strides;

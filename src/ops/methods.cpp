@@ -217,15 +217,15 @@ Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std
 }
 
 void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std::optional<Arg>& b) {
-  const OpInfo& row = info(op);
-  BC_CHECK(row.nin <= 2, Value, "Only unary and binary ufuncs supported at this time");
-  BC_CHECK(row.nin == 1 || b, Value, "second operand needed for ufunc");
-  BC_CHECK(row.nin == 2 || !b, Value, "second operand provided when ufunc is unary");
+  const OpInfo& spec = info(op);
+  BC_CHECK(spec.nin <= 2, Value, "Only unary and binary ufuncs supported at this time");
+  BC_CHECK(spec.nin == 1 || b, Value, "second operand needed for ufunc");
+  BC_CHECK(spec.nin == 2 || !b, Value, "second operand provided when ufunc is unary");
   OperandType operands[2] = {{a.dtype()}, {}};
   if (b) operands[1] = {dtype_of(*b), b->weak};
-  const Loop loop = resolve(op, std::span<const OperandType>(operands, row.nin));
-  BC_CHECK(row.nin == 1 || (loop.out == loop.in[0] && loop.in[1] == loop.in[0]), UFuncTypeError,
-           "{}.at: expected a loop that gives back the type it takes, got {} -> {}", row.name, info(loop.in[0]).name, info(loop.out).name);
+  const Loop loop = resolve(op, std::span<const OperandType>(operands, spec.nin));
+  BC_CHECK(spec.nin == 1 || (loop.out == loop.in[0] && loop.in[1] == loop.in[0]), UFuncTypeError,
+           "{}.at: expected a loop that gives back the type it takes, got {} -> {}", spec.name, info(loop.in[0]).name, info(loop.out).name);
   bool advanced = false;
   for (const IndexItem& item : items) advanced |= static_cast<bool>(item.array);
   if (!advanced) {
@@ -240,7 +240,7 @@ void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std
       ufunc(op, {view}, o);
     return;
   }
-  if (row.nin == 1) {
+  if (spec.nin == 1) {
     // As often as an element is named the row is applied to it: count, then apply in rounds.
     const Array count = zeros(a.shape(), DType::i64, a.device());
     scatter_items(Op::add, count, items, Arg(1), DType::i64);

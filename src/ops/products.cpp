@@ -1,6 +1,6 @@
 // Sums of products.
-#include "array/few.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "ops/compose.h"
 #include "primitives/library.h"
 
@@ -65,7 +65,7 @@ void check_device(const char* op, const Array& a, const Array& b) {
 
 Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, Array out, Casting casting) {
   if (!out && !dtype)
-    if (std::optional<Array> made = multiply_few(a_in, b_in)) return std::move(*made);
+    if (std::optional<Array> made = matmul_small(a_in, b_in)) return std::move(*made);
   check_device("matmul", a_in, b_in);
   if (const DType t = dtype.value_or(promote(a_in.dtype(), b_in.dtype())); is_float8(t) && !is_time(a_in.dtype())) {
     // In float32, rounded once.

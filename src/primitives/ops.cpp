@@ -202,12 +202,12 @@ bool operand_casts(const OperandType& operand, DType to, Casting casting) {
 }
 
 Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DType> dtype, Casting casting) {
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   Loop loop{};
   const int n = static_cast<int>(operands.size());
   // `where` and `ldexp` promote only some of their operands; the others have a fixed type.
-  const int first = row.signature == Signature::where ? 1 : 0;
-  const int last = row.signature == Signature::ldexp ? 1 : n;
+  const int first = spec.signature == Signature::where ? 1 : 0;
+  const int last = spec.signature == Signature::ldexp ? 1 : n;
 
   bool all_bool = true;
   for (int i = first; i < last; ++i) all_bool &= is_bool(operands[i].dtype);
@@ -218,7 +218,7 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
     BC_CHECK(op != Op::negative, Type,
              "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.");
     BC_CHECK(op != Op::positive && op != Op::sign && op != Op::gcd && op != Op::lcm, UFuncTypeError,
-             "ufunc '{}' did not contain a loop with signature matching types bool -> None", row.name);
+             "ufunc '{}' did not contain a loop with signature matching types bool -> None", spec.name);
   }
   std::optional<DType> common;
   for (int i = first; i < last; ++i)
@@ -232,23 +232,23 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
       if (operands[i].weak != Weak::none) common = promote_weak(*common, operands[i].weak);
   }
   DType t = *common;
-  if (row.signature == Signature::divide && !is_inexact(t) && !dtype) t = DType::f64;
+  if (spec.signature == Signature::divide && !is_inexact(t) && !dtype) t = DType::f64;
 
-  BC_CHECK(!dtype || row.result != Result::BOOL || is_bool(*dtype), UFuncTypeError,
-           "No loop matching the specified signature and casting was found for ufunc {}", row.name);
+  BC_CHECK(!dtype || spec.result != Result::BOOL || is_bool(*dtype), UFuncTypeError,
+           "No loop matching the specified signature and casting was found for ufunc {}", spec.name);
   std::optional<DType> found;
-  if (dtype && row.result != Result::BOOL) {
+  if (dtype && spec.result != Result::BOOL) {
     // `dtype=` names the result; a row whose result is the loop's type runs in it. The size of a complex number is of the loop's real type.
-    const bool of_complex = row.result == Result::REAL && is_complex(t);
+    const bool of_complex = spec.result == Result::REAL && is_complex(t);
     const DType wanted = of_complex && is_inexact(*dtype) ? complex_type(*dtype) : *dtype;
     const bool real = !is_complex(*dtype) && (!of_complex || (real_type(wanted) == *dtype && can_cast(t, wanted, Casting::safe)));
-    if (row.result != Result::REAL || real) found = first_loop(op, wanted);
+    if (spec.result != Result::REAL || real) found = first_loop(op, wanted);
     if (found && *found != wanted) found.reset();
-    BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", row.name, info(*dtype).name);
+    BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", spec.name, info(*dtype).name);
   } else {
     found = first_loop(op, t);
     // NumPy takes the first loop that each operand casts to: int8 with uint8 is int16 as a sum, but float16 as an arctan2.
-    if (n == 2 && found && is_inexact(*found) && !is_inexact(t) && row.signature == Signature::same && operands[0].weak == Weak::none &&
+    if (n == 2 && found && is_inexact(*found) && !is_inexact(t) && spec.signature == Signature::same && operands[0].weak == Weak::none &&
         operands[1].weak == Weak::none) {
       const std::optional<DType> a = first_loop(op, operands[0].dtype), b = first_loop(op, operands[1].dtype);
       if (a && b) found = promote(*a, *b);
@@ -256,20 +256,20 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
     std::string types;
     if (!found)
       for (int i = 0; i < n; ++i) types += (i ? ", " : "") + std::string(info(operands[i].dtype).name);
-    BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}{}", row.name, types,
-             is_complex(t) && (row.set & COMPLEX) == 0 ? "; it takes real numbers alone: pass the real or the imaginary part" : "");
+    BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}{}", spec.name, types,
+             is_complex(t) && (spec.set & COMPLEX) == 0 ? "; it takes real numbers alone: pass the real or the imaginary part" : "");
   }
   // Without `dtype=` operands meet their loop safely. The truth of logical operands is taken in their own dtypes.
   if ((dtype || casting != Casting::same_kind) && !is_logical(op))
     for (int i = first; i < last; ++i)
       BC_CHECK(operand_casts(operands[i], *found, casting), UFuncTypeError,
-               "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", row.name, i,
+               "Cannot cast ufunc '{}' input {} from dtype('{}') to dtype('{}') with casting rule '{}'", spec.name, i,
                info(operands[i].dtype).name, info(*found).name, to_string(casting));
   for (int i = 0; i < n; ++i) loop.in[i] = *found;
-  if (row.signature == Signature::where) loop.in[0] = DType::b1;
-  if (row.signature == Signature::ldexp) loop.in[1] = DType::i32;
-  if (row.signature == Signature::random) loop.in[0] = loop.in[1] = DType::u64;
-  loop.out = result_dtype(row.result, *found);
+  if (spec.signature == Signature::where) loop.in[0] = DType::b1;
+  if (spec.signature == Signature::ldexp) loop.in[1] = DType::i32;
+  if (spec.signature == Signature::random) loop.in[0] = loop.in[1] = DType::u64;
+  loop.out = result_dtype(spec.result, *found);
   return loop;
 }
 
@@ -297,21 +297,21 @@ Loop resolve(Op op, std::span<const OperandType> operands, std::optional<DType> 
 }
 
 Loop resolve_reduce(Op op, DType input, std::optional<DType> dtype) {
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   DType t = input;
-  if (dtype && row.result != Result::BOOL && row.result != Result::INDEX) {
+  if (dtype && spec.result != Result::BOOL && spec.result != Result::INDEX) {
     t = *dtype;
-    if (row.accumulate == Accumulate::mean && !is_inexact(t)) t = DType::f64;
-  } else if (row.accumulate == Accumulate::widen && !is_inexact(t)) {
+    if (spec.accumulate == Accumulate::mean && !is_inexact(t)) t = DType::f64;
+  } else if (spec.accumulate == Accumulate::widen && !is_inexact(t)) {
     t = is_unsigned(t) ? DType::u64 : DType::i64;
-  } else if (row.accumulate == Accumulate::mean && !is_inexact(t)) {
+  } else if (spec.accumulate == Accumulate::mean && !is_inexact(t)) {
     t = DType::f64;
   }
-  BC_CHECK(row.set & dtype_bit(t), UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types {} -> {}", row.name,
+  BC_CHECK(spec.set & dtype_bit(t), UFuncTypeError, "ufunc '{}' did not contain a loop with signature matching types {} -> {}", spec.name,
            info(input).name, info(t).name);
   Loop loop{};
   loop.in[0] = t;
-  loop.out = result_dtype(row.result, t);
+  loop.out = result_dtype(spec.result, t);
   return loop;
 }
 

@@ -131,7 +131,7 @@ TEST_P(Codegen, ProgramsBecomeTheSkeletonsTheyShould) {
 TEST_P(Codegen, ParametersLieSideBySide) {
   for (const Step& s : all_steps(GetParam())) {
     const ParamLayout p = param_layout(s.ir);
-    EXPECT_EQ(static_cast<int>(s.words.size()), p.words);
+    EXPECT_EQ(static_cast<int>(s.parameters.size()), p.words);
     EXPECT_LE(p.words * 8, 4096) << "CUDA's parameter space";
     // Each field starts where the one before ends.
     const int fields[][2] = {{p.kept_size, 1},
@@ -166,10 +166,10 @@ TEST_P(Codegen, ParametersLieSideBySide) {
       }
     }
     int64_t m = 1, n = 1;
-    for (int d = 0; d < s.ir.kept; ++d) m *= s.words[static_cast<size_t>(p.kept_shape + d)];
-    for (int d = 0; d < s.ir.reduced; ++d) n *= s.words[static_cast<size_t>(p.reduced_shape + d)];
-    EXPECT_EQ(m, s.words[static_cast<size_t>(p.kept_size)]);
-    EXPECT_EQ(n, s.words[static_cast<size_t>(p.reduced_size)]);
+    for (int d = 0; d < s.ir.kept; ++d) m *= s.parameters[static_cast<size_t>(p.kept_shape + d)];
+    for (int d = 0; d < s.ir.reduced; ++d) n *= s.parameters[static_cast<size_t>(p.reduced_shape + d)];
+    EXPECT_EQ(m, s.parameters[static_cast<size_t>(p.kept_size)]);
+    EXPECT_EQ(n, s.parameters[static_cast<size_t>(p.reduced_size)]);
     EXPECT_EQ(s.elements, m * n);
   }
 }
@@ -199,8 +199,8 @@ TEST_P(Codegen, ValuesComeBeforeTheirUses) {
           if (a.kind != Value::Kind::result) {
             EXPECT_LT(v.args[k], static_cast<int>(i));
           }
-          if (!v.row && a.kind != Value::Kind::constant) {
-            EXPECT_TRUE(!a.row || a.stage < v.stage);
+          if (!v.outer && a.kind != Value::Kind::constant) {
+            EXPECT_TRUE(!a.outer || a.stage < v.stage);
           }
         }
       if (v.access != kNone) {
@@ -244,7 +244,7 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
     add("access.dtype", [k](Ir& x) { x.accesses[k].dtype = x.accesses[k].dtype == DType::i8 ? DType::i16 : DType::i8; });
     add("access.step",
         [k](Ir& x) { x.accesses[k].step = x.accesses[k].step == Access::Step::any ? Access::Step::unit : Access::Step::any; });
-    add("access.row", [k](Ir& x) { x.accesses[k].row = !x.accesses[k].row; });
+    add("access.outer", [k](Ir& x) { x.accesses[k].outer = !x.accesses[k].outer; });
     add("access.vector", [k](Ir& x) { x.accesses[k].vector = !x.accesses[k].vector; });
     add("access.tiled", [k](Ir& x) { x.accesses[k].tiled = !x.accesses[k].tiled; });
   }
@@ -258,7 +258,7 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
       add("value.args", [k, j](Ir& x) { ++x.values[k].args[j]; });
     }
     add("value.stage", [k](Ir& x) { ++x.values[k].stage; });
-    add("value.row", [k](Ir& x) { x.values[k].row = !x.values[k].row; });
+    add("value.outer", [k](Ir& x) { x.values[k].outer = !x.values[k].outer; });
     add("value.access", [k](Ir& x) { ++x.values[k].access; });
     add("value.slot", [k](Ir& x) { ++x.values[k].slot; });
     add("value.predicate", [k](Ir& x) { ++x.values[k].predicate; });
@@ -279,7 +279,7 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
     add("output.value", [k](Ir& x) { ++x.outputs[k].value; });
     add("output.access", [k](Ir& x) { ++x.outputs[k].access; });
     add("output.stage", [k](Ir& x) { ++x.outputs[k].stage; });
-    add("output.row", [k](Ir& x) { x.outputs[k].row = !x.outputs[k].row; });
+    add("output.row", [k](Ir& x) { x.outputs[k].outer = !x.outputs[k].outer; });
     add("output.predicate", [k](Ir& x) { ++x.outputs[k].predicate; });
   }
   add("outputs", [](Ir& x) { x.outputs.push_back(x.outputs.back()); });

@@ -44,11 +44,11 @@ using Point = std::array<double, 3>;
 bool between(double x) { return std::abs(2 * x - std::rint(2 * x)) > 0.05; }
 
 /// Tells whether a row is one of SciPy's special functions.
-bool is_special(const OpInfo& row) { return row.text && std::string_view(row.text).starts_with("special_rows::"); }
+bool is_special(const OpInfo& spec) { return spec.text && std::string_view(spec.text).starts_with("special_rows::"); }
 
 /// A point of a special function: positive numbers, and what is a probability, a distribution's argument or an elliptic parameter in (0,
 /// 1).
-Point draw_special(const OpInfo& row, Random& r) {
+Point draw_special(const OpInfo& spec, Random& r) {
   static const std::map<std::string_view, std::pair<double, double>> last = {
       {"erfinv", {-0.9, 0.9}},   {"erfcinv", {0.1, 1.9}},     {"ndtri", {0.1, 0.9}},        {"logit", {0.1, 0.9}},
       {"ellipk", {-0.9, 0.9}},   {"ellipkm1", {0.1, 1.9}},    {"ellipe", {-0.9, 0.9}},      {"ellipkinc", {0.1, 0.9}},
@@ -57,12 +57,12 @@ Point draw_special(const OpInfo& row, Random& r) {
       {"chdtri", {0.1, 0.9}},    {"fdtr", {0.3, 2.5}},        {"fdtrc", {0.3, 2.5}},        {"gdtr", {0.3, 2.5}},
       {"gdtrc", {0.3, 2.5}},     {"radian", {0.3, 2.5}},
   };
-  const auto range = last.find(row.name);
-  const auto [low, high] = range != last.end() ? range->second : row.nin == 3 ? std::pair(0.1, 0.9) : std::pair(0.3, 2.5);
-  const std::string_view name = row.name;
+  const auto range = last.find(spec.name);
+  const auto [low, high] = range != last.end() ? range->second : spec.nin == 3 ? std::pair(0.1, 0.9) : std::pair(0.3, 2.5);
+  const std::string_view name = spec.name;
   for (;;) {
     Point p{r.in(0.3, 2.5), r.in(0.3, 2.5), r.in(0.3, 2.5)};
-    p[static_cast<size_t>(row.nin - 1)] = r.in(low, high);
+    p[static_cast<size_t>(spec.nin - 1)] = r.in(low, high);
     if (name.starts_with("bdtr")) p[1] += 4;
     if (name.starts_with("nbdtr")) p[1] += 1;
     if (name == "poch" || name == "binom") p[0] += 2;
@@ -131,12 +131,12 @@ DType fixed_type(Op op, int k) { return op == Op::where && k == 0 ? DType::b1 : 
 
 /// Checks all operands of a row at random points; `claims` gets those without a gradient, `unknown` those whose gradient is NaN.
 void check_row(Op op, DType t, std::set<std::string>* claims, std::set<std::string>* unknown) {
-  const OpInfo& row = info(op);
+  const OpInfo& spec = info(op);
   Random r;
-  std::vector<Values> x(row.nin);
+  std::vector<Values> x(spec.nin);
   for (int i = 0; i < kPoints; ++i) {
-    const Point p = is_special(row) ? draw_special(row, r) : draw(row.name, r);
-    for (int k = 0; k < row.nin; ++k) {
+    const Point p = is_special(spec) ? draw_special(spec, r) : draw(spec.name, r);
+    for (int k = 0; k < spec.nin; ++k) {
       const DType fixed = fixed_type(op, k);
       x[static_cast<size_t>(k)].push_back(fixed == DType::b1    ? Complex(p[0] > 0)
                                           : fixed == DType::i32 ? Complex(std::rint(p[static_cast<size_t>(k)]))
@@ -147,7 +147,7 @@ void check_row(Op op, DType t, std::set<std::string>* claims, std::set<std::stri
   const Dims shape{kPoints};
   auto inputs = [&](int changed, const Values& with) {
     std::vector<Array> all;
-    for (int k = 0; k < row.nin; ++k) {
+    for (int k = 0; k < spec.nin; ++k) {
       const DType fixed = fixed_type(op, k);
       all.push_back(make(k == changed ? with : x[static_cast<size_t>(k)], fixed == DType::f64 ? t : fixed, shape));
     }
@@ -160,9 +160,9 @@ void check_row(Op op, DType t, std::set<std::string>* claims, std::set<std::stri
   for (int i = 0; i < kPoints; ++i) g.push_back(is_complex(y.dtype()) ? draw_complex(r) : Complex(r.signed_in(0.2, 1.5)));
   const std::vector<Array> gradients =
       derivative(op, at, y, is_inexact(y.dtype()) ? make(g, y.dtype(), shape) : make(g, DType::f64, shape));
-  ASSERT_EQ(gradients.size(), row.nin);
-  for (int k = 0; k < row.nin; ++k) {
-    const std::string what = std::string(row.name) + " of " + info(t).name + ", operand " + std::to_string(k);
+  ASSERT_EQ(gradients.size(), spec.nin);
+  for (int k = 0; k < spec.nin; ++k) {
+    const std::string what = std::string(spec.name) + " of " + info(t).name + ", operand " + std::to_string(k);
     if (fixed_type(op, k) != DType::f64) {
       EXPECT_FALSE(gradients[static_cast<size_t>(k)]) << what;
       continue;
@@ -175,7 +175,7 @@ void check_row(Op op, DType t, std::set<std::string>* claims, std::set<std::stri
     const Values want = differences([&](const Values& v) { return result(inputs(k, v)); }, x[static_cast<size_t>(k)], g, is_complex(t));
     const Array& got = gradients[static_cast<size_t>(k)];
     if (!got) {
-      claims->insert(row.name + std::string(".") + std::to_string(k));
+      claims->insert(spec.name + std::string(".") + std::to_string(k));
       // Says that it is constant wherever it is smooth.
       expect_near(Values(want.size()), want, what + ", which claims no gradient");
       continue;
@@ -184,7 +184,7 @@ void check_row(Op op, DType t, std::set<std::string>* claims, std::set<std::stri
     EXPECT_EQ(got.shape(), shape) << what;
     const Values of = values(got);
     if (std::all_of(of.begin(), of.end(), [](Complex d) { return std::isnan(d.real()); })) {
-      unknown->insert(row.name + std::string(".") + std::to_string(k));
+      unknown->insert(spec.name + std::string(".") + std::to_string(k));
       continue;
     }
     expect_near(values(got), want, what);
@@ -195,14 +195,14 @@ TEST(Derivatives, OfEveryElementwiseRowAgreeWithDifferences) {
   std::set<std::string> real_claims, complex_claims, unchecked, unknown;
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    const OpInfo& row = info(op);
-    if (row.kind != OpKind::elementwise) continue;
-    if (row.signature == Signature::random || !(row.set & (dtype_bit(DType::f64) | dtype_bit(DType::c128)))) {
-      unchecked.insert(row.name);  // operands are integers
+    const OpInfo& spec = info(op);
+    if (spec.kind != OpKind::elementwise) continue;
+    if (spec.signature == Signature::random || !(spec.set & (dtype_bit(DType::f64) | dtype_bit(DType::c128)))) {
+      unchecked.insert(spec.name);  // operands are integers
       continue;
     }
-    if (row.set & dtype_bit(DType::f64)) check_row(op, DType::f64, &real_claims, &unknown);
-    if (row.set & dtype_bit(DType::c128)) check_row(op, DType::c128, &complex_claims, &unknown);
+    if (spec.set & dtype_bit(DType::f64)) check_row(op, DType::f64, &real_claims, &unknown);
+    if (spec.set & dtype_bit(DType::c128)) check_row(op, DType::c128, &complex_claims, &unknown);
   }
   // Bits, divisors of integers and random streams are not functions of real numbers.
   EXPECT_EQ(unchecked,
@@ -275,8 +275,8 @@ TEST(Derivatives, RefuseWhatDoesNotFit) {
   test::expect_error(ErrorKind::Value, "add: expected a gradient of shape (2,), got (3,)",
                      [&] { derivative(Op::add, std::vector{a, a}, a, b); });
   test::expect_error(ErrorKind::Type, "has 2 operands, got 1", [&] { derivative(Op::add, std::vector{a}, a, a); });
-  test::expect_error(ErrorKind::Type, "expected an elementwise row", [&] { derivative(Op::reduce_sum, std::vector{a}, a, a); });
-  test::expect_error(ErrorKind::Type, "expected a reduction row", [&] { reduce_derivative(Op::add, a, {}, a, a); });
+  test::expect_error(ErrorKind::Type, "expected an elementwise op", [&] { derivative(Op::reduce_sum, std::vector{a}, a, a); });
+  test::expect_error(ErrorKind::Type, "expected a reduction", [&] { reduce_derivative(Op::add, a, {}, a, a); });
 }
 
 // ---- Reductions ---------------------------------------------------------------------------------------------------------------------

@@ -45,38 +45,38 @@ ErrorKind error_of(Op op, std::vector<OperandType> operands, std::optional<DType
 TEST(Rows, AreCompleteAndFoundByName) {
   std::set<std::string> names;
   for (Op op : ops(OpKind::elementwise)) {
-    const OpInfo& row = info(op);
-    EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_EQ(op_from_name(row.name), op);
-    EXPECT_GE(row.nin, 1);
-    EXPECT_LE(row.nin, 3);
-    EXPECT_NE(row.set, 0u) << row.name;
-    EXPECT_EQ(row.fast_set & ~row.set, 0u) << row.name;
-    EXPECT_EQ(row.fast_set != 0, row.fast_text != nullptr) << row.name;
-    EXPECT_EQ(row.cuda_fast_set & ~row.set, 0u) << row.name;
-    EXPECT_EQ(row.cuda_fast_set != 0, row.cuda_fast_text != nullptr) << row.name;
-    ASSERT_NE(row.text, nullptr) << row.name;
+    const OpInfo& spec = info(op);
+    EXPECT_TRUE(names.insert(spec.name).second) << spec.name;
+    EXPECT_EQ(op_from_name(spec.name), op);
+    EXPECT_GE(spec.nin, 1);
+    EXPECT_LE(spec.nin, 3);
+    EXPECT_NE(spec.set, 0u) << spec.name;
+    EXPECT_EQ(spec.fast_set & ~spec.set, 0u) << spec.name;
+    EXPECT_EQ(spec.fast_set != 0, spec.fast_text != nullptr) << spec.name;
+    EXPECT_EQ(spec.cuda_fast_set & ~spec.set, 0u) << spec.name;
+    EXPECT_EQ(spec.cuda_fast_set != 0, spec.cuda_fast_text != nullptr) << spec.name;
+    ASSERT_NE(spec.text, nullptr) << spec.name;
     // Each operand is used (but for the rows that pick one, which read all too).
-    for (int k = 0; k < row.nin; ++k) {
+    for (int k = 0; k < spec.nin; ++k) {
       const std::string name(1, static_cast<char>('a' + k));
-      EXPECT_NE(substitute(row.text, {{name, "REPLACED"}}), row.text) << row.name << " " << name;
+      EXPECT_NE(substitute(spec.text, {{name, "REPLACED"}}), spec.text) << spec.name << " " << name;
     }
   }
   EXPECT_GT(names.size(), 95u);
   for (Op op : ops(OpKind::reduce)) {
-    const OpInfo& row = info(op);
-    if (std::string_view(row.name) == "user") continue;  // its texts are the user's
-    EXPECT_TRUE(row.map && row.join && row.finish) << row.name;
+    const OpInfo& spec = info(op);
+    if (std::string_view(spec.name) == "user") continue;  // its texts are the user's
+    EXPECT_TRUE(spec.map && spec.join && spec.finish) << spec.name;
     for (const DType t : {DType::b1, DType::f16, DType::f64, DType::c128})
-      if (row.set & dtype_bit(t)) {
-        EXPECT_GE(state_bytes(row.state, t), row.state == ReduceState::truth   ? 1
-                                             : row.state == ReduceState::count ? 8
-                                                                               : itemsize(t))
-            << row.name;
+      if (spec.set & dtype_bit(t)) {
+        EXPECT_GE(state_bytes(spec.state, t), spec.state == ReduceState::truth   ? 1
+                                              : spec.state == ReduceState::count ? 8
+                                                                                 : itemsize(t))
+            << spec.name;
       }
-    EXPECT_EQ(row.extreme != Extreme::none, row.name == std::string_view("max") || row.name == std::string_view("min"));
-    EXPECT_EQ(row.nin, 1);
-    EXPECT_NE(row.set, 0u);
+    EXPECT_EQ(spec.extreme != Extreme::none, spec.name == std::string_view("max") || spec.name == std::string_view("min"));
+    EXPECT_EQ(spec.nin, 1);
+    EXPECT_NE(spec.set, 0u);
   }
   EXPECT_FALSE(op_from_name("no_such_row"));
 }
@@ -89,25 +89,25 @@ TEST(Rows, TextIsSubstitutedByWholeIdentifiers) {
 
 TEST(Resolve, FindsALoopThatTheOperandsCastToSafely) {
   for (Op op : ops(OpKind::elementwise)) {
-    const OpInfo& row = info(op);
-    if (row.signature == Signature::random) continue;
+    const OpInfo& spec = info(op);
+    if (spec.signature == Signature::random) continue;
     for (int t = 0; t < kDTypeCount; ++t) {
-      std::vector<OperandType> operands(row.nin, {DType(t)});
-      if (row.signature == Signature::where) operands[0] = {b1};
-      if (row.signature == Signature::ldexp) operands[1] = {i32};
+      std::vector<OperandType> operands(spec.nin, {DType(t)});
+      if (spec.signature == Signature::where) operands[0] = {b1};
+      if (spec.signature == Signature::ldexp) operands[1] = {i32};
       Loop l;
       try {
         l = resolve(op, operands);
       } catch (const Error& e) {
         EXPECT_TRUE(e.kind() == ErrorKind::UFuncTypeError || e.kind() == ErrorKind::Type) << e.what();
-        EXPECT_FALSE(row.set & dtype_bit(DType(t))) << row.name << " has a loop for " << info(DType(t)).name;
+        EXPECT_FALSE(spec.set & dtype_bit(DType(t))) << spec.name << " has a loop for " << info(DType(t)).name;
         continue;
       }
-      const DType own = l.in[row.signature == Signature::where ? 1 : 0];
-      EXPECT_TRUE(row.set & dtype_bit(own)) << row.name;
-      EXPECT_TRUE(can_cast(DType(t), own, Casting::safe)) << row.name << info(DType(t)).name;
-      if (row.set & dtype_bit(DType(t))) {
-        EXPECT_EQ(own, DType(t)) << row.name;
+      const DType own = l.in[spec.signature == Signature::where ? 1 : 0];
+      EXPECT_TRUE(spec.set & dtype_bit(own)) << spec.name;
+      EXPECT_TRUE(can_cast(DType(t), own, Casting::safe)) << spec.name << info(DType(t)).name;
+      if (spec.set & dtype_bit(DType(t))) {
+        EXPECT_EQ(own, DType(t)) << spec.name;
       }
     }
   }

@@ -204,7 +204,7 @@ class Kernel {
 
   int16_t add(Value v, int stage, bool row) {
     v.stage = static_cast<uint8_t>(stage);
-    v.row = row;
+    v.outer = row;
     ir_.values.push_back(std::move(v));
     return static_cast<int16_t>(ir_.values.size() - 1);
   }
@@ -235,7 +235,7 @@ class Kernel {
     Access a;
     a.role = role;
     a.dtype = t;
-    a.row = row;
+    a.outer = row;
     const size_t inner = ir_.walk == Walk::rows && !row ? extents.size() - 1 : kept_.size() - 1;
     const int64_t s = strides[inner];
     const bool inner_one = extents[inner] == 1;
@@ -256,7 +256,7 @@ class Kernel {
       const auto k = static_cast<int16_t>(r_.below(static_cast<int64_t>(ir_.values.size())));
       const Value& v = ir_.values[static_cast<size_t>(k)];
       if (v.kind == Value::Kind::constant) return k;
-      if (v.row ? (v.stage < stage || (row && v.stage == stage)) : (!row && v.stage == stage)) return k;
+      if (v.outer ? (v.stage < stage || (row && v.stage == stage)) : (!row && v.stage == stage)) return k;
     }
     return kNone;
   }
@@ -316,7 +316,7 @@ class Kernel {
     std::vector<int16_t> found;
     for (size_t k = 0; k < ir_.values.size(); ++k)
       if (ir_.values[k].dtype == DType::b1 && ir_.values[k].kind != Value::Kind::constant && ir_.values[k].stage == stage &&
-          ir_.values[k].row == row)
+          ir_.values[k].outer == row)
         found.push_back(static_cast<int16_t>(k));
     return found.empty() ? kNone : found[static_cast<size_t>(r_.below(static_cast<int64_t>(found.size())))];
   }
@@ -327,7 +327,7 @@ class Kernel {
     v.dtype = DType::b1;
     v.slot = static_cast<int16_t>(ir_.inside_slots);
     for (size_t k = 0; k < ir_.values.size(); ++k)
-      if (ir_.values[k].kind == Value::Kind::coordinate && ir_.values[k].stage == stage && ir_.values[k].row == row && v.more.size() < 2)
+      if (ir_.values[k].kind == Value::Kind::coordinate && ir_.values[k].stage == stage && ir_.values[k].outer == row && v.more.size() < 2)
         v.more.push_back(static_cast<int16_t>(k));
     ir_.inside_slots += static_cast<int>(v.more.size());
     add(std::move(v), stage, row);
@@ -348,7 +348,7 @@ class Kernel {
     bool elements = row;
     for (int k = 0; k < row_info.nin; ++k) {
       const Value& x = ir_.values[static_cast<size_t>(v.args[k])];
-      elements |= x.kind != Value::Kind::constant && !x.row;
+      elements |= x.kind != Value::Kind::constant && !x.outer;
     }
     if (!elements) return;
     if (v.op == Op::cast) {
@@ -404,7 +404,7 @@ class Kernel {
   /// The last value of a scope, so that most of the others count.
   int16_t last(int stage, bool row) {
     for (size_t k = ir_.values.size(); k-- > 0;)
-      if (ir_.values[k].kind != Value::Kind::constant && ir_.values[k].stage == stage && ir_.values[k].row == row)
+      if (ir_.values[k].kind != Value::Kind::constant && ir_.values[k].stage == stage && ir_.values[k].outer == row)
         return static_cast<int16_t>(k);
     return kNone;
   }
@@ -420,7 +420,7 @@ class Kernel {
         for (int tries = 0; tries < 20; ++tries) {
           const int16_t other = pick(stage, false);
           if (other != kNone && ir_.values[static_cast<size_t>(other)].kind != Value::Kind::constant &&
-              !ir_.values[static_cast<size_t>(other)].row)
+              !ir_.values[static_cast<size_t>(other)].outer)
             a.input = other;
         }
       Loop loop;
@@ -450,10 +450,10 @@ class Kernel {
     if (r_.chance(30)) {
       const int16_t other = pick(stage, row);
       const Value* x = other == kNone ? nullptr : &ir_.values[static_cast<size_t>(other)];
-      if (x && x->kind != Value::Kind::constant && x->row == row && x->stage == stage) o.value = other;
+      if (x && x->kind != Value::Kind::constant && x->outer == row && x->stage == stage) o.value = other;
     }
     o.stage = static_cast<uint8_t>(stage);
-    o.row = row;
+    o.outer = row;
     const DType t = r_.chance(80) ? ir_.values[static_cast<size_t>(o.value)].dtype : any_dtype();
     o.access = access(Access::Role::store, t, row, true);
     // The compiled strips of a store in place know no predicates; the planner makes none there.
@@ -583,9 +583,9 @@ TEST(Tier0, GivesTheBitsOfCompiledKernels) {
 TEST(Tier0, EveryRowHasALoopInEachOfItsDtypes) {
   for (int at = static_cast<int>(Op::store) + 1; at < static_cast<int>(Op::library); ++at) {
     const auto op = static_cast<Op>(at);
-    const OpInfo& row = info(op);
+    const OpInfo& spec = info(op);
     for (const DType t : kAll) {
-      if (!(row.set & dtype_bit(t))) continue;
+      if (!(spec.set & dtype_bit(t))) continue;
       Ir ir;
       Value x;
       x.kind = Value::Kind::load;
@@ -593,11 +593,11 @@ TEST(Tier0, EveryRowHasALoopInEachOfItsDtypes) {
       x.access = 0;
       ir.accesses.push_back({Access::Role::load, t});
       ir.values.push_back(x);
-      if (row.kind == OpKind::reduce) {
-        if (row.accumulate == Accumulate::mean && !is_inexact(t)) continue;  // means run in floating point
+      if (spec.kind == OpKind::reduce) {
+        if (spec.accumulate == Accumulate::mean && !is_inexact(t)) continue;  // means run in floating point
         Value result;
         result.kind = Value::Kind::result;
-        result.row = true;
+        result.outer = true;
         ir.walk = Walk::rows;
         ir.reduced = 1;
         ir.values.push_back(result);
@@ -606,15 +606,15 @@ TEST(Tier0, EveryRowHasALoopInEachOfItsDtypes) {
         Value v;
         v.op = op;
         v.dtype = t;
-        for (int k = 0; k < row.nin; ++k) {
+        for (int k = 0; k < spec.nin; ++k) {
           v.args[k] = 0;
-          v.loop[k] = row.signature == Signature::where && k == 0   ? DType::b1
-                      : row.signature == Signature::ldexp && k == 1 ? DType::i32
-                                                                    : t;
+          v.loop[k] = spec.signature == Signature::where && k == 0   ? DType::b1
+                      : spec.signature == Signature::ldexp && k == 1 ? DType::i32
+                                                                     : t;
         }
         ir.values.push_back(v);
       }
-      EXPECT_NO_THROW(Tier0Program{ir}) << row.name << " in " << info(t).name;
+      EXPECT_NO_THROW(Tier0Program{ir}) << spec.name << " in " << info(t).name;
     }
   }
 }

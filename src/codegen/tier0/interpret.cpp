@@ -97,7 +97,7 @@ class Tree {
 
 class Run {
  public:
-  Run(const Program& p, const int64_t* words) : p_(p), w_(words) {
+  Run(const Program& p, const int64_t* parameters) : p_(p), w_(parameters) {
     // What is known of registers, and where accesses are, lies before the registers themselves.
     const size_t known = p.registers.size() * (sizeof(char*) + sizeof(Line) + sizeof(Range));
     const int64_t head = static_cast<int64_t>(known + 3 * p.accesses.size() * sizeof(int64_t) + 63) / 64 * 64;
@@ -805,9 +805,9 @@ class Run {
 
 }  // namespace
 
-void Program::run(int entry, const int64_t* words, int64_t begin, int64_t end) const {
+void Program::run(int entry, const int64_t* parameters, int64_t begin, int64_t end) const {
   if (begin >= end) return;
-  Run run(*this, words);
+  Run run(*this, parameters);
   if (entry == 1)
     run.join(begin, end);
   else if (walk == Walk::map)
@@ -825,12 +825,14 @@ Tier0Program::~Tier0Program() = default;
 Tier0Program::Tier0Program(Tier0Program&&) noexcept = default;
 Tier0Program& Tier0Program::operator=(Tier0Program&&) noexcept = default;
 
-void Tier0Program::run(int entry, const int64_t* words, int64_t begin, int64_t end) const { program_->run(entry, words, begin, end); }
+void Tier0Program::run(int entry, const int64_t* parameters, int64_t begin, int64_t end) const {
+  program_->run(entry, parameters, begin, end);
+}
 
 bool Tier0Program::supported() { return cpu_level() >= CpuLevel::v3; }
 
-void interpret(const Ir& ir, int entry, const int64_t* words, int64_t begin, int64_t end) {
-  Tier0Program(ir).run(entry, words, begin, end);
+void interpret(const Ir& ir, int entry, const int64_t* parameters, int64_t begin, int64_t end) {
+  Tier0Program(ir).run(entry, parameters, begin, end);
 }
 
 }  // namespace bc

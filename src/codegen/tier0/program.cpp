@@ -58,10 +58,10 @@ Loop row_loop(Op op, DType t) {
 }
 
 Loop op_loop(const Value& x) {
-  const OpInfo& row = info(x.op);
-  const DType t = row.signature == Signature::random ? x.dtype : x.loop[row.signature == Signature::where ? 1 : 0];
+  const OpInfo& spec = info(x.op);
+  const DType t = spec.signature == Signature::random ? x.dtype : x.loop[spec.signature == Signature::where ? 1 : 0];
   const Loop loop = row_loop(x.op, t);
-  BC_CHECK(loop != nullptr, Runtime, "tier 0: expected a row with a loop in {}, got '{}'", info(t).name, row.name);
+  BC_CHECK(loop != nullptr, Runtime, "tier 0: expected a row with a loop in {}, got '{}'", info(t).name, spec.name);
   return loop;
 }
 
@@ -74,10 +74,10 @@ class Program::Builder {
   void build() {
     rows_.assign(ir_.values.size(), kNone);
     for (int stage = 0; stage < p_.stages; ++stage) {
-      for (const bool row : {false, true}) {
+      for (const bool outer : {false, true}) {
         stage_ = stage;
-        row_ = row;
-        scope_ = &(row ? p_.rows : p_.elements)[stage];
+        outer_ = outer;
+        scope_ = &(outer ? p_.rows : p_.elements)[stage];
         build_scope();
       }
     }
@@ -95,8 +95,8 @@ class Program::Builder {
 
   /// A register of the scope that is built. Those of rows all last, for a later stage may use them.
   int16_t make(DType t) {
-    registers_.push_back({log_size(t), row_, -1});
-    if (row_) registers_.back().place = allocate(log_size(t), p_.walk == Walk::rows ? 1 : static_cast<int>(p_.tile));
+    registers_.push_back({log_size(t), outer_, -1});
+    if (outer_) registers_.back().place = allocate(log_size(t), p_.walk == Walk::rows ? 1 : static_cast<int>(p_.tile));
     return static_cast<int16_t>(registers_.size() - 1);
   }
   int16_t make_lasting(DType t) {
@@ -134,13 +134,13 @@ class Program::Builder {
     if (x.kind == Value::Kind::constant) return constant(index, as);
     const auto key = std::make_pair(index, as);
     if (const auto found = here_.find(key); found != here_.end()) return found->second;
-    BC_CHECK(!x.row || rows_[index] != kNone, Runtime, "tier 0: value {} is used before its stage", index);
+    BC_CHECK(!x.outer || rows_[index] != kNone, Runtime, "tier 0: value {} is used before its stage", index);
     int16_t out;
-    if (x.row && !row_) {
+    if (x.outer && !outer_) {
       out = make_lasting(as);
       scope_->broadcasts.push_back({rows_[index], out, log_size(as), as == x.dtype ? nullptr : cast_loop(x.dtype, as)});
     } else {
-      const int16_t from = x.row ? rows_[index] : at(index);
+      const int16_t from = x.outer ? rows_[index] : at(index);
       if (as == x.dtype) return from;
       out = make(as);
       Instruction i;
@@ -163,15 +163,15 @@ class Program::Builder {
     here_.clear();
     for (size_t k = 0; k < ir_.values.size(); ++k) {
       const Value& x = ir_.values[k];
-      if (x.kind == Value::Kind::constant || x.stage != stage_ || x.row != row_) continue;
+      if (x.kind == Value::Kind::constant || x.stage != stage_ || x.outer != outer_) continue;
       const int16_t out = value(x, static_cast<int>(k));
-      if (row_)
+      if (outer_)
         rows_[k] = out;
       else
         here_.emplace(std::make_pair(static_cast<int>(k), x.dtype), out);
     }
     std::vector<int16_t> needed;  // at the block's end
-    if (!row_) {
+    if (!outer_) {
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
         if (ir_.accumulators[k].stage == stage_) {
           p_.totals[k].input = use(ir_.accumulators[k].input, ir_.accumulators[k].loop);
@@ -179,7 +179,7 @@ class Program::Builder {
         }
     }
     for (const Output& o : ir_.outputs)
-      if (o.stage == stage_ && o.row == row_) output(o);
+      if (o.stage == stage_ && o.outer == outer_) output(o);
     for (const Instruction& i : scope_->code)
       if (i.access != kNone && std::find(scope_->accesses.begin(), scope_->accesses.end(), i.access) == scope_->accesses.end())
         scope_->accesses.push_back(i.access);
@@ -204,7 +204,7 @@ class Program::Builder {
         i.access = x.access;
         if (x.predicate == kNone) {
           i.kind = Instruction::Kind::load;
-          i.lasting = !row_ && ir_.accesses[x.access].step == Access::Step::zero;
+          i.lasting = !outer_ && ir_.accesses[x.access].step == Access::Step::zero;
         } else {
           i.kind = Instruction::Kind::load_if;
           i.b = use(x.predicate, DType::b1);
@@ -272,7 +272,7 @@ class Program::Builder {
           if (ir_.accumulators[k].result == index) p_.totals[k].result = out;
         return out;
       }
-      case Value::Kind::carried:
+      case Value::Kind::register_cached:
         raise(ErrorKind::Runtime, "tier 0: expected a kernel for the CPU, got value {} that stays in a thread's register", index);
       case Value::Kind::constant: break;
     }
@@ -332,7 +332,7 @@ class Program::Builder {
   const Ir& ir_;
   Program& p_;
   int stage_ = 0;
-  bool row_ = false;
+  bool outer_ = false;
   Scope* scope_ = nullptr;
   std::vector<Register> registers_;
   std::vector<int16_t> rows_;                      // registers of the rows' values
@@ -368,7 +368,7 @@ Program::Program(const Ir& ir)
       rows(stages) {
   for (const Access& a : accesses) {
     unit.push_back(a.role == Access::Role::coordinate ? 1 : itemsize(a.dtype));
-    row_access.push_back(a.row && walk != Walk::map);
+    row_access.push_back(a.outer && walk != Walk::map);
   }
   for (size_t k = 0; k < ir.accumulators.size(); ++k) {
     const Accumulator& a = ir.accumulators[k];

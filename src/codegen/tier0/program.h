@@ -64,7 +64,7 @@ struct Constant {
 
 struct Program {
   explicit Program(const Ir& ir);
-  void run(int entry, const int64_t* words, int64_t begin, int64_t end) const;
+  void run(int entry, const int64_t* parameters, int64_t begin, int64_t end) const;
 
   Walk walk;
   int kept, reduced, stages;

@@ -19,8 +19,9 @@ class Tier0Program {
   Tier0Program(Tier0Program&&) noexcept;
   Tier0Program& operator=(Tier0Program&&) noexcept;
 
-  /// Runs items [begin, end) of an entry (see print_cpu) with the parameter block `words`. Safe from several threads for disjoint items.
-  void run(int entry, const int64_t* words, int64_t begin, int64_t end) const;
+  /// Runs items [begin, end) of an entry (see print_cpu) with the parameter block `parameters`. Safe from several threads for disjoint
+  /// items.
+  void run(int entry, const int64_t* parameters, int64_t begin, int64_t end) const;
 
   /// Tells whether this processor has what the loops are built for: AVX2, FMA and F16C.
   static bool supported();
@@ -37,6 +38,6 @@ Tier0Loop tier0_loop(Op op, DType type);
 Tier0Loop tier0_cast(DType from, DType to);
 
 /// Tier0Program, once.
-void interpret(const Ir& ir, int entry, const int64_t* words, int64_t begin, int64_t end);
+void interpret(const Ir& ir, int entry, const int64_t* parameters, int64_t begin, int64_t end);
 
 }  // namespace bc

@@ -46,27 +46,27 @@ Array array_of_one(const Element& element);
 /// Tells whether it was done.
 bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values.
-std::optional<Array> pick_few(const Array& a, const Array& index);
+std::optional<Array> pick_small(const Array& a, const Array& index);
 /// a[index] = value likewise. Tells whether it was done.
-bool put_few(const Array& a, const Array& index, const Arg& value);
+bool put_small(const Array& a, const Array& index, const Arg& value);
 /// The places of what is true in a 1-d array of integers or truth values.
-std::optional<Array> places_few(const Array& a);
+std::optional<Array> nonzero_small(const Array& a);
 /// How often each integer from 0 on occurs in a 1-d array, at least `least` counts, or the sums of their `weights` in the order of the
 /// elements. Computes the arrays if they are not yet.
-std::optional<Array> count_few(const Array& a, const Array& weights, int64_t least);
+std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least);
 /// The line through points at each of `x`, as numpy.interp; the first and the last value beyond the points unless given.
-std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
-                                     std::optional<double> right);
+std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
+                                  std::optional<double> right);
 /// The sums of a[i - before + j] * v[j] over the j where both have elements, in their order, for each i below `count`.
-std::optional<Array> correlate_few(const Array& a, const Array& v, int64_t before, int64_t count);
+std::optional<Array> correlate_small(const Array& a, const Array& v, int64_t before, int64_t count);
 /// The bits of 1-d uint8, the highest first, and bytes of so many booleans.
-std::optional<Array> unpack_few(const Array& a);
-std::optional<Array> pack_few(const Array& a);
+std::optional<Array> unpackbits_small(const Array& a);
+std::optional<Array> packbits_small(const Array& a);
 /// 1-d arrays of one type, one after the other.
-std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
+std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype);
 /// A reduction row over all of a 1-d array, where the order of the elements does not matter. Tells whether it was done.
-bool reduce_few(Op op, const Array& a, Element* made);
+bool reduce_small(Op op, const Array& a, Element* made);
 /// a · b of two small matrices whose product is one of float32 or of float64.
-std::optional<Array> multiply_few(const Array& a, const Array& b);
+std::optional<Array> matmul_small(const Array& a, const Array& b);
 
 }  // namespace bc

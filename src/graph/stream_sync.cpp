@@ -100,7 +100,7 @@ void Tape::mark() {
         event_tick_ = tick();
       }
     }
-    if (!lent()) return;
+    if (!unowned()) return;
     default_tape(device()).wait_for({this, tick()});
     pool_hand_over(device(), stream_.native);
   } catch (const Error&) {
@@ -249,7 +249,7 @@ void Tape::synchronize() {
   }
   try {
     // Without the lock, so that other threads go on recording.
-    if (!lent())
+    if (!unowned())
       backend(device()).synchronize(stream_);
     else if (const StreamEvent* last = last_event())
       last->synchronize();
@@ -261,7 +261,7 @@ void Tape::synchronize() {
   note_done(reached);
   check_errors();
   // What was freed meanwhile may still be in use.
-  if (reached == tick() && !lent()) pool_synchronized(device(), stream_.native);
+  if (reached == tick() && !unowned()) pool_synchronized(device(), stream_.native);
 }
 
 void Tape::begin_capture(std::shared_ptr<Capture> capture) {
@@ -295,14 +295,14 @@ void Tape::before_capture() {
 }
 
 void Tape::enter_capture(std::shared_ptr<Capture> capture) {
-  words_outside_ = words;
+  status_outside_ = status;
   if (capture->origin != this) {
     // The stream may be at work outside while the graph runs, which waits for its origin alone. An error is the graph's.
-    words.tickets = nullptr;
-    words.count = 0;
-    words.error = capture->origin->words.error;
+    status.tickets = nullptr;
+    status.count = 0;
+    status.error = capture->origin->status.error;
   }
-  words.watched = false;
+  status.watched = false;
   capture_ = std::move(capture);
 }
 
@@ -315,12 +315,12 @@ void Tape::leave_capture() {
   TapeLock lock(*this);
   if (!capture_) return;
   flush();
-  if (words.watched) {
+  if (status.watched) {
     capture_->checked = true;
-    capture_->file = words.file;
-    capture_->line = words.line;
+    capture_->file = status.file;
+    capture_->line = status.line;
   }
-  words = words_outside_;
+  status = status_outside_;
   seen_ = std::move(seen_outside_);
   capture_ = nullptr;
 }
@@ -341,7 +341,7 @@ void Tape::launch_graph(const std::shared_ptr<Capture>& graph, const std::functi
   // A graph in a graph lives as long as the outer one.
   if (capture_) capture_->owned.push_back(graph);
   if (!graph->checked) return;
-  StreamWords& w = origin.words;
+  StreamStatus& w = origin.status;
   w.watched = true;
   w.file = graph->file;
   w.line = graph->line;

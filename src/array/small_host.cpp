@@ -1,4 +1,4 @@
-#include "array/few.h"
+#include "array/small_host.h"
 
 #include <algorithm>
 #include <cstring>
@@ -119,7 +119,7 @@ bool find_places(const Array& index, int64_t extent, Places* places) {
 
 }  // namespace
 
-std::optional<Array> pick_few(const Array& a, const Array& index) {
+std::optional<Array> pick_small(const Array& a, const Array& index) {
   if (!open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
@@ -322,9 +322,9 @@ bool is_plain(const ElementTerm& term, int64_t* value) {
 
 /// Any other row, by the loop that the built-in kernels run.
 bool apply_by_loop(Op op, std::span<const ElementTerm> terms, Element* made) {
-  const OpInfo& row = info(op);
-  const bool plain_types = row.signature == Signature::same || row.signature == Signature::divide;
-  if (row.kind != OpKind::elementwise || !plain_types || row.nin != terms.size()) return false;
+  const OpInfo& spec = info(op);
+  const bool plain_types = spec.signature == Signature::same || spec.signature == Signature::divide;
+  if (spec.kind != OpKind::elementwise || !plain_types || spec.nin != terms.size()) return false;
   OperandType types[3];
   bool weak = false, unsigned_64 = false, signed_int = false;
   for (size_t k = 0; k < terms.size(); ++k) {
@@ -424,7 +424,7 @@ bool put_row(const Array& place, const Arg& value) {
   return true;
 }
 
-bool put_few(const Array& a, const Array& index, const Arg& value) {
+bool put_small(const Array& a, const Array& index, const Arg& value) {
   if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
   const TapeLock lock(tape(a.device()));
   Room room;
@@ -444,7 +444,7 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
   return true;
 }
 
-std::optional<Array> places_few(const Array& a) {
+std::optional<Array> nonzero_small(const Array& a) {
   const bool number = a.dtype() == DType::f64 || a.dtype() == DType::f32;
   if (!open(a.device()) || (is_inexact(a.dtype()) && !number) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
@@ -494,7 +494,7 @@ const char* first_element(const Array& a) { return static_cast<const char*>(data
 
 }  // namespace
 
-std::optional<Array> count_few(const Array& a, const Array& weights, int64_t least) {
+std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least) {
   // A kernel begins after the time that so many take, and other threads may wait so long for the interpreter's lock.
   constexpr int64_t kMostElements = 1 << 13, kMostCounts = 1 << 13;
   const auto fits = [&](const Array& x) {
@@ -549,8 +549,8 @@ double interpolated(double x, const double* xp, const double* fp, int64_t n, dou
 
 }  // namespace
 
-std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
-                                     std::optional<double> right) {
+std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
+                                  std::optional<double> right) {
   const Device device = x.device();
   if (!open(device) || xp.ndim() != 1 || fp.ndim() != 1 || xp.size() == 0 || xp.size() != fp.size()) return std::nullopt;
   const double *at = plain_doubles(x, device), *places = plain_doubles(xp, device), *values = plain_doubles(fp, device);
@@ -563,7 +563,7 @@ std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Arra
   return made;
 }
 
-std::optional<Array> correlate_few(const Array& a, const Array& v, int64_t before, int64_t count) {
+std::optional<Array> correlate_small(const Array& a, const Array& v, int64_t before, int64_t count) {
   constexpr int64_t kMostWork = 1 << 13;
   const Device device = a.device();
   if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || v.size() == 0 || count * v.size() > kMostWork || count < 1) return std::nullopt;
@@ -589,7 +589,7 @@ std::optional<Array> correlate_few(const Array& a, const Array& v, int64_t befor
   return made;
 }
 
-std::optional<Array> unpack_few(const Array& a) {
+std::optional<Array> unpackbits_small(const Array& a) {
   if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kFew || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
   Array made = empty(Dims{a.size() * 8}, DType::u8, a.device());
@@ -599,7 +599,7 @@ std::optional<Array> unpack_few(const Array& a) {
   return made;
 }
 
-std::optional<Array> pack_few(const Array& a) {
+std::optional<Array> packbits_small(const Array& a) {
   const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
   if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > 8 * kFew || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
@@ -610,7 +610,7 @@ std::optional<Array> pack_few(const Array& a) {
   return made;
 }
 
-std::optional<Array> join_few(std::span<const Array> arrays, DType dtype) {
+std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype) {
   const Device device = arrays[0].device();
   if (!open(device)) return std::nullopt;
   int64_t total = 0;
@@ -674,7 +674,7 @@ bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int
 
 }  // namespace
 
-std::optional<Array> multiply_few(const Array& a, const Array& b) {
+std::optional<Array> matmul_small(const Array& a, const Array& b) {
   // To record a product and to run it takes 2 us; of more multiplications than these that is little.
   constexpr int64_t kMostWork = 64 * 64 * 64;
   const DType dtype = promote(a.dtype(), b.dtype());
@@ -745,7 +745,7 @@ bool reduce_numbers(Op op, DType dtype, Numbers<T> all, Element* made) {
 
 }  // namespace
 
-bool reduce_few(Op op, const Array& a, Element* made) {
+bool reduce_small(Op op, const Array& a, Element* made) {
   if (a.ndim() != 1 || a.shape()[0] == 0 || !open(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   Near near;
