@@ -125,7 +125,7 @@ std::string BodyPrinter::expression(int index) const {
 }
 
 const char* BodyPrinter::shared_random_text(const Value& x) const {
-  if (ir_.target != Target::cuda || ir_.vector < 2 || x.kind != Value::Kind::op || x.outer) return nullptr;
+  if (ir_.target != Target::cuda || ir_.schedule.vector < 2 || x.kind != Value::Kind::op || x.outer) return nullptr;
   const bool wide = x.dtype == DType::f64;
   if (!wide && x.dtype != DType::f32) return nullptr;
   switch (x.op) {
@@ -189,7 +189,7 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
   if (!random) return out;
   // The words of a block's worth of numbers from the first on. Where neighbours have neighbouring numbers, as the compiler sees in most
   // programs, each takes its word; else each makes its own block.
-  return out + fmt::format("constexpr int kNeighbours = {};\n", ir_.vector) + R"(struct RandomWords {
+  return out + fmt::format("constexpr int kNeighbours = {};\n", ir_.schedule.vector) + R"(struct RandomWords {
   u64 seed, first;
   u32x4 words;
 };

@@ -34,11 +34,12 @@ ParamLayout param_layout(const Ir& ir) {
 Hash128 structure_hash(const Ir& ir) {
   Hasher h(static_cast<uint64_t>(ir.target) + 1);
   h.add(static_cast<uint64_t>(ir.walk) | uint64_t(ir.kept) << 8 | uint64_t(ir.reduced) << 16 | uint64_t(ir.stages) << 24 |
-        uint64_t(ir.wide) << 32 | uint64_t(ir.in_place) << 33 | uint64_t(ir.segmented) << 34 | uint64_t(ir.checked) << 35 |
-        uint64_t(ir.cached) << 36 | uint64_t(ir.vector) << 40 | uint64_t(ir.unroll) << 48 | uint64_t(ir.tile) << 56);
-  h.add(uint64_t(ir.group) | uint64_t(ir.constants) << 16 | uint64_t(ir.gather_slots) << 32 | uint64_t(ir.inside_slots) << 48);
+        uint64_t(ir.schedule.wide) << 32 | uint64_t(ir.in_place) << 33 | uint64_t(ir.schedule.segmented) << 34 |
+        uint64_t(ir.checked) << 35 | uint64_t(ir.schedule.cached) << 36 | uint64_t(ir.schedule.vector) << 40 |
+        uint64_t(ir.schedule.unroll) << 48 | uint64_t(ir.schedule.tile) << 56);
+  h.add(uint64_t(ir.schedule.group) | uint64_t(ir.constants) << 16 | uint64_t(ir.gather_slots) << 32 | uint64_t(ir.inside_slots) << 48);
   h.add(uint64_t(ir.accesses.size()) | uint64_t(ir.accumulators.size()) << 20 | uint64_t(ir.outputs.size()) << 40 |
-        uint64_t(ir.rows) << 56 | uint64_t(ir.outer_rows) << 60);
+        uint64_t(ir.schedule.rows) << 56 | uint64_t(ir.schedule.outer_rows) << 60);
   for (DType t : ir.constant_dtypes) h.add(static_cast<uint64_t>(t));
   for (const Access& a : ir.accesses)
     h.add(static_cast<uint64_t>(a.role) | uint64_t(a.dtype) << 8 | uint64_t(a.step) << 16 | uint64_t(a.outer) << 24 |

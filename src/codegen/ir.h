@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/schedule.h"
 #include "core/dtype.h"
 #include "core/hash.h"
 #include "primitives/ops.h"
@@ -22,16 +23,16 @@ struct Access {
   Step step = Step::unit;    ///< along the innermost axis that the skeleton walks
   bool outer = false;        ///< over the kept axes only (what comes after a reduction)
   bool vector = false;       ///< CUDA: every vector of it is aligned
-  bool still = false;        ///< CUDA, where Ir::rows > 1: the same for all rows of a group
-  bool still_outer = false;  ///< CUDA, where Ir::outer_rows > 1: the same along the axis before the last kept one
-  bool tiled = false;        ///< CUDA, where Ir::tile: read along the axis before the last one, through shared memory
+  bool still = false;        ///< CUDA, where Schedule::rows > 1: the same for all rows of a group
+  bool still_outer = false;  ///< CUDA, where Schedule::outer_rows > 1: the same along the axis before the last kept one
+  bool tiled = false;        ///< CUDA, where Schedule::tile: read along the axis before the last one, through shared memory
 };
 
 inline constexpr int16_t kNone = -1;
 
 /// One SSA value of a kernel's body.
 struct Value {
-  /// register_cached: the value args[0] of an earlier stage, kept in a register since then (where Ir::cached)
+  /// register_cached: the value args[0] of an earlier stage, kept in a register since then (where Schedule::cached)
   enum class Kind : uint8_t { load, coordinate, constant, op, gather, inside, result, register_cached };
   Kind kind = Kind::op;
   Op op = Op::cast;
@@ -68,8 +69,6 @@ struct Output {
   int16_t predicate = kNone;
 };
 
-inline constexpr int kCudaBlock = 256;
-
 /// How the reduced axes are walked.
 enum class Walk : uint8_t {
   map,      ///< nothing is reduced
@@ -84,18 +83,10 @@ struct Ir {
   Walk walk = Walk::map;
   int kept = 1;
   int reduced = 0;
-  int stages = 1;          ///< rows only: how often a row is walked; a stage may use the results of the ones before
-  bool wide = false;       ///< CUDA: indices need 64 bits
-  bool in_place = false;   ///< an output may be an input: no element may be read after its place is written
-  bool segmented = false;  ///< a row is reduced in segments whose partial results a second step joins
-  bool checked = false;    ///< a gather reports indices out of range
-  int vector = 1;          ///< CUDA: elements a thread handles as one access
-  int group = 256;         ///< CUDA rows: threads of a row; a power of two
-  int unroll = 1;          ///< CUDA rows: vectors a thread holds at a time
-  int rows = 1;            ///< CUDA rows: neighbouring rows that a group of threads reduces, where they share an operand
-  int outer_rows = 1;      ///< CUDA rows: such rows along the axis before the last kept one: the group reduces a rectangle of rows
-  bool cached = false;     ///< CUDA rows: one tile covers the row, so what a stage computed may stay in registers for the next
-  int tile = 0;            ///< CUDA maps: the side of a block's square of the last two axes, where some operand is transposed; 0: none
+  int stages = 1;         ///< rows only: how often a row is walked; a stage may use the results of the ones before
+  bool in_place = false;  ///< an output may be an input: no element may be read after its place is written
+  bool checked = false;   ///< a gather reports indices out of range
+  Schedule schedule;
   int constants = 0;
   std::vector<DType> constant_dtypes;
   int gather_slots = 0;  ///< (extent, stride) pairs
@@ -114,18 +105,6 @@ struct Ir {
   bool may_leave(int stage) const;
   /// Tells whether an accumulator can read memory as it lies: its input is a unit-stride load of its own type.
   bool direct(const Accumulator& a) const;
-  /// Rows that a group of threads reduces.
-  int rows_of_group() const { return rows * outer_rows; }
-  /// CUDA, where Ir::outer_rows > 1: groups of a block along the last kept axis and along the one before, about as many.
-  struct Square {
-    int across, down;
-  };
-  Square groups_of_block() const {
-    int across = 1;
-    const int groups = (group > kCudaBlock ? group : kCudaBlock) / group;
-    while (across * across < groups) across *= 2;
-    return {across, groups / across};
-  }
   /// A function whose user asked for contraction has a kernel for itself.
   bool contract() const { return !users.empty() && users[0]->contract; }
 };

@@ -52,7 +52,7 @@ class CpuPrinter {
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows() : columns();
     if (ir_.checked) t += fmt::format("if (bad_index != 0) *load_word<u32*>(p->w + {}) = 1;\n", p_.error);
     t += "}\n";
-    if (ir_.segmented) {
+    if (ir_.schedule.segmented) {
       out.entries.push_back(name + "_join");
       t += fmt::format("extern \"C\" void {}_join(const P* __restrict__ p, i64 begin, i64 end) {{\n{}{}{}{}}}\n", name,
                        ir_.checked ? "u32 bad_index = 0;\n" : "", body_.constants(), join(),
@@ -357,7 +357,7 @@ class CpuPrinter {
 
   std::string rows() {
     std::string out = "for (i64 item = begin; item < end; ++item) {\n";
-    if (ir_.segmented) {
+    if (ir_.schedule.segmented) {
       // Rows may lie between each other, as the columns of a narrow matrix do: a segment of all of them, then the next.
       out += fmt::format("const i64 segs = {0}, row = item % {1}, seg = item / {1};\n", word(p_.segments), word(p_.kept_size));
       out +=
@@ -369,7 +369,7 @@ class CpuPrinter {
     std::set<int> declared;
     for (int s = 0; s < ir_.stages; ++s) {
       for (bool outer : {false, true}) {
-        if (outer && ir_.segmented) continue;
+        if (outer && ir_.schedule.segmented) continue;
         for (int a : body_.accesses(s, outer))
           if (declared.insert(a).second)
             out += pointer(a, ir_.kept, 0) + (ir_.accesses[a].outer ? "" : step(a, ir_.kept + ir_.reduced - 1));
@@ -377,7 +377,7 @@ class CpuPrinter {
     }
     for (int s = 0; s < ir_.stages; ++s) {
       out += row_stage(s);
-      if (ir_.segmented) {
+      if (ir_.schedule.segmented) {
         for (size_t k = 0; k < ir_.accumulators.size(); ++k)
           out += fmt::format("{} = total{};\n",
                              partial(static_cast<int>(k), "row * segs + seg", fmt::format("{} * segs", word(p_.kept_size))), k);
@@ -437,7 +437,7 @@ class CpuPrinter {
       out += row + "}\n}\n";
     }
     out += climb + "}\n";
-    if (ir_.segmented) {
+    if (ir_.schedule.segmented) {
       const std::string items = fmt::format("{} * segs", word(p_.kept_size));
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
         out += fmt::format("for (i64 j = 0; j < n; ++j) {} = top{}[j];\n",

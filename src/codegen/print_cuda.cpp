@@ -31,11 +31,11 @@ class CudaPrinter {
     out.entries.push_back(name);
     std::string& t = out.text;
     out.contract = ir_.contract();
-    out.quick = (ir_.walk != Walk::map || ir_.vector > 1) && ir_.users.empty();
-    t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.wide ? "i64" : "i32");
+    out.quick = (ir_.walk != Walk::map || ir_.schedule.vector > 1) && ir_.users.empty();
+    t += user_functions(ir_) + "namespace bc {\n" + params_struct(ir_) + fmt::format("using I = {};\n", ir_.schedule.wide ? "i64" : "i32");
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) t += reduction_struct(ir_, static_cast<int>(k));
     t += body_.functions();
-    const int threads = ir_.walk == Walk::rows ? std::max(ir_.group, kCudaBlock) : kCudaBlock;
+    const int threads = ir_.walk == Walk::rows ? std::max(ir_.schedule.group, kCudaBlock) : kCudaBlock;
     t += fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(const __grid_constant__ P p) {{\n", threads, name) +
          body_.constants();
     t += ir_.walk == Walk::map ? map() : ir_.walk == Walk::rows ? rows(threads) : columns();
@@ -50,8 +50,8 @@ class CudaPrinter {
   /// An access read or written as one vector.
   bool vectorized(int access) const {
     const Access& a = ir_.accesses[access];
-    return ir_.vector > 1 && a.vector && !row_access(access) && a.step == Access::Step::unit && a.role != Access::Role::coordinate &&
-           a.role != Access::Role::gather && !predicated_.contains(access);
+    return ir_.schedule.vector > 1 && a.vector && !row_access(access) && a.step == Access::Step::unit &&
+           a.role != Access::Role::coordinate && a.role != Access::Role::gather && !predicated_.contains(access);
   }
 
   std::string element(int access) const {
@@ -77,7 +77,7 @@ class CudaPrinter {
     std::string out;
     if (count == 0) return out;
     // Unsigned division is the cheaper one.
-    const char* type = ir_.wide ? "u64" : "u32";
+    const char* type = ir_.schedule.wide ? "u64" : "u32";
     out += fmt::format("{} {}_rest = {};\n", type, prefix, linear);
     for (int d = count - 1; d > 0; --d)
       out += fmt::format("const I {0}{1} = I({0}_rest % {3}({2})); {0}_rest /= {3}({2});\n", prefix, d, word(shape_word + d), type);
@@ -91,9 +91,9 @@ class CudaPrinter {
     const int w = access_word(access);
     std::string sum = extra;
     for (int d = 0; d < kept; ++d) {
-      if ((ir_.rows > 1 && a.still && d == kept - 1) || (ir_.outer_rows > 1 && a.still_outer && d == kept - 2)) continue;
-      const bool unit = ir_.walk == Walk::map && ir_.vector > 1 && a.step == Access::Step::unit && d == kept - 1 && !row_access(access) &&
-                        a.role != Access::Role::coordinate && a.role != Access::Role::gather;
+      if ((ir_.schedule.rows > 1 && a.still && d == kept - 1) || (ir_.schedule.outer_rows > 1 && a.still_outer && d == kept - 2)) continue;
+      const bool unit = ir_.walk == Walk::map && ir_.schedule.vector > 1 && a.step == Access::Step::unit && d == kept - 1 &&
+                        !row_access(access) && a.role != Access::Role::coordinate && a.role != Access::Role::gather;
       sum += unit ? fmt::format(" + x{}", d) : fmt::format(" + x{} * {}", d, word(w + 1 + d));
     }
     if (!row_access(access))
@@ -126,15 +126,15 @@ class CudaPrinter {
       if (!vectorized(a)) continue;
       const char* type = info(ir_.accesses[a].dtype).c_name;
       if (ir_.accesses[a].role == Access::Role::store) {
-        load += fmt::format("Vec<{}, {}> l{};\n", type, ir_.vector, a);
-        store += fmt::format("*reinterpret_cast<Vec<{0}, {1}>*>(q{2}) = l{2};\n", type, ir_.vector, a);
+        load += fmt::format("Vec<{}, {}> l{};\n", type, ir_.schedule.vector, a);
+        store += fmt::format("*reinterpret_cast<Vec<{0}, {1}>*>(q{2}) = l{2};\n", type, ir_.schedule.vector, a);
       } else {
-        load += fmt::format("const Vec<{0}, {1}> l{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(q{2});\n", type, ir_.vector, a);
+        load += fmt::format("const Vec<{0}, {1}> l{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(q{2});\n", type, ir_.schedule.vector, a);
       }
     }
     return load + body_.random_blocks(stage) +
-           fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.vector, head, body_.values(stage, false),
-                       body_.outputs(stage, false), sink) +
+           fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{}}}\n", ir_.schedule.vector, head,
+                       body_.values(stage, false), body_.outputs(stage, false), sink) +
            before_stores + store + after_stores;
   }
 
@@ -152,8 +152,8 @@ class CudaPrinter {
   /// A block's square of the last two axes: operands that lie along the axis before the last one are read along it, put into shared memory,
   /// and read from there along the last one.
   std::string tiles(const std::set<int>& used) const {
-    const int inner = ir_.kept - 1, side = ir_.tile, rows = kCudaBlock / side;
-    const char* type = ir_.wide ? "u64" : "u32";
+    const int inner = ir_.kept - 1, side = ir_.schedule.tile, rows = kCudaBlock / side;
+    const char* type = ir_.schedule.wide ? "u64" : "u32";
     std::string out =
         fmt::format("constexpr int kSide = {}, kRows = {};\nconst int c = threadIdx.x % kSide, r = threadIdx.x / kSide;\n", side, rows);
     out += fmt::format("const I width = {}, height = {};\n", word(p_.kept_shape + inner), word(p_.kept_shape + inner - 1));
@@ -190,8 +190,8 @@ class CudaPrinter {
   std::string map() {
     find_predicated(0);
     const std::set<int> used = body_.accesses(0, false);
-    if (ir_.tile) return tiles(used);
-    const int inner = ir_.kept - 1, v = ir_.vector;
+    if (ir_.schedule.tile) return tiles(used);
+    const int inner = ir_.kept - 1, v = ir_.schedule.vector;
     const bool fast = has_fast_body();
     std::string out;
     for (int a : used) out += step(a, inner);
@@ -202,7 +202,7 @@ class CudaPrinter {
     };
     // The grid covers all. A loop that runs once would be unrolled, and take the compiler half its time.
     const std::string walk = fmt::format("if (const I i = I(blockIdx.x) * {0} + threadIdx.x; i < total) {{\n", kCudaBlock);
-    const char* type = ir_.wide ? "u64" : "u32";
+    const char* type = ir_.schedule.wide ? "u64" : "u32";
     const bool line = inner == 0 && v > 1;  // its last vector may not be whole
     // The elements of one vector at once; where `good` says no, one by one.
     auto body = [&] {
@@ -290,36 +290,36 @@ class CudaPrinter {
                        [&](const Accumulator& a) { return a.stage == stage && info(a.op).state == ReduceState::moments; });
   }
   /// The index of a row's state among those of its group, where a group has several rows.
-  const char* of_row() const { return ir_.rows > 1 ? "[j]" : ""; }
+  const char* of_row() const { return ir_.schedule.rows > 1 ? "[j]" : ""; }
   /// Joins `count` of the elements that a thread holds, whose first vector lies at `at` of the row, into its states.
   std::string join_tile(int stage, int elements, const std::string& count, const std::string& at) const {
     std::string out;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       if (ir_.accumulators[k].stage == stage)
         out += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}{6}, empty{0}{6}, b{0}, {3}, {4}, i64({5}) * {2});\n", k, elements,
-                           ir_.vector, count, at, ir_.group, of_row());
+                           ir_.schedule.vector, count, at, ir_.schedule.group, of_row());
     return out;
   }
 
   /// The coordinates of row `j` of a group's square, which begins at `first` of the last kept axis and `first_outer` of the one before.
   std::string row_of_square(const char* j) const {
-    return fmt::format("const I x{} = first + {} % {}, x{} = first_outer + {} / {};\n", ir_.kept - 1, j, ir_.rows, ir_.kept - 2, j,
-                       ir_.rows);
+    return fmt::format("const I x{} = first + {} % {}, x{} = first_outer + {} / {};\n", ir_.kept - 1, j, ir_.schedule.rows, ir_.kept - 2, j,
+                       ir_.schedule.rows);
   }
 
   /// A block's groups have squares of rows that lie in a square themselves, so that what they share comes from near memory.
   std::string square_of_rows() const {
     const int inner = ir_.kept - 1;
-    const Ir::Square groups = ir_.groups_of_block();
-    std::string out = fmt::format("{} rest = blockIdx.x;\n", ir_.wide ? "u64" : "u32");
+    const Schedule::Square groups = ir_.schedule.groups_of_block();
+    std::string out = fmt::format("{} rest = blockIdx.x;\n", ir_.schedule.wide ? "u64" : "u32");
     const auto axis = [&](const char* name, const char* sub, int shape_word, int groups_along, int rows) {
       out += fmt::format(
           "const I {0}_extent = {3}, {0}_blocks = ({0}_extent + {2} - 1) / {2}, {0}_here = I(rest % {0}_blocks) * {2} + {1} * {4};\n"
           "rest /= {0}_blocks;\n",
           name, sub, groups_along * rows, word(shape_word), rows);
     };
-    axis("first", fmt::format("(sub % {})", groups.across).c_str(), p_.kept_shape + inner, groups.across, ir_.rows);
-    axis("first_outer", fmt::format("(sub / {})", groups.across).c_str(), p_.kept_shape + inner - 1, groups.down, ir_.outer_rows);
+    axis("first", fmt::format("(sub % {})", groups.across).c_str(), p_.kept_shape + inner, groups.across, ir_.schedule.rows);
+    axis("first_outer", fmt::format("(sub / {})", groups.across).c_str(), p_.kept_shape + inner - 1, groups.down, ir_.schedule.outer_rows);
     out +=
         "const bool there = first_here < first_extent && first_outer_here < first_outer_extent;\n"
         "const I first = there ? first_here : 0, first_outer = there ? first_outer_here : 0;\n";
@@ -328,7 +328,7 @@ class CudaPrinter {
 
   /// Totals of a group's square: each lane finishes the rows that it has the totals of.
   std::string join_square() const {
-    const int g = ir_.group, rows = ir_.rows_of_group(), held = std::max(1, rows / g), lanes = std::max(1, g / rows);
+    const int g = ir_.schedule.group, rows = ir_.schedule.rows_of_group(), held = std::max(1, rows / g), lanes = std::max(1, g / rows);
     return fmt::format(
                "const auto totals = rows_join<Red0, {0}, {1}>(part0, lane, active);\n#pragma unroll\nfor (int e = 0; e < {2}; ++e) {{\n"
                "const {3} total0 = totals.state[e];\nconst int j = lane / {4} * {2} + e;\nconst bool writes = there && lane % {4} == 0;\n",
@@ -337,40 +337,41 @@ class CudaPrinter {
   }
 
   std::string rows(int threads) {
-    const int g = ir_.group, v = ir_.vector, u = ir_.unroll, held_elements = u * v;
+    const int g = ir_.schedule.group, v = ir_.schedule.vector, u = ir_.schedule.unroll, held_elements = u * v;
     const int rows_per_block = threads / g;
     std::string out;
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
     out += fmt::format("__shared__ __align__(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
     out += fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
-    if (ir_.segmented) {
+    if (ir_.schedule.segmented) {
       out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n",
                          word(p_.segments));
       out += fmt::format("const I lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
-    } else if (ir_.outer_rows > 1) {
+    } else if (ir_.schedule.outer_rows > 1) {
       out += square_of_rows();
     } else {
       out += fmt::format(
           "const I row_here = (I(blockIdx.x) * {0} + sub) * {2};\nconst bool there = row_here < {1};\n"
           "const I row = there ? row_here : {1} - {2};\n",
-          rows_per_block, word(p_.kept_size), ir_.rows);
+          rows_per_block, word(p_.kept_size), ir_.schedule.rows);
     }
-    if (!ir_.segmented) out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
+    if (!ir_.schedule.segmented) out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
     out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
-    if (ir_.outer_rows == 1) out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    if (ir_.schedule.outer_rows == 1) out += coordinates("row", "x", p_.kept_shape, ir_.kept);
     // Rows of a group are neighbours along the last kept axis and the one before: j counts them.
     std::string each_row, end_row;
-    if (ir_.outer_rows > 1) {
-      each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\n", ir_.rows_of_group()) + row_of_square("j");
+    if (ir_.schedule.outer_rows > 1) {
+      each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\n", ir_.schedule.rows_of_group()) + row_of_square("j");
       end_row = "}\n";
-    } else if (ir_.rows > 1) {
+    } else if (ir_.schedule.rows > 1) {
       out += fmt::format("const I first = x{};\n", ir_.kept - 1);
-      each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\nconst I x{} = first + j;\n", ir_.rows, ir_.kept - 1);
+      each_row =
+          fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\nconst I x{} = first + j;\n", ir_.schedule.rows, ir_.kept - 1);
       end_row = "}\n";
     }
     // Threads past the last row walk that row too where its result is used as an index: without a row they would find a wrong one.
-    const bool all_walk = ir_.segmented || ir_.checked;
+    const bool all_walk = ir_.schedule.segmented || ir_.checked;
     // What later stages take from earlier ones stays in registers.
     std::set<int> kept;
     for (const Value& x : ir_.values)
@@ -381,11 +382,11 @@ class CudaPrinter {
       find_predicated(s);
       const std::set<int> used = body_.accesses(s, false);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-        if (ir_.accumulators[k].stage == s && ir_.rows == 1)
+        if (ir_.accumulators[k].stage == s && ir_.schedule.rows == 1)
           out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
         else if (ir_.accumulators[k].stage == s)
           out += fmt::format("{0} part{1}[{2}]; bool empty{1}[{2}];\n#pragma unroll\nfor (int j = 0; j < {2}; ++j) empty{1}[j] = true;\n",
-                             state(static_cast<int>(k)), k, ir_.rows_of_group());
+                             state(static_cast<int>(k)), k, ir_.schedule.rows_of_group());
       bool walks = !used.empty();
       for (const Value& x : ir_.values)
         walks |= x.stage == s && !x.outer && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
@@ -401,7 +402,7 @@ class CudaPrinter {
         const std::string loop = fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n", u) + here;
         const std::string inside = std::string("if (r < hi") + (all_walk ? "" : " && there") + ") {\n";
         const Tile tile = tile_of(s, held_elements);
-        if (ir_.cached) {
+        if (ir_.schedule.cached) {
           // One tile covers the row, and values stay in registers.
           std::string sink;
           for (int k : kept)
@@ -425,7 +426,7 @@ class CudaPrinter {
           out += join_tile(s, v, std::to_string(v), "r") + end_row + "}\n}\n";
         }
       }
-      if (ir_.outer_rows > 1) {
+      if (ir_.schedule.outer_rows > 1) {
         out += join_square();
         for (int a : body_.accesses(s, true)) out += pointer(a, ir_.kept, 0);
         out += finish(s, "writes") + "}\n";
@@ -438,7 +439,7 @@ class CudaPrinter {
             fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}{4}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n",
                         state(static_cast<int>(k)), k, g, std::max(1, g / 32), of_row());
       }
-      if (ir_.segmented) {
+      if (ir_.schedule.segmented) {
         const std::string items = fmt::format("{} * segs", word(p_.kept_size));
         out += "if (lane == 0) {\n";
         for (size_t k = 0; k < ir_.accumulators.size(); ++k)
@@ -463,7 +464,7 @@ class CudaPrinter {
 
   std::string columns() {
     find_predicated(0);
-    const int v = ir_.vector, inner = ir_.kept - 1;
+    const int v = ir_.schedule.vector, inner = ir_.kept - 1;
     const std::set<int> used = body_.accesses(0, false);
     int bytes = 16;
     for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
@@ -496,7 +497,7 @@ class CudaPrinter {
       return partial(static_cast<int>(k), fmt::format("i64({}) * {} + i64(outer) * width + column + u", seg, word(p_.kept_size)), items);
     };
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += group_tree(static_cast<int>(k), "active");
-    if (ir_.segmented) {
+    if (ir_.schedule.segmented) {
       out += fmt::format("if (group == 0 && there) {{\n#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n", v);
       for (size_t k = 0; k < ir_.accumulators.size(); ++k) out += fmt::format("{} = part{}[u];\n", place(k, "seg"), k);
       out += "}\n}\n" + ticket("outer * tiles + tile", "threadIdx.x == 0 && threadIdx.y == 0");
@@ -525,7 +526,7 @@ class CudaPrinter {
         "for (int w = {3}; w > 0; w /= 2) {{\n__syncthreads();\nif (group < w && group + w < {1})\n"
         "#pragma unroll\nfor (int u = 0; u < {4}; ++u) sh[u] = Red{5}::join(sh[u], sh[w * {2} * {4} + u]);\n}}\n"
         "if (group == 0)\n#pragma unroll\nfor (int u = 0; u < {4}; ++u) part{5}[u] = sh[u];\n}}\n",
-        state(k), active, kColumnThreads, kColumnGroups / 2, ir_.vector, k);
+        state(k), active, kColumnThreads, kColumnGroups / 2, ir_.schedule.vector, k);
   }
 
   const Ir& ir_;

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "graph/plan.h"
+#include "graph/schedule.h"
 
 namespace bc {
 namespace {
@@ -19,8 +20,6 @@ constexpr int kMaxRepeated[] = {12, 32};  // CPU, CUDA
 // A store into less than this part of a pending array is a choice in the kernel that computes the array; but only so many of them are.
 constexpr int64_t kSmallRegion = 8;
 constexpr int kMaxSmallStores = 3;
-constexpr int64_t kShortRow = 16;
-constexpr int64_t kFewColumns = 4;
 
 uint64_t non_unit_axes(const Dims& space) {
   uint64_t bits = 0;
@@ -114,68 +113,6 @@ IndexMap compose_maps(const IndexMap& inner, const IndexMap& outer) {
 const Dims& space_of(const Node& node) {
   if (info(node.op).kind == OpKind::reduce) return static_cast<const ReduceExtra&>(*node.extra).shape;
   return node.shape;
-}
-
-ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
-  ReduceShape r;
-  int last = -1, last_reduced = -1, last_kept = -1;
-  for (int d = 0; d < space.size(); ++d) {
-    const bool reduced = axes >> d & 1;
-    (reduced ? r.length : r.rows) *= space[d];
-    if (space[d] == 1) continue;
-    last = d;
-    (reduced ? last_reduced : last_kept) = d;
-  }
-  r.walk = last >= 0 && !(axes >> last & 1) && last_reduced >= 0 ? Walk::columns : Walk::rows;
-  if (target == Target::cpu && last_kept >= 0 && last_reduced >= 0) {
-    // The inner loop is what the compiler's vectors are for: many short rows go side by side, few columns one by one.
-    if (r.walk == Walk::rows && r.length <= kShortRow && space[last_kept] >= 4 * kShortRow)
-      r.walk = Walk::columns;
-    else if (r.walk == Walk::columns && space[last] <= kFewColumns && space[last_reduced] >= 4 * kShortRow)
-      r.walk = Walk::rows;
-  }
-  auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  if (target == Target::cpu) {
-    if (r.walk == Walk::rows) {
-      r.segment_length = 64 * kReduceBlock;
-      r.segments = r.length > 2 * r.segment_length && r.rows < 64 ? ceil_div(r.length, r.segment_length) : 1;
-    } else {
-      // Few wide tiles are cut into up to sixteen parts, each worth a thread.
-      int64_t width = 1;
-      for (int d = last_kept; d >= 0 && (space[d] == 1 || !(axes >> d & 1)); --d) width *= space[d];
-      const bool few = r.rows / std::max<int64_t>(1, width) * ceil_div(width, 2048) < 8;
-      const int64_t worth = (int64_t{1} << 18) / (kColumnRun * std::max<int64_t>(1, r.rows)), even = ceil_div(r.length, 16 * kColumnRun);
-      r.segment_length = kColumnRun * (few ? std::clamp<int64_t>(std::max(worth, even), 1, 64) : 64);
-      r.segments = std::max<int64_t>(1, ceil_div(r.length, r.segment_length));
-    }
-  } else if (r.walk == Walk::rows) {
-    r.vector = last_reduced >= 0 && space[last_reduced] % 4 == 0 ? 4 : 1;
-    if (r.length >= 32768 && r.rows <= 512) {
-      r.group = 256;
-      r.unroll = 16 / r.vector;
-      const int64_t tile = int64_t{16} * r.group, tiles = ceil_div(r.length, tile);
-      const int64_t wanted = std::min(tiles, std::max<int64_t>(1, 1056 / r.rows));
-      r.segment_length = ceil_div(tiles, wanted) * tile;
-      r.segments = ceil_div(r.length, r.segment_length);
-    } else {
-      r.group = 1;
-      while (r.group < 1024 && r.group * 16 < r.length) r.group *= 2;
-      r.unroll = 1;
-      while (r.unroll * r.vector < 16 && int64_t{r.group} * r.unroll * r.vector < r.length) r.unroll *= 2;
-      r.cached = int64_t{r.group} * r.unroll * r.vector >= r.length;
-    }
-  } else {
-    r.vector = space[last] % 4 == 0 ? 4 : 1;
-    const int64_t blocks = std::max<int64_t>(1, ceil_div(r.rows, 32 * r.vector));
-    const int64_t wanted = std::clamp<int64_t>(800 / blocks, 1, std::max<int64_t>(1, r.length / 64));
-    r.segment_length = std::max<int64_t>(1, ceil_div(r.length, wanted));
-    r.segments = std::max<int64_t>(1, ceil_div(r.length, r.segment_length));
-  }
-  if (r.segments <= 1) {
-    r.segments = 1;
-    r.segment_length = std::max<int64_t>(1, r.length);
-  }
-  return r;
 }
 
 Fusion::Fusion(std::vector<Ref<Node>>& nodes, Target target) : nodes_(nodes), target_(target) {

@@ -82,14 +82,4 @@ class Fusion {
 /// The iteration shape of a node's own computation.
 const Dims& space_of(const Node& node);
 
-/// How a reduction of N elements to M results is cut; it depends on these numbers alone, so that fused and plain execution agree.
-struct ReduceShape {
-  Walk walk = Walk::rows;
-  int64_t rows = 1, length = 1;  ///< M and N
-  int64_t segments = 1, segment_length = 0;
-  int vector = 1, group = 256, unroll = 1;  ///< CUDA
-  bool cached = false;
-};
-ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target);
-
 }  // namespace bc

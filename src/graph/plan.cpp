@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "graph/fuse.h"
+#include "graph/schedule.h"
 
 namespace bc {
 namespace {
@@ -10,8 +11,6 @@ namespace {
 // Bytes from which a result is written over an input that nobody else needs: on the CPU where it spares the near memory, on CUDA where
 // it spares memory at all (a kernel is not slower there for writing elsewhere).
 constexpr int64_t kWorthTaking = int64_t{32} << 10, kWorthTakingCuda = int64_t{1} << 30;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Builds one group's kernel: the body over the group's space, then the parameters over collapsed axes.
 class KernelBuilder {
@@ -487,17 +486,19 @@ class KernelBuilder {
     return kNone;
   }
 
-  void finish(Step* step) {
+  /// The walks of the accesses over the group's kept and reduced axes, which collapse separately: what only walks the kept ones has no say
+  /// in the others.
+  AccessWalks collapsed_walks() const {
     const Group& g = *group_;
-    // Kept axes and reduced axes collapse separately; what only walks the kept ones has no say in the others.
-    Dims kept, reduced;
-    std::vector<Dims> kept_strides(walked_.size()), reduced_strides(walked_.size());
+    AccessWalks walks;
+    walks.kept_strides.resize(walked_.size());
+    walks.reduced_strides.resize(walked_.size());
     for (int d = 0; d < g.space.size(); ++d) {
       const bool inner = g.walk != Walk::map && (g.axes >> d & 1);
-      (inner ? reduced : kept).push_back(g.space[d]);
-      for (size_t k = 0; k < walked_.size(); ++k) (inner ? reduced_strides : kept_strides)[k].push_back(walked_[k].strides[d]);
+      (inner ? walks.reduced : walks.kept).push_back(g.space[d]);
+      for (size_t k = 0; k < walked_.size(); ++k) (inner ? walks.reduced_strides : walks.kept_strides)[k].push_back(walked_[k].strides[d]);
     }
-    auto collapse_all = [](Dims* shape, std::vector<Dims>* strides) {
+    const auto collapse_all = [](Dims* shape, std::vector<Dims>* strides) {
       std::vector<Dims*> list;
       for (Dims& s : *strides) list.push_back(&s);
       collapse(shape, list);
@@ -506,42 +507,45 @@ class KernelBuilder {
         for (Dims& s : *strides) s.push_back(0);
       }
     };
-    const bool empty = product(g.space) == 0;
-    collapse_all(&kept, &kept_strides);
-    if (g.walk == Walk::map && ir_.target == Target::cuda) choose_tiles(&kept, &kept_strides);
-    if (g.walk != Walk::map) collapse_all(&reduced, &reduced_strides);
-    ir_.kept = kept.size();
-    ir_.reduced = reduced.size();
-    const int64_t m = product(kept), n = product(reduced);
+    collapse_all(&walks.kept, &walks.kept_strides);
+    if (g.walk != Walk::map) collapse_all(&walks.reduced, &walks.reduced_strides);
+    for (const Walked& w : walked_) {
+      walks.offsets.push_back(w.offset);
+      walks.base_aligned.push_back(w.slot >= 0 && base_aligned(w.slot));
+    }
+    return walks;
+  }
 
-    const ReduceShape shape = g.walk == Walk::map ? ReduceShape() : reduce_shape(g.space, g.axes, ir_.target);
-    ir_.segmented = g.walk != Walk::map && shape.segments > 1;
-    const int inner_axis = g.walk == Walk::rows ? ir_.reduced - 1 : ir_.kept - 1;
-    auto inner_stride = [&](size_t k) { return g.walk == Walk::rows ? reduced_strides[k][inner_axis] : kept_strides[k][inner_axis]; };
-
-    int64_t reach = std::max(m, n);  // rows and columns count kept and reduced elements apart
+  /// How the accesses step along the innermost axis that the skeleton walks.
+  void set_steps(const AccessWalks& walks) {
+    const bool rows = group_->walk == Walk::rows;
+    const int inner = (rows ? ir_.reduced : ir_.kept) - 1;
     for (size_t k = 0; k < walked_.size(); ++k) {
-      const Walked& w = walked_[k];
+      const int64_t s = (rows ? walks.reduced_strides : walks.kept_strides)[k][inner];
+      // On the CPU a coordinate's step is a parameter always.
+      const bool knows_unit = walked_[k].role != Access::Role::coordinate || ir_.target == Target::cuda;
+      ir_.accesses[k].step = s == 0 ? Access::Step::zero : s == 1 && knows_unit ? Access::Step::unit : Access::Step::any;
+    }
+  }
+
+  void finish(Step* step) {
+    const Group& g = *group_;
+    AccessWalks walks = collapsed_walks();
+    for (const Walked& w : walked_) {
       Access a;
       a.role = w.role;
       a.dtype = w.dtype;
       a.outer = w.outer;
-      a.tiled = ir_.tile && tiled(k, kept, kept_strides[k]);
-      const int64_t s = inner_stride(k);
-      // On the CPU a coordinate's step is a parameter always.
-      const bool knows_unit = w.role != Access::Role::coordinate || ir_.target == Target::cuda;
-      a.step = s == 0 ? Access::Step::zero : s == 1 && knows_unit ? Access::Step::unit : Access::Step::any;
-      int64_t span = 0;
-      for (int d = 0; d < ir_.kept; ++d) span += std::abs(kept_strides[k][d]) * std::max<int64_t>(kept[d] - 1, 0);
-      for (int d = 0; d < ir_.reduced; ++d) span += std::abs(reduced_strides[k][d]) * std::max<int64_t>(reduced[d] - 1, 0);
-      reach = std::max(reach, span);
       ir_.accesses.push_back(a);
     }
-    ir_.wide = ir_.target == Target::cuda && reach >= int64_t{1} << 30;
-    if (ir_.target == Target::cuda) {
-      choose_vectors(shape, kept, kept_strides, reduced_strides);
-      choose_rows(kept, kept_strides, m);
-    }
+    choose_tiles(&ir_, &walks);
+    const Dims &kept = walks.kept, &reduced = walks.reduced;
+    ir_.kept = kept.size();
+    ir_.reduced = reduced.size();
+    set_steps(walks);
+    const ReduceShape shape = g.walk == Walk::map ? ReduceShape() : reduce_shape(g.space, g.axes, ir_.target);
+    choose_schedule(&ir_, walks, shape);
+    const int64_t m = product(kept), n = product(reduced);
 
     const ParamLayout p = param_layout(ir_);
     step->parameters.assign(p.words, 0);
@@ -560,8 +564,8 @@ class KernelBuilder {
         parameters[at] = w.offset;
       else
         step->patches.push_back({Step::Patch::Kind::address, at, w.slot, w.offset * itemsize(w.dtype), w.dtype});
-      for (int d = 0; d < ir_.kept; ++d) parameters[at + 1 + d] = kept_strides[k][d];
-      for (int d = 0; d < ir_.reduced; ++d) parameters[at + 1 + ir_.kept + d] = reduced_strides[k][d];
+      for (int d = 0; d < ir_.kept; ++d) parameters[at + 1 + d] = walks.kept_strides[k][d];
+      for (int d = 0; d < ir_.reduced; ++d) parameters[at + 1 + ir_.kept + d] = walks.reduced_strides[k][d];
       if (w.role != Access::Role::coordinate) step->bytes += (w.outer ? m : m * n) * itemsize(w.dtype);
     }
     for (const auto& [slot, v] : constants_)
@@ -570,191 +574,24 @@ class KernelBuilder {
     std::copy(gathers_.begin(), gathers_.end(), parameters.begin() + p.gather);
     std::copy(insides_.begin(), insides_.end(), parameters.begin() + p.inside);
     step->elements = m * n;
-    if (!empty || (g.walk != Walk::map && m > 0)) set_launches(shape, kept, m, n, step);
-    if (ir_.segmented)
+    step->name = kernel_name(ir_);
+    if (product(g.space) > 0 || (g.walk != Walk::map && m > 0)) {
+      Launches launches = launches_of(ir_, walks, shape, step->name);
+      step->launches = std::move(launches.list);
+      step->tickets = launches.tickets;
+    }
+    if (ir_.schedule.segmented)
       for (const Accumulator& a : ir_.accumulators)
         step->partial_bytes += (static_cast<size_t>(state_bytes(a)) * m * shape.segments + 63) / 64 * 64;
     if (g.kind == Group::Kind::fused) step->donor = donor();
-    step->name = kernel_name(ir_);
     step->key = structure_hash(ir_);
     step->ir = std::move(ir_);
-  }
-
-  /// Whether a load lies along the axis before the last one, so that a tile of it is worth a way through shared memory.
-  bool tiled(size_t k, const Dims& kept, const Dims& strides) const {
-    const Walked& w = walked_[k];
-    const int inner = kept.size() - 1;
-    if (w.role != Access::Role::load || strides[inner - 1] != 1 || strides[inner] == 0 || strides[inner] == 1) return false;
-    return std::none_of(ir_.values.begin(), ir_.values.end(),
-                        [&](const Value& v) { return v.access == static_cast<int16_t>(k) && v.predicate != kNone; });
-  }
-
-  /// Where what is stored lies along the last axis and some operand along another one, puts that axis before the last and cuts both into
-  /// tiles.
-  void choose_tiles(Dims* kept, std::vector<Dims>* strides) {
-    constexpr int64_t kLeast = 32;  // shorter axes leave most of a tile empty
-    constexpr int64_t kShared = 48 * 1024;
-    const int inner = kept->size() - 1;
-    if (inner < 1 || (*kept)[inner] < kLeast) return;
-    for (const Output& o : ir_.outputs)
-      if ((*strides)[o.access][inner] != 1) return;
-    int axis = -1;
-    for (size_t k = 0; k < walked_.size() && axis < 0; ++k)
-      for (int d = 0; d < inner; ++d)
-        if (walked_[k].role == Access::Role::load && (*strides)[k][d] == 1 && (*strides)[k][inner] > 1 && (*kept)[d] >= kLeast) axis = d;
-    if (axis < 0) return;
-    const auto to_the_end = [&](Dims& values) {
-      for (int d = axis; d + 1 < inner; ++d) std::swap(values[d], values[d + 1]);
-    };
-    to_the_end(*kept);
-    for (Dims& s : *strides) to_the_end(s);
-    int64_t bytes = 0;
-    for (size_t k = 0; k < walked_.size(); ++k)
-      if (tiled(k, *kept, (*strides)[k])) bytes += itemsize(walked_[k].dtype);
-    for (const int side : {64, 32})
-      if (bytes > 0 && bytes * side * (side + 1) <= kShared) {
-        ir_.tile = side;
-        return;
-      }
-  }
-
-  void choose_vectors(const ReduceShape& shape, const Dims& kept, const std::vector<Dims>& kept_strides,
-                      const std::vector<Dims>& reduced_strides) {
-    const bool is_map = group_->walk == Walk::map;
-    ir_.vector = is_map ? 1 : shape.vector;
-    ir_.group = shape.group;
-    ir_.unroll = shape.unroll;
-    ir_.cached = shape.cached && group_->walk == Walk::rows && ir_.stages > 1;
-    // A block of a column reduction holds a state for each of its columns and groups in 48 KB.
-    if (group_->walk == Walk::columns)
-      for (const Accumulator& a : ir_.accumulators)
-        while (ir_.vector > 1 && state_bytes(a) * ir_.vector * kCudaBlock > 40960) ir_.vector /= 2;
-    auto aligned = [&](size_t k, int vector) {
-      const Walked& w = walked_[k];
-      const Access& a = ir_.accesses[k];
-      if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.outer && !is_map))
-        return false;
-      const int64_t unit = std::min<int64_t>(16, int64_t{vector} * itemsize(w.dtype)) / itemsize(w.dtype);
-      if (unit == 0 || w.offset % unit != 0 || !base_aligned(w.slot)) return false;
-      // A vector lies along the last axis of those that the walk goes over side by side. A step of one along another axis, as windows over
-      // an array have, would begin vectors at every element.
-      const bool rows = group_->walk == Walk::rows;
-      auto steps_are_whole = [&](const Dims& strides, bool holds_vectors, const Dims* extents) {
-        for (int d = 0; d < strides.size(); ++d) {
-          const bool along = holds_vectors && d == strides.size() - 1;
-          const bool still = extents && d < extents->size() && (*extents)[d] == 1;
-          if (!still && !(along && strides[d] == 1) && strides[d] % unit != 0) return false;
-        }
-        return true;
-      };
-      return steps_are_whole(kept_strides[k], !rows, &kept) && steps_are_whole(reduced_strides[k], rows, nullptr);
-    };
-    if (is_map) {
-      int widest = 1;
-      for (const Access& a : ir_.accesses)
-        if (a.role == Access::Role::store || (a.role == Access::Role::load && a.step == Access::Step::unit))
-          widest = std::max(widest, itemsize(a.dtype));
-      int vector = std::max(1, 16 / widest);
-      if (vector > 8) vector = 8;
-      const int64_t inner = kept.back();
-      bool ok = vector > 1 && !ir_.tile && (ir_.kept == 1 || inner % vector == 0) && inner >= vector;
-      for (size_t k = 0; k < ir_.accesses.size(); ++k)
-        if (ir_.accesses[k].role == Access::Role::store) ok &= aligned(k, vector);
-      ir_.vector = ok ? vector : 1;
-    }
-    for (size_t k = 0; k < ir_.accesses.size(); ++k) ir_.accesses[k].vector = ir_.vector > 1 && aligned(k, ir_.vector);
-  }
-
-  /// Lets a group of threads reduce several neighbouring rows where these share an operand, as distances between all pairs do: it is then
-  /// read once for all of them. Where another operand is shared along the axis before, the group reduces a square of rows.
-  void choose_rows(const Dims& kept, const std::vector<Dims>& kept_strides, int64_t m) {
-    constexpr int kRows = 4;
-    constexpr int64_t kLeastThreads = 1 << 16;  // fewer leave multiprocessors idle
-    const int inner = kept.size() - 1;
-    if (ir_.walk != Walk::rows || ir_.segmented || ir_.cached || ir_.checked || ir_.stages > 1 || ir_.group > 32 || !ir_.users.empty() ||
-        ir_.accumulators.size() != 1 || kept[inner] % kRows != 0 || m / kRows * ir_.group < kLeastThreads)
-      return;
-    const auto shared_along = [&](int axis, bool Access::* still) {
-      bool shared = false;
-      for (size_t k = 0; k < ir_.accesses.size(); ++k) {
-        Access& a = ir_.accesses[k];
-        a.*still = a.role == Access::Role::load && !a.outer && kept_strides[k][axis] == 0;
-        shared |= a.*still;
-      }
-      return shared;
-    };
-    if (!shared_along(inner, &Access::still)) return;
-    ir_.rows = kRows;
-    // A square's states are registers of every thread. Those of moments are three numbers, and depend on how much is held at a time.
-    const Accumulator& a = ir_.accumulators[0];
-    if (inner == 0 || kept[inner - 1] % kRows != 0 || state_bytes(a) > 8 || m / (kRows * kRows) * ir_.group < kLeastThreads ||
-        !shared_along(inner - 1, &Access::still_outer))
-      return;
-    ir_.outer_rows = kRows;
-    ir_.unroll = 1;
   }
 
   bool base_aligned(int slot) const {
     const Node* node = slot < static_cast<int>(slots_.nodes.size()) ? slots_.nodes[slot].get() : nullptr;
     const Buffer* memory = node ? memory_of(*node) : nullptr;
     return !memory || reinterpret_cast<uintptr_t>(memory->ptr) % 16 == 0;
-  }
-
-  void set_launches(const ReduceShape& shape, const Dims& kept, int64_t m, int64_t n, Step* step) {
-    constexpr int64_t kGrain = 16384;  // elements that are worth a thread
-    Launch l;
-    if (ir_.target == Target::cpu) {
-      const int64_t inner = kept.back();
-      if (ir_.walk == Walk::map) {
-        l.items = ir_.kept == 1 ? m : m / std::max<int64_t>(inner, 1);
-        l.grain = ir_.kept == 1 ? kGrain : std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1));
-      } else if (ir_.walk == Walk::rows) {
-        l.items = m * shape.segments;
-        l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length)));
-      } else {
-        const int64_t tile = column_tile(ir_);
-        l.items = m / inner * ceil_div(inner, tile) * shape.segments;
-        l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length) * std::min(inner, tile)));
-      }
-      step->launches.push_back(l);
-      if (ir_.segmented) {
-        l.entry = 1;
-        l.items = m;
-        l.grain = std::max<int64_t>(1, 4096 / shape.segments);
-        step->launches.push_back(l);
-      }
-      return;
-    }
-    int64_t grid;
-    l.block[0] = kCudaBlock;
-    if (ir_.tile) {
-      const int64_t width = kept.back(), height = kept[kept.size() - 2];
-      grid = m / width / height * ceil_div(width, ir_.tile) * ceil_div(height, ir_.tile);
-    } else if (ir_.walk == Walk::map) {
-      grid = std::max<int64_t>(1, ceil_div(ceil_div(m, ir_.vector), kCudaBlock));
-    } else if (ir_.walk == Walk::rows) {
-      const int threads = std::max(ir_.group, kCudaBlock);
-      l.block[0] = threads;
-      if (ir_.outer_rows > 1) {
-        const int64_t width = kept.back(), height = kept[kept.size() - 2];
-        const Ir::Square groups = ir_.groups_of_block();
-        grid = m / width / height * ceil_div(width, groups.across * ir_.rows) * ceil_div(height, groups.down * ir_.outer_rows);
-      } else {
-        grid = ir_.segmented ? m * shape.segments : ceil_div(m, threads / ir_.group * ir_.rows);
-      }
-      step->tickets = ir_.segmented ? m : 0;
-    } else {
-      const int64_t inner = kept.back(), tiles = ceil_div(inner, 32 * ir_.vector);
-      l.block[0] = 32;
-      l.block[1] = 8;
-      grid = m / inner * tiles * shape.segments;
-      step->tickets = ir_.segmented ? m / inner * tiles : 0;
-    }
-    BC_CHECK(grid <= 0x7fffffff, Memory,
-             "{}: expected work for at most {} blocks on a CUDA device, got {} for {} results of {} elements each", step->name, 0x7fffffff,
-             grid, m, n);
-    l.grid[0] = static_cast<unsigned>(grid);
-    step->launches.push_back(l);
   }
 
   const Fusion& fusion_;

@@ -115,7 +115,7 @@ TEST_P(Codegen, ProgramsBecomeTheSkeletonsTheyShould) {
   for (const Step& s : all_steps(GetParam())) {
     walks.insert(s.ir.walk);
     in_place.insert(s.ir.in_place);
-    segmented.insert(s.ir.segmented);
+    segmented.insert(s.ir.schedule.segmented);
     checked.insert(s.ir.checked);
     stages = std::max(stages, s.ir.stages);
     for (const Value& v : s.ir.values) kinds.insert(v.kind);
@@ -224,15 +224,15 @@ std::vector<std::pair<std::string, Change>> changes(const Ir& ir) {
   add("kept", [](Ir& x) { ++x.kept; });
   add("reduced", [](Ir& x) { ++x.reduced; });
   add("stages", [](Ir& x) { ++x.stages; });
-  add("wide", [](Ir& x) { x.wide = !x.wide; });
+  add("wide", [](Ir& x) { x.schedule.wide = !x.schedule.wide; });
   add("in_place", [](Ir& x) { x.in_place = !x.in_place; });
-  add("segmented", [](Ir& x) { x.segmented = !x.segmented; });
+  add("segmented", [](Ir& x) { x.schedule.segmented = !x.schedule.segmented; });
   add("checked", [](Ir& x) { x.checked = !x.checked; });
-  add("vector", [](Ir& x) { x.vector *= 2; });
-  add("group", [](Ir& x) { x.group *= 2; });
-  add("unroll", [](Ir& x) { ++x.unroll; });
-  add("cached", [](Ir& x) { x.cached = !x.cached; });
-  add("tile", [](Ir& x) { x.tile += 32; });
+  add("vector", [](Ir& x) { x.schedule.vector *= 2; });
+  add("group", [](Ir& x) { x.schedule.group *= 2; });
+  add("unroll", [](Ir& x) { ++x.schedule.unroll; });
+  add("cached", [](Ir& x) { x.schedule.cached = !x.schedule.cached; });
+  add("tile", [](Ir& x) { x.schedule.tile += 32; });
   add("constants", [](Ir& x) { ++x.constants; });
   add("gather_slots", [](Ir& x) { ++x.gather_slots; });
   add("inside_slots", [](Ir& x) { ++x.inside_slots; });
@@ -355,7 +355,7 @@ TEST(Compile, TheCpuTakesEveryKernel) {
   Backend& cpu = backend({DeviceType::cpu, 0});
   for (const Step& s : all_steps(Target::cpu)) {
     const KernelSource source = print(s.ir);
-    EXPECT_EQ(source.entries.size(), s.ir.segmented ? 2u : 1u);
+    EXPECT_EQ(source.entries.size(), s.ir.schedule.segmented ? 2u : 1u);
     EXPECT_NO_THROW(EXPECT_FALSE(cpu.compile(source).empty())) << source.text;
   }
 }

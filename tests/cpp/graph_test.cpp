@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "graph/fuse.h"
 #include "graph/plan.h"
+#include "graph/schedule.h"
 #include "graph/tape.h"
 #include "runtime/pool.h"
 

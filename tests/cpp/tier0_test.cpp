@@ -109,8 +109,8 @@ class Kernel {
     ir_.reduced = reduces ? static_cast<int>(1 + r_.below(3)) : 0;
     shape(ir_.kept, ir_.walk == Walk::rows ? 8 : ir_.walk == Walk::map ? 9000 : 600, &kept_);
     shape(ir_.reduced, ir_.walk == Walk::rows ? 6000 : 90, &reduced_);
-    ir_.segmented = reduces && r_.chance(35);
-    ir_.stages = ir_.walk == Walk::rows && !ir_.segmented ? static_cast<int>(1 + r_.below(3)) : 1;
+    ir_.schedule.segmented = reduces && r_.chance(35);
+    ir_.stages = ir_.walk == Walk::rows && !ir_.schedule.segmented ? static_cast<int>(1 + r_.below(3)) : 1;
     ir_.in_place = ir_.walk == Walk::map && r_.chance(20);
     for (int s = 0; s < ir_.stages; ++s) {
       elements(s);
@@ -135,7 +135,7 @@ class Kernel {
     else
       l.items = m / inner * ((inner + column_tile(ir_) - 1) / column_tile(ir_)) * segments_;
     std::vector<Launch> all{l};
-    if (ir_.segmented) {
+    if (ir_.schedule.segmented) {
       l.entry = 1;
       l.items = m;
       all.push_back(l);
@@ -485,8 +485,8 @@ class Kernel {
     std::copy(reduced_.begin(), reduced_.end(), words_.begin() + p.reduced_shape);
     const int64_t unit = ir_.walk == Walk::rows ? kReduceBlock : kColumnRun;
     int64_t length = n;
-    if (ir_.segmented) length = unit * (1 + r_.below(3));
-    segments_ = ir_.segmented ? std::max<int64_t>(1, (n + length - 1) / length) : 1;
+    if (ir_.schedule.segmented) length = unit * (1 + r_.below(3));
+    segments_ = ir_.schedule.segmented ? std::max<int64_t>(1, (n + length - 1) / length) : 1;
     words_[p.segments] = segments_;
     words_[p.segment_length] = length;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {

@@ -357,7 +357,7 @@ Program::Program(const Ir& ir)
       kept(ir.kept),
       reduced(ir.reduced),
       stages(ir.walk == Walk::rows ? ir.stages : 1),
-      segmented(ir.segmented),
+      segmented(ir.schedule.segmented),
       peek(!ir.in_place || ir.outputs.size() <= 1),
       params(param_layout(ir)),
       block(ir.walk == Walk::map ? map_block(ir)

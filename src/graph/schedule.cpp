@@ -1,0 +1,320 @@
+// The choice of schedules: how reductions are cut, which accesses are vectors, which maps go through tiles of shared memory.
+#include "graph/schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+
+namespace bc {
+namespace {
+
+// ---- CPU
+// Rows up to this length go side by side where there are four times as many: the compiler's vectors need an inner loop of more turns.
+constexpr int64_t kShortRow = 16;
+// Up to this many columns go one by one.
+constexpr int64_t kFewColumns = 4;
+// A row is cut into segments of this many blocks of a sum's tree (kReduceBlock) where there are fewer rows than kManyRows.
+constexpr int64_t kBlocksOfSegment = 64, kManyRows = 64;
+// A tile of columns is about this wide; fewer than kFewTiles tiles are cut into up to kPartsOfTile parts, each worth a thread.
+constexpr int64_t kTileColumns = 2048, kFewTiles = 8, kPartsOfTile = 16, kWorthPart = int64_t{1} << 18;
+// Elements that are worth a thread, and segments' results that are.
+constexpr int64_t kGrain = 16384, kJoinGrain = 4096;
+
+// ---- CUDA
+constexpr int kMaxVectorBytes = 16;  // the widest access of a thread
+constexpr int kMaxVector = 8;
+// A long row is reduced by several blocks where there are few rows: up to eight blocks for each of an H100's 132 multiprocessors.
+constexpr int64_t kLongRow = 32768, kFewRows = 512, kRowBlocks = 8 * 132;
+// A thread holds this many elements at a time: fewer do not hide the memory's latency, more take registers that resident blocks need.
+constexpr int kHeldElements = 16;
+constexpr int kMaxGroup = 1024;  // threads of a block
+// Blocks of a column reduction, about six for each multiprocessor; each walks at least kLeastColumnRun elements.
+constexpr int64_t kColumnBlocks = 800, kLeastColumnRun = 64;
+constexpr int kColumnsOfWarp = 32, kColumnGroups = 8;
+// A block of a column reduction holds a state for each of its columns and groups in 48 KB of shared memory, which other things share.
+constexpr int kColumnStateBytes = 40960;
+// Tiles of a transposing map: shorter axes leave most of a tile empty; all tiles of a block lie in 48 KB.
+constexpr int64_t kLeastTiledAxis = 32, kTileBytes = 48 * 1024;
+constexpr int kTileSides[] = {64, 32};
+// Rows that a group reduces together where they share an operand, unless fewer threads than this are left: they leave multiprocessors idle.
+constexpr int kSharedRows = 4;
+constexpr int64_t kLeastThreads = 1 << 16;
+constexpr int64_t kMaxGrid = 0x7fffffff;
+// Indices of 32 bits reach so far that the end of a grid's last block does not overflow.
+constexpr int64_t kNarrowReach = int64_t{1} << 30;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+void cut_for_cpu(const Dims& space, uint64_t axes, int last_kept, ReduceShape* r) {
+  if (r->walk == Walk::rows) {
+    r->segment_length = kBlocksOfSegment * kReduceBlock;
+    r->segments = r->length > 2 * r->segment_length && r->rows < kManyRows ? ceil_div(r->length, r->segment_length) : 1;
+    return;
+  }
+  int64_t width = 1;
+  for (int d = last_kept; d >= 0 && (space[d] == 1 || !(axes >> d & 1)); --d) width *= space[d];
+  const bool few_tiles = r->rows / std::max<int64_t>(1, width) * ceil_div(width, kTileColumns) < kFewTiles;
+  const int64_t worth = kWorthPart / (kColumnRun * std::max<int64_t>(1, r->rows));
+  const int64_t even = ceil_div(r->length, kPartsOfTile * kColumnRun);
+  r->segment_length = kColumnRun * (few_tiles ? std::clamp<int64_t>(std::max(worth, even), 1, 64) : 64);
+  r->segments = std::max<int64_t>(1, ceil_div(r->length, r->segment_length));
+}
+
+void cut_for_cuda(const Dims& space, int last, int last_reduced, ReduceShape* r) {
+  if (r->walk == Walk::columns) {
+    r->vector = space[last] % 4 == 0 ? 4 : 1;
+    const int64_t blocks = std::max<int64_t>(1, ceil_div(r->rows, kColumnsOfWarp * r->vector));
+    const int64_t wanted = std::clamp<int64_t>(kColumnBlocks / blocks, 1, std::max<int64_t>(1, r->length / kLeastColumnRun));
+    r->segment_length = std::max<int64_t>(1, ceil_div(r->length, wanted));
+    r->segments = std::max<int64_t>(1, ceil_div(r->length, r->segment_length));
+    return;
+  }
+  r->vector = last_reduced >= 0 && space[last_reduced] % 4 == 0 ? 4 : 1;
+  if (r->length >= kLongRow && r->rows <= kFewRows) {
+    r->group = kCudaBlock;
+    r->unroll = kHeldElements / r->vector;
+    const int64_t tile = int64_t{kHeldElements} * r->group, tiles = ceil_div(r->length, tile);
+    const int64_t wanted = std::min(tiles, std::max<int64_t>(1, kRowBlocks / r->rows));
+    r->segment_length = ceil_div(tiles, wanted) * tile;
+    r->segments = ceil_div(r->length, r->segment_length);
+    return;
+  }
+  r->group = 1;
+  while (r->group < kMaxGroup && r->group * kHeldElements < r->length) r->group *= 2;
+  r->unroll = 1;
+  while (r->unroll * r->vector < kHeldElements && int64_t{r->group} * r->unroll * r->vector < r->length) r->unroll *= 2;
+  r->cached = int64_t{r->group} * r->unroll * r->vector >= r->length;
+}
+
+/// Whether a load lies along the axis before the last one, so that a tile of it is worth a way through shared memory.
+bool is_transposed(const Ir& ir, size_t k, const Dims& strides) {
+  const int inner = strides.size() - 1;
+  if (ir.accesses[k].role != Access::Role::load || strides[inner - 1] != 1 || strides[inner] == 0 || strides[inner] == 1) return false;
+  return std::none_of(ir.values.begin(), ir.values.end(),
+                      [&](const Value& v) { return v.access == static_cast<int16_t>(k) && v.predicate != kNone; });
+}
+
+/// Whether every vector of an access is aligned.
+bool is_aligned(const Ir& ir, const AccessWalks& walks, size_t k, int vector) {
+  const Access& a = ir.accesses[k];
+  const bool is_map = ir.walk == Walk::map;
+  if (a.step != Access::Step::unit || a.role == Access::Role::coordinate || a.role == Access::Role::gather || (a.outer && !is_map))
+    return false;
+  const int64_t unit = std::min<int64_t>(kMaxVectorBytes, int64_t{vector} * itemsize(a.dtype)) / itemsize(a.dtype);
+  if (unit == 0 || walks.offsets[k] % unit != 0 || !walks.base_aligned[k]) return false;
+  // A vector lies along the last axis of those that the walk goes over side by side. A step of one along another axis, as windows over
+  // an array have, would begin vectors at every element.
+  const auto steps_are_whole = [&](const Dims& strides, bool holds_vectors, const Dims* extents) {
+    for (int d = 0; d < strides.size(); ++d) {
+      const bool along = holds_vectors && d == strides.size() - 1;
+      const bool still = extents && d < extents->size() && (*extents)[d] == 1;
+      if (!still && !(along && strides[d] == 1) && strides[d] % unit != 0) return false;
+    }
+    return true;
+  };
+  const bool rows = ir.walk == Walk::rows;
+  return steps_are_whole(walks.kept_strides[k], !rows, &walks.kept) && steps_are_whole(walks.reduced_strides[k], rows, nullptr);
+}
+
+/// Elements that a thread of a map handles as one access: as many as make the widest access of what is stored.
+int vector_of_map(const Ir& ir, const AccessWalks& walks) {
+  int widest = 1;
+  for (const Access& a : ir.accesses)
+    if (a.role == Access::Role::store || (a.role == Access::Role::load && a.step == Access::Step::unit))
+      widest = std::max(widest, itemsize(a.dtype));
+  const int vector = std::clamp(kMaxVectorBytes / widest, 1, kMaxVector);
+  const int64_t inner = walks.kept.back();
+  bool fits = vector > 1 && !ir.schedule.tile && (ir.kept == 1 || inner % vector == 0) && inner >= vector;
+  for (size_t k = 0; k < ir.accesses.size(); ++k)
+    if (ir.accesses[k].role == Access::Role::store) fits &= is_aligned(ir, walks, k, vector);
+  return fits ? vector : 1;
+}
+
+void choose_vectors(Ir* ir, const AccessWalks& walks, const ReduceShape& shape) {
+  Schedule& s = ir->schedule;
+  s.group = shape.group;
+  s.unroll = shape.unroll;
+  s.cached = shape.cached && ir->walk == Walk::rows && ir->stages > 1;
+  s.vector = ir->walk == Walk::map ? vector_of_map(*ir, walks) : shape.vector;
+  if (ir->walk == Walk::columns)
+    for (const Accumulator& a : ir->accumulators)
+      while (s.vector > 1 && state_bytes(a) * s.vector * kCudaBlock > kColumnStateBytes) s.vector /= 2;
+  for (size_t k = 0; k < ir->accesses.size(); ++k) ir->accesses[k].vector = s.vector > 1 && is_aligned(*ir, walks, k, s.vector);
+}
+
+/// Lets a group of threads reduce several neighbouring rows where these share an operand, as distances between all pairs do: it is then
+/// read once for all of them. Where another operand is shared along the axis before, the group reduces a square of rows.
+void choose_rows(Ir* ir, const AccessWalks& walks) {
+  const Dims& kept = walks.kept;
+  const int64_t m = product(kept);
+  const int inner = kept.size() - 1;
+  Schedule& s = ir->schedule;
+  if (ir->walk != Walk::rows || s.segmented || s.cached || ir->checked || ir->stages > 1 || s.group > 32 || !ir->users.empty() ||
+      ir->accumulators.size() != 1 || kept[inner] % kSharedRows != 0 || m / kSharedRows * s.group < kLeastThreads)
+    return;
+  const auto shared_along = [&](int axis, bool Access::* still) {
+    bool shared = false;
+    for (size_t k = 0; k < ir->accesses.size(); ++k) {
+      Access& a = ir->accesses[k];
+      a.*still = a.role == Access::Role::load && !a.outer && walks.kept_strides[k][axis] == 0;
+      shared |= a.*still;
+    }
+    return shared;
+  };
+  if (!shared_along(inner, &Access::still)) return;
+  s.rows = kSharedRows;
+  // A square's states are registers of every thread. Those of moments are three numbers, and depend on how much is held at a time.
+  const Accumulator& a = ir->accumulators[0];
+  if (inner == 0 || kept[inner - 1] % kSharedRows != 0 || state_bytes(a) > 8 || m / (kSharedRows * kSharedRows) * s.group < kLeastThreads ||
+      !shared_along(inner - 1, &Access::still_outer))
+    return;
+  s.outer_rows = kSharedRows;
+  s.unroll = 1;
+}
+
+/// The furthest index that a kernel computes: rows and columns count kept and reduced elements apart.
+int64_t reach_of(const AccessWalks& walks) {
+  int64_t reach = std::max(product(walks.kept), product(walks.reduced));
+  for (size_t k = 0; k < walks.kept_strides.size(); ++k) {
+    int64_t span = 0;
+    for (int d = 0; d < walks.kept.size(); ++d) span += std::abs(walks.kept_strides[k][d]) * std::max<int64_t>(walks.kept[d] - 1, 0);
+    for (int d = 0; d < walks.reduced.size(); ++d)
+      span += std::abs(walks.reduced_strides[k][d]) * std::max<int64_t>(walks.reduced[d] - 1, 0);
+    reach = std::max(reach, span);
+  }
+  return reach;
+}
+
+Launches cpu_launches(const Ir& ir, const AccessWalks& walks, const ReduceShape& shape) {
+  const int64_t m = product(walks.kept), n = product(walks.reduced), inner = walks.kept.back();
+  Launch l;
+  if (ir.walk == Walk::map) {
+    l.items = ir.kept == 1 ? m : m / std::max<int64_t>(inner, 1);
+    l.grain = ir.kept == 1 ? kGrain : std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1));
+  } else if (ir.walk == Walk::rows) {
+    l.items = m * shape.segments;
+    l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length)));
+  } else {
+    const int64_t tile = column_tile(ir);
+    l.items = m / inner * ceil_div(inner, tile) * shape.segments;
+    l.grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(n, shape.segment_length) * std::min(inner, tile)));
+  }
+  Launches made;
+  made.list.push_back(l);
+  if (ir.schedule.segmented) {
+    l.entry = 1;
+    l.items = m;
+    l.grain = std::max<int64_t>(1, kJoinGrain / shape.segments);
+    made.list.push_back(l);
+  }
+  return made;
+}
+
+Launches cuda_launches(const Ir& ir, const AccessWalks& walks, const ReduceShape& shape, const std::string& name) {
+  const Schedule& s = ir.schedule;
+  const Dims& kept = walks.kept;
+  const int64_t m = product(kept), width = kept.back(), height = kept.size() > 1 ? kept[kept.size() - 2] : 1;
+  Launches made;
+  Launch l;
+  l.block[0] = kCudaBlock;
+  int64_t grid = 0;
+  if (s.tile) {
+    grid = m / width / height * ceil_div(width, s.tile) * ceil_div(height, s.tile);
+  } else if (ir.walk == Walk::map) {
+    grid = std::max<int64_t>(1, ceil_div(ceil_div(m, s.vector), kCudaBlock));
+  } else if (ir.walk == Walk::rows) {
+    const int threads = std::max(s.group, kCudaBlock);
+    l.block[0] = threads;
+    if (s.outer_rows > 1) {
+      const Schedule::Square groups = s.groups_of_block();
+      grid = m / width / height * ceil_div(width, groups.across * s.rows) * ceil_div(height, groups.down * s.outer_rows);
+    } else {
+      grid = s.segmented ? m * shape.segments : ceil_div(m, threads / s.group * s.rows);
+    }
+    made.tickets = s.segmented ? m : 0;
+  } else {
+    const int64_t tiles = ceil_div(width, kColumnsOfWarp * s.vector);
+    l.block[0] = kColumnsOfWarp;
+    l.block[1] = kColumnGroups;
+    grid = m / width * tiles * shape.segments;
+    made.tickets = s.segmented ? m / width * tiles : 0;
+  }
+  BC_CHECK(grid <= kMaxGrid, Memory, "{}: expected work for at most {} blocks on a CUDA device, got {} for {} results of {} elements each",
+           name, kMaxGrid, grid, m, product(walks.reduced));
+  l.grid[0] = static_cast<unsigned>(grid);
+  made.list.push_back(l);
+  return made;
+}
+
+}  // namespace
+
+ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
+  ReduceShape r;
+  int last = -1, last_reduced = -1, last_kept = -1;
+  for (int d = 0; d < space.size(); ++d) {
+    const bool reduced = axes >> d & 1;
+    (reduced ? r.length : r.rows) *= space[d];
+    if (space[d] == 1) continue;
+    last = d;
+    (reduced ? last_reduced : last_kept) = d;
+  }
+  r.walk = last >= 0 && !(axes >> last & 1) && last_reduced >= 0 ? Walk::columns : Walk::rows;
+  if (target == Target::cpu && last_kept >= 0 && last_reduced >= 0) {
+    if (r.walk == Walk::rows && r.length <= kShortRow && space[last_kept] >= 4 * kShortRow)
+      r.walk = Walk::columns;
+    else if (r.walk == Walk::columns && space[last] <= kFewColumns && space[last_reduced] >= 4 * kShortRow)
+      r.walk = Walk::rows;
+  }
+  if (target == Target::cpu)
+    cut_for_cpu(space, axes, last_kept, &r);
+  else
+    cut_for_cuda(space, last, last_reduced, &r);
+  if (r.segments <= 1) {
+    r.segments = 1;
+    r.segment_length = std::max<int64_t>(1, r.length);
+  }
+  return r;
+}
+
+void choose_tiles(Ir* ir, AccessWalks* walks) {
+  Dims& kept = walks->kept;
+  std::vector<Dims>& strides = walks->kept_strides;
+  const int inner = kept.size() - 1;
+  if (ir->target != Target::cuda || ir->walk != Walk::map || inner < 1 || kept[inner] < kLeastTiledAxis) return;
+  for (const Output& o : ir->outputs)
+    if (strides[o.access][inner] != 1) return;
+  int axis = -1;
+  for (size_t k = 0; k < strides.size() && axis < 0; ++k)
+    for (int d = 0; d < inner; ++d)
+      if (ir->accesses[k].role == Access::Role::load && strides[k][d] == 1 && strides[k][inner] > 1 && kept[d] >= kLeastTiledAxis) axis = d;
+  if (axis < 0) return;
+  const auto to_the_end = [&](Dims& values) {
+    for (int d = axis; d + 1 < inner; ++d) std::swap(values[d], values[d + 1]);
+  };
+  to_the_end(kept);
+  for (Dims& s : strides) to_the_end(s);
+  int64_t bytes = 0;
+  for (size_t k = 0; k < strides.size(); ++k)
+    if (is_transposed(*ir, k, strides[k])) bytes += itemsize(ir->accesses[k].dtype);
+  for (const int side : kTileSides)
+    if (bytes > 0 && bytes * side * (side + 1) <= kTileBytes) {
+      ir->schedule.tile = side;
+      for (size_t k = 0; k < strides.size(); ++k) ir->accesses[k].tiled = is_transposed(*ir, k, strides[k]);
+      return;
+    }
+}
+
+void choose_schedule(Ir* ir, const AccessWalks& walks, const ReduceShape& shape) {
+  ir->schedule.segmented = ir->walk != Walk::map && shape.segments > 1;
+  if (ir->target != Target::cuda) return;
+  ir->schedule.wide = reach_of(walks) >= kNarrowReach;
+  choose_vectors(ir, walks, shape);
+  choose_rows(ir, walks);
+}
+
+Launches launches_of(const Ir& ir, const AccessWalks& walks, const ReduceShape& shape, const std::string& name) {
+  return ir.target == Target::cpu ? cpu_launches(ir, walks, shape) : cuda_launches(ir, walks, shape, name);
+}
+
+}  // namespace bc
