@@ -95,6 +95,7 @@ from ._device import (
     devices,
     memory_stats,
     set_memory_limit,
+    show_plan,
     show_source,
     trim_memory,
 )

@@ -127,6 +127,7 @@ from ._device import (
     devices as devices,
     memory_stats as memory_stats,
     set_memory_limit as set_memory_limit,
+    show_plan as show_plan,
     show_source as show_source,
     trim_memory as trim_memory,
 )
@@ -1070,6 +1071,7 @@ __all__ = [
     "shares_memory",
     "short",
     "show_config",
+    "show_plan",
     "show_source",
     "sign",
     "signbit",

@@ -1281,7 +1281,8 @@ def vstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casti
 
 def flush(device: DeviceLike = None) -> None: ...
 def synchronize() -> None: ...
-def show_source(a: ndarray) -> str: ...
+def show_plan(a: ndarray, plan: bool, ir: bool, source: bool) -> str:
+    """The named phases of the plan that computes a pending array."""
 def is_pending(a: ndarray) -> bool:
     """Tells whether the value waits to be computed."""
 

@@ -127,8 +127,49 @@ def show_source(a: _c.ndarray, file: IO[str] | None = None) -> None:
     """
     if not isinstance(a, _c.ndarray):
         raise TypeError(f"show_source: expected a broadcloth.ndarray, got {type(a).__name__}")
-    text = _c.show_source(a)
+    text = _c.show_plan(a, False, False, True)
     print(text if text.strip() else "// computed already: no kernel waits for this array", file=file or sys.stdout)
+
+
+def show_plan(a: _c.ndarray, file: IO[str] | None = None, *, ir: bool = False, source: bool = False) -> None:
+    """Prints the plan that computes a pending array; nothing runs.
+
+    Each kernel says what it walks over, what it reads and writes, how the work is divided among threads (its schedule), and its launches;
+    each library call says its name. The environment variable `BROADCLOTH_DUMP`, a list out of ``plan``, ``ir`` and ``source`` separated by
+    commas, writes the same to the standard error for each plan that a program makes.
+
+    Parameters
+    ----------
+    a : ndarray
+        An array whose value waits. One that is computed already has no plan.
+    file : text file, optional
+        Where to print; standard output unless given.
+    ir : bool, optional
+        Also prints each kernel's values, accesses and accumulators (its intermediate representation).
+    source : bool, optional
+        Also prints each kernel's C++.
+
+    Raises
+    ------
+    TypeError
+        `a` is no broadcloth array.
+
+    See Also
+    --------
+    show_source : The C++ alone.
+
+    Examples
+    --------
+    >>> x = bc.asarray([[1.0, 2.0], [3.0, 4.0]], device="cpu")
+    >>> bc.show_plan((x * x + 1).sum(axis=1))  # doctest: +ELLIPSIS
+    kernel 0: rows_multiply_add_sum, 2 rows of 2
+      1 read, 1 write, ... bytes; plain
+      2 items, at least ... a thread
+    """
+    if not isinstance(a, _c.ndarray):
+        raise TypeError(f"show_plan: expected a broadcloth.ndarray, got {type(a).__name__}")
+    text = _c.show_plan(a, True, ir, source)
+    print(text.rstrip("\n") or "computed already: no plan waits for this array", file=file or sys.stdout)
 
 
 def device_info(device: DeviceLike = None) -> dict[str, Any]:

@@ -16,6 +16,7 @@
 #include "core/stored_value.h"
 #include "graph/aliases.h"
 #include "graph/plan.h"
+#include "graph/show_plan.h"
 #include "graph/tape.h"
 #include "runtime/copy_kind.h"
 #include "runtime/device_name.h"
@@ -1364,7 +1365,7 @@ void synchronize() {
     if (!t->capture()) t->synchronize();
 }
 
-std::string show_source(const Array& a) { return tape(a.device()).source(); }
+std::string show_plan(const Array& a, const PlanPhases& phases) { return tape(a.device()).show(phases); }
 
 namespace {
 

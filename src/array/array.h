@@ -10,6 +10,8 @@
 
 namespace bc {
 
+struct PlanPhases;
+
 /// The array: a handle on a view of a storage. Copying it copies the handle. Ops on it are recorded and run when somebody looks.
 class Array {
  public:
@@ -215,8 +217,8 @@ Array to_device(const Array& a, Device device);
 void flush(Device device);
 /// Runs everything that waits on all devices and waits for it; raises errors that came up meanwhile.
 void synchronize();
-/// The C++ text of the kernels that a flush would run to compute `a`.
-std::string show_source(const Array& a);
+/// The phases of the plan that a flush would run to compute `a` (graph/show_plan.h).
+std::string show_plan(const Array& a, const PlanPhases& phases);
 
 /// The device that creation functions use: BROADCLOTH_DEVICE, else cuda:0 where there is one, else cpu. Per thread.
 Device default_device();

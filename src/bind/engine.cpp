@@ -12,6 +12,7 @@
 #include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
+#include "graph/show_plan.h"
 #include "graph/tape.h"
 #include "runtime/exit.h"
 #include "runtime/pool.h"
@@ -238,10 +239,10 @@ void init_engine(PyObject* module) {
                         check_wait_allowed("synchronize()");
                         without_gil_unless(short_running(), [] { synchronize(); });
                       }),
-          BC_FUNCTION("show_source(a)",
-                      [](PyObject* a) {
-                        const Array& array = ours(a, "show_source");
-                        return to_py(without_gil([&] { return show_source(array); }));
+          BC_FUNCTION("show_plan(a, plan, ir, source) The named phases of the plan that computes a pending array.",
+                      [](PyObject* a, bool plan, bool ir, bool source) {
+                        const Array& array = ours(a, "show_plan");
+                        return to_py(without_gil([&] { return show_plan(array, {plan, ir, source}); }));
                       }),
           BC_FUNCTION("is_pending(a)", [](PyObject* a) { return storage_facts(ours(a, "is_pending")).pending; }),
           BC_FUNCTION("get_config()", get_config),

@@ -410,8 +410,10 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
         }
       }
     }
-    // A view that is no per-axis walk, and what a gather picks from, must lie in memory: such a map fits no shape.
-    const bool mapped = !stepping && !(node.op == Op::gather && k == 0) && edge_map(node.in[k], through, &edge);
+    // A view that is no per-axis walk, and what a gather picks from or a library op reads in a shape of its own, must lie in memory: such a
+    // map fits no shape.
+    const bool own_shape = (node.op == Op::gather && k == 0) || node.op == Op::library;
+    const bool mapped = !stepping && !own_shape && edge_map(node.in[k], through, &edge);
     const int too_many = nodes_[j]->shape.size() + 1;
     const IndexMap whole = mapped ? compose_maps(edge, outer) : IndexMap{Dims(too_many), Dims(too_many), Dims(too_many)};
     if (notes_[j].materialized) {

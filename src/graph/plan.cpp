@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "codegen/verify.h"
 #include "graph/fuse.h"
 #include "graph/schedule.h"
 
@@ -685,6 +686,9 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   for (const Ref<Node>& n : nodes)
     if (last_use[n->slot] >= 0 && !n->held) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
   for (auto& [node, in] : saved) node->in = std::move(in);
+  if constexpr (kVerifiesPlans)
+    for (const Step& step : plan.steps)
+      if (step.kind == Step::Kind::kernel) verify(step.ir, "planning");
   return plan;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
 #include "graph/plan.h"
+#include "graph/show_plan.h"
 #include "runtime/exit.h"
 #include "runtime/fork.h"
 #include "runtime/interrupt.h"
@@ -17,6 +19,12 @@ namespace bc {
 namespace {
 
 std::atomic<size_t> max_plans{4096};  // past this the cache of plans starts anew
+
+/// Writes the phases of a new plan that BROADCLOTH_DUMP names.
+void dump(const Plan& plan) {
+  const PlanPhases& phases = dumped_phases();
+  if (phases.plan || phases.ir || phases.source) std::fputs(plan_text(plan, phases).c_str(), stderr);
+}
 
 std::mutex registry_mutex;
 
@@ -372,6 +380,7 @@ void Tape::flush() {
       plan = found->second;
     } else {
       plan = std::make_shared<Plan>(make_plan(slots_, static_cast<int>(count), target));
+      dump(*plan);
       if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
       cache.plans.emplace(key, plan);
     }
@@ -394,7 +403,7 @@ void Tape::flush() {
 
 size_t set_plan_limit(size_t count) { return max_plans.exchange(count, std::memory_order_relaxed); }
 
-std::string Tape::source() {
+std::string Tape::show(const PlanPhases& phases) {
   TapeLock lock(*this);
   Slots slots;
   take(&slots.nodes);
@@ -402,16 +411,7 @@ std::string Tape::source() {
   if (count == 0) return "";
   mark_held(slots.nodes);
   tape_hash(count, &slots);
-  Plan plan = make_plan(slots, static_cast<int>(count), target_of(device()));
-  std::string out;
-  for (Step& step : plan.steps) {
-    step.ir.for_reading = true;
-    if (step.kind == Step::Kind::library)
-      out += "// library: " + step.name + "\n";
-    else
-      out += "// kernel: " + step.name + "\n" + print(step.ir).text;
-  }
-  return out;
+  return plan_text(make_plan(slots, static_cast<int>(count), target_of(device())), phases);
 }
 
 }  // namespace bc

@@ -15,6 +15,7 @@
 namespace bc {
 
 class Tape;
+struct PlanPhases;
 
 /// What the work of streams used while they were captured together: kept for as long as the graph lives.
 struct Capture {
@@ -61,8 +62,8 @@ class Tape {
   void forget(Node* node);
   /// Runs every pending node. On an error the nodes that could not run are dropped and reading them raises it again.
   void flush();
-  /// The source of the kernels that a flush would run.
-  std::string source();
+  /// The phases of the plan that a flush would run.
+  std::string show(const PlanPhases& phases);
   bool empty() const { return alive() == 0; }
   /// Another library's stream.
   bool foreign() const { return foreign_; }

@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "array/array.h"
+#include "array_help.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cuda/cuda_libraries.h"
 #include "backends/cuda/nvrtc.h"
 #include "codegen/body.h"
 #include "codegen/ir.h"
+#include "codegen/ir_text.h"
+#include "codegen/verify.h"
 #include "graph/plan.h"
 #include "graph/tape.h"
 #include "ops/compose.h"
@@ -126,6 +129,40 @@ TEST_P(Codegen, ProgramsBecomeTheSkeletonsTheyShould) {
   for (Value::Kind k : {Value::Kind::load, Value::Kind::coordinate, Value::Kind::constant, Value::Kind::op, Value::Kind::gather,
                         Value::Kind::inside, Value::Kind::result})
     EXPECT_TRUE(kinds.contains(k)) << static_cast<int>(k);
+}
+
+TEST_P(Codegen, PlansAreWellFormed) {
+  for (const Step& s : all_steps(GetParam())) EXPECT_NO_THROW(verify(s.ir, "planning")) << ir_text(s.ir);
+}
+
+TEST_P(Codegen, WhatIsNotWellFormedIsFound) {
+  const auto last = [](Ir& x) -> Value& { return x.values.back(); };
+  const std::pair<const char*, std::function<void(Ir&)>> faults[] = {
+      {"does not stand before it", [&](Ir& x) { last(x).args[0] = static_cast<int16_t>(x.values.size()); }},
+      {"does not stand before it", [&](Ir& x) { last(x).args[0] = kNone; }},
+      {"comes with stage", [&](Ir& x) { x.stages = 2, x.walk = Walk::rows, x.values.front().stage = 1; }},
+      {"stage 3 of", [&](Ir& x) { last(x).stage = 3; }},
+      {"once a row in a map", [&](Ir& x) { last(x).outer = true; }},
+      {"no truth value", [&](Ir& x) { last(x).predicate = 0; }},
+      {"another role", [&](Ir& x) { x.accesses[static_cast<size_t>(x.outputs[0].access)].role = Access::Role::load; }},
+      {"no output", [&](Ir& x) { x.outputs.clear(); }},
+      {"dtypes of", [&](Ir& x) { ++x.constants; }},
+      {"accumulators", [&](Ir& x) { x.accumulators.emplace_back(); }},
+      {"groups of", [&](Ir& x) { x.schedule.group = 3; }},
+      {"a factor of the schedule", [&](Ir& x) { x.schedule.unroll = 0; }},
+      {"segments in a map", [&](Ir& x) { x.schedule.segmented = true; }},
+      {"shared by one row", [&](Ir& x) { x.accesses[0].still = true; }},
+      {"tiled in no tile", [&](Ir& x) { x.accesses[0].tiled = true; }},
+  };
+  const Array a = leaf({100, 64}, DType::f32);
+  const Ir whole = steps({call(Op::add, call(Op::sin, a), 1.0)}, GetParam()).at(0).ir;
+  ASSERT_EQ(whole.values.back().op, Op::add);
+  for (const auto& [rule, fault] : faults) {
+    Ir ir = whole;
+    fault(ir);
+    if (ir.walk != whole.walk) ir.reduced = 1, ir.accumulators.emplace_back();
+    test::expect_error(ErrorKind::Runtime, rule, [&] { verify(ir, "a fault"); });
+  }
 }
 
 TEST_P(Codegen, ParametersLieSideBySide) {

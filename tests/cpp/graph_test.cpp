@@ -15,6 +15,7 @@
 #include "graph/fuse.h"
 #include "graph/plan.h"
 #include "graph/schedule.h"
+#include "graph/show_plan.h"
 #include "graph/tape.h"
 #include "runtime/pool.h"
 
@@ -356,7 +357,7 @@ TEST_P(Graph, ThreadsRecordAndFlushAtOnce) {
 
 TEST_P(Graph, ShowsTheSourceWithoutRunning) {
   const Array b = plus(sin_of(make()), 1.0);
-  const std::string text = show_source(b);
+  const std::string text = show_plan(b, {.source = true});
   EXPECT_NE(text.find("map_sin_add"), std::string::npos) << text;
   EXPECT_EQ(launches(), 0u);
   EXPECT_TRUE(pending(b));

@@ -3,6 +3,7 @@
 #include "array_help.h"
 #include "backends/cpu/jit_library.h"
 #include "core/error.h"
+#include "graph/show_plan.h"
 
 namespace bc::test {
 namespace {
@@ -22,7 +23,7 @@ Ref<UserOp> op_of(const std::string& name, const std::string& body, std::vector<
 }
 
 int kernels_of(const Array& a) {
-  const std::string source = show_source(a);
+  const std::string source = show_plan(a, {.source = true});
   int n = 0;
   for (size_t at = source.find("// kernel: "); at != std::string::npos; at = source.find("// kernel: ", at + 1)) ++n;
   return n;
