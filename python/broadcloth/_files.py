@@ -35,7 +35,7 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     np.save(file, _host(arr), allow_pickle=allow_pickle)
 
 
-def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """Writes arrays to an uncompressed .npz file.
 
     Examples
@@ -44,10 +44,10 @@ def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     >>> bc.savez(io.BytesIO(), a=bc.arange(3))
     """
     arrays: dict[str, Any] = {k: _host(v) for k, v in kwds.items()}
-    np.savez(file, *map(_host, args), **arrays)
+    np.savez(file, *map(_host, args), allow_pickle=allow_pickle, **arrays)
 
 
-def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+def savez_compressed(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """Writes arrays to a compressed .npz file.
 
     Examples
@@ -56,7 +56,7 @@ def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     >>> bc.savez_compressed(io.BytesIO(), a=bc.arange(3))
     """
     arrays: dict[str, Any] = {k: _host(v) for k, v in kwds.items()}
-    np.savez_compressed(file, *map(_host, args), **arrays)
+    np.savez_compressed(file, *map(_host, args), allow_pickle=allow_pickle, **arrays)
 
 
 class NpzFile(Mapping[str, ndarray]):
@@ -110,11 +110,35 @@ class NpzFile(Mapping[str, ndarray]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def f(self) -> Any:
+        """The arrays as attributes, for names that Python allows."""
+        return type(self._found.f)(self)
+
+    @property
+    def fid(self) -> Any:
+        """The file where the archive lies, if this object opened it."""
+        return self._found.fid
+
+    @property
+    def zip(self) -> Any:
+        """The archive."""
+        return self._found.zip
+
     def __repr__(self) -> str:
-        return f"NpzFile with keys: {', '.join(self.files)}"
+        return repr(self._found)
 
 
-def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device: DeviceLike = None) -> Any:
+def load(
+    file: Any,
+    mmap_mode: Any = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
+    *,
+    max_header_size: int = 10_000,
+    device: DeviceLike = None,
+) -> Any:
     """Reads a .npy file as an array, or opens an .npz file, whose arrays are then found by their names.
 
     Parameters
@@ -124,6 +148,10 @@ def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device
         How NumPy opens a .npy file; the array is a copy in any case.
     allow_pickle : bool
         Whether a pickled object may be loaded; only for files that are trusted.
+    fix_imports, encoding
+        How pickles of Python 2 are read.
+    max_header_size : int
+        The longest header that is taken of files that are not trusted.
     device : device or str, optional
         Where the arrays go.
 
@@ -140,7 +168,14 @@ def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device
     >>> bc.load(f)["a"]
     array([0, 1, 2])
     """
-    found = np.load(file, mmap_mode=mmap_mode, allow_pickle=allow_pickle)
+    found = np.load(
+        file,
+        mmap_mode=mmap_mode,
+        allow_pickle=allow_pickle,
+        fix_imports=fix_imports,
+        encoding=encoding,  # type: ignore[arg-type]
+        max_header_size=max_header_size,
+    )
     return NpzFile(found, device) if hasattr(found, "files") else _c.asarray(found, device=device)
 
 

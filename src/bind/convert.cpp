@@ -447,6 +447,20 @@ Array to_array(PyObject* o, Device device) {
   return as_array(o, std::nullopt, std::nullopt, device, &same);
 }
 
+namespace {
+
+/// What an object's `__array__` gives, where NumPy would ask that: it may be an array of ours, which NumPy refuses. Nothing otherwise; a
+/// class has the attribute too, and nothing to convert.
+PyRef made_by_itself(PyObject* o) {
+  const Names& n = state().names;
+  if (is_sequence(o) || PyType_Check(o) || PyObject_CheckBuffer(o)) return nullptr;
+  if (attr_or_null(o, n.__array_interface__) || attr_or_null(o, n.__array_struct__)) return nullptr;
+  const PyRef method = attr_or_null(o, n.__array__);
+  return method ? call(method.get(), {}) : nullptr;
+}
+
+}  // namespace
+
 Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy, std::optional<Device> device, bool* same) {
   const bool never = copy && !*copy, always = copy && *copy;
   *same = false;
@@ -509,8 +523,13 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
   }
   PyRef host = PyRef::borrow(o);
   if (!numpy) {
+    if (PyRef made = never ? nullptr : made_by_itself(o)) {
+      if (is_array(made.get())) return finish(array_of(made.get()), false);
+      host = made;
+    }
     // NumPy's own rules for lists and foreign host objects; it checks values against the dtype, too.
-    host = dtype && info(*dtype).in_numpy ? call(state().np_asarray, {o, dtype_object(*dtype)}) : call(state().np_asarray, {o});
+    host = dtype && info(*dtype).in_numpy ? call(state().np_asarray, {host.get(), dtype_object(*dtype)})
+                                             : call(state().np_asarray, {host.get()});
   }
   const NumpyView view(host.get());
   if (never) {

@@ -41,6 +41,36 @@ PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, Py
   return wrap_value(std::move(made));
 }
 
+/// What concatenate joins: arrays, and which of them are Python numbers.
+struct Parts {
+  std::vector<Array> arrays;
+  std::vector<std::pair<size_t, Arg>> numbers;
+
+  /// Gives the numbers the dtype of the others, as where all are flattened.
+  void convert_numbers() {
+    std::vector<Arg> all(arrays.begin(), arrays.end());
+    for (const auto& [i, number] : numbers) all[i] = number;
+    const DType t = compose::result_type(all);
+    for (const auto& [i, number] : numbers) arrays[i] = stored(number, t, arrays[i].device());
+  }
+};
+
+template <>
+inline constexpr bool kPlaced<Parts> = true;
+template <>
+struct From<Parts> {
+  static Parts get(PyObject* o, const Context& c) {
+    Parts parts{From<std::vector<Array>>::get(o, c), {}};
+    if (!PyList_Check(o) && !PyTuple_Check(o)) return parts;
+    for (size_t i = 0; i < parts.arrays.size(); ++i) {
+      if (parts.arrays[i].ndim() != 0) continue;
+      const PyRef item = PyRef::steal(PySequence_GetItem(o, static_cast<Py_ssize_t>(i)));
+      if (const auto number = python_scalar(item.get())) parts.numbers.emplace_back(i, Arg(number->first, number->second));
+    }
+    return parts;
+  }
+};
+
 namespace {
 
 PyRef steal(PyObject* o) { return PyRef::steal(o); }
@@ -525,8 +555,9 @@ std::vector<PyMethodDef> creation_composites() {
 std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
-                  [](const std::vector<Array>& arrays, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return concatenate(joined(arrays, dtype, casting, out), axis, dtype, casting, out);
+                  [](Parts parts, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                    if (!axis && !dtype && !out && !parts.numbers.empty()) parts.convert_numbers();
+                    return concatenate(joined(parts.arrays, dtype, casting, out), axis, dtype, casting, out);
                   }),
       BC_FUNCTION("stack(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
