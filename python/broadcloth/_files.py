@@ -16,8 +16,20 @@ if TYPE_CHECKING:
 
 def _host(a: Any) -> np.ndarray[Any, Any]:
     """A NumPy array of what is written; whether its derivatives are followed is not written."""
-    found: np.ndarray[Any, Any] = _c.asnumpy(a.detach() if isinstance(a, ndarray) else a)
+    found: np.ndarray[Any, Any] = _c.asnumpy(a.detach() if isinstance(a, ndarray) else a, order="A")
     return found
+
+
+def _placed(found: Any, device: DeviceLike) -> Any:
+    """Arrays of what NumPy has read: one or a list. A masked array stays NumPy's, with its mask."""
+    if isinstance(found, list):
+        return [_placed(f, device) for f in found]
+    return found if isinstance(found, np.ma.MaskedArray) else _c.asarray(found, device=device)
+
+
+def _numbers(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a reader; an array of columns as NumPy's."""
+    return {k: _host(v) if isinstance(v, ndarray) else v for k, v in options.items()}
 
 
 def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
@@ -127,6 +139,9 @@ class NpzFile(Mapping[str, ndarray]):
 
     def __repr__(self) -> str:
         return repr(self._found)
+
+
+np.lib.npyio.NpzFile.register(NpzFile)  # for programs that ask whether a file holds several arrays
 
 
 def load(
@@ -260,12 +275,11 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     array([[1., 2.],
            [3., 4.]])
     """
-    found = np.loadtxt(fname, *args, **kwargs)
-    return [_c.asarray(f, device=device) for f in found] if isinstance(found, list) else _c.asarray(found, device=device)
+    return _placed(np.loadtxt(fname, *args, **_numbers(kwargs)), device)
 
 
 def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
-    """Reads numbers from a text file with gaps, with numpy.genfromtxt's options.
+    """Reads numbers from a text file with gaps, with numpy.genfromtxt's options. With `usemask=True` the array is NumPy's masked one.
 
     Examples
     --------
@@ -273,7 +287,7 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     array([[ 1., nan],
            [ 3.,  4.]])
     """
-    return _c.asarray(np.genfromtxt(fname, *args, **kwargs), device=device)
+    return _placed(np.genfromtxt(fname, *args, **_numbers(kwargs)), device)
 
 
 def savetxt(fname: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> None:

@@ -105,6 +105,36 @@ _ProgramArray.__name__ = _ProgramArray.__qualname__ = "ndarray"
 _ProgramArray.__module__ = "numpy"
 
 
+class _UfuncClass(type):
+    """`numpy.ufunc` of a program: ufuncs of broadcloth and NumPy's are its instances."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, (_c.ufunc, np.ufunc))
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, (_c.ufunc, np.ufunc))
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is _c.ufunc or other is np.ufunc
+
+    def __hash__(cls) -> int:
+        return hash(_c.ufunc)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(np.ufunc, name)
+
+    def __repr__(cls) -> str:
+        return "<class 'numpy.ufunc'>"
+
+
+class _ProgramUfunc(metaclass=_UfuncClass):
+    """See `numpy.ufunc`."""
+
+
+_ProgramUfunc.__name__ = _ProgramUfunc.__qualname__ = "ufunc"
+_ProgramUfunc.__module__ = "numpy"
+
+
 def _ours(module: str, name: str) -> Any:
     """What broadcloth has under a name of NumPy's module; None where it has nothing."""
     where = _MODULES.get(module)
@@ -128,6 +158,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _fallback.on_copies(theirs) if name in _ASSERTIONS else theirs
     if theirs is np.ndarray:
         return _ProgramArray
+    if theirs is np.ufunc:
+        return _ProgramUfunc
     if theirs is np.vectorize:
         return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:
