@@ -423,6 +423,7 @@ _MODULES = (
     "fft",
     "lib",
     "linalg",
+    "polynomial",
     "profiler",
     "random",
     "rec",

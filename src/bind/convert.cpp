@@ -538,7 +538,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
   if (!numpy) {
     // NumPy's own rules for lists and foreign host objects; it checks values against the dtype, too.
     host = dtype && info(*dtype).in_numpy ? call(state().np_asarray, {host.get(), dtype_object(*dtype)})
-                                             : call(state().np_asarray, {host.get()});
+                                          : call(state().np_asarray, {host.get()});
   }
   const NumpyView view(host.get());
   if (never) {

@@ -354,7 +354,25 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
   return PyRef::borrow(Py_None);
 }
 
-PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* casting) {
+PyRef same_of_numpy(PyObject* self);
+
+/// Tells whether dtypes are NumPy's own, for whose loops NumPy's ufunc answers.
+bool all_in_numpy(PyObject* dtypes) {
+  PyRef list = PyRef::steal(PySequence_Tuple(dtypes));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i)
+    if (PyObject* t = PyTuple_GetItem(list.get(), i); PyObject_TypeCheck(t, reinterpret_cast<PyTypeObject*>(state().np_dtype)))
+      if (std::string_view("biufcmM").find(as_string(attr(t, "kind").get())) == std::string_view::npos) return false;
+  return true;
+}
+
+PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* signature, PyObject* casting, PyObject* reduction) {
+  if (const PyRef theirs = same_of_numpy(self); theirs && all_in_numpy(dtypes)) {
+    PyRef named = PyRef::steal(PyDict_New());
+    if (signature != Py_None) check(PyDict_SetItemString(named.get(), "signature", signature));
+    if (casting != Py_None) check(PyDict_SetItemString(named.get(), "casting", casting));
+    check(PyDict_SetItemString(named.get(), "reduction", reduction));
+    return call(attr(theirs.get(), "resolve_dtypes").get(), {dtypes}, named.get());
+  }
   const PyUfunc* u = as_ufunc(self);
   std::vector<OperandType> types;
   PyRef list = PyRef::steal(PySequence_Tuple(dtypes));
@@ -384,7 +402,7 @@ PyRef types_list(const PyUfunc* u) {
   const OpInfo& row = info(u->op);
   PyRef list = PyRef::steal(PyList_New(0));
   for (int t = 0; t < kDTypeCount; ++t) {
-    if (!(row.set & dtype_bit(static_cast<DType>(t)))) continue;
+    if (!(row.set & dtype_bit(static_cast<DType>(t))) || !info(static_cast<DType>(t)).in_numpy) continue;
     std::vector<OperandType> types(u->nin, OperandType{static_cast<DType>(t), Weak::none});
     Loop loop;
     try {
@@ -647,8 +665,7 @@ void init_ufunc(PyObject* module) {
       {"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
        "outer($self, A, B, /, **kwargs)\n--\n\n"},
       BC_METHOD("at(a, indices, b=..., /)", at_method),
-      BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)",
-                [](PyObject* self, PyObject* dtypes, PyObject*, PyObject* casting, bool) { return resolve_method(self, dtypes, casting); }),
+      BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)", resolve_method),
       {"__reduce__", reduce_dunder, METH_NOARGS, nullptr},
       {},
   };

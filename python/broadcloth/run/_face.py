@@ -26,6 +26,7 @@ _MODULES: dict[str, str | None] = {
     "numpy.polynomial.hermite": "broadcloth.polynomial.hermite",
     "numpy.polynomial.hermite_e": "broadcloth.polynomial.hermite_e",
     "numpy.polynomial.laguerre": "broadcloth.polynomial.laguerre",
+    "numpy.polynomial.polyutils": "broadcloth.polynomial.polyutils",
     "numpy.lib": None,
     "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
     "numpy.lib.scimath": None,
@@ -44,7 +45,7 @@ _NUMPYS_OWN = {
     "binary_repr",
     "array_repr", "array_str", "array2string", "get_include", "info", "show_config", "show_runtime", "test", "broadcast_shapes",
     "datetime_data",
-    "busday_count", "busday_offset", "is_busday", "iterable",
+    "busday_count", "busday_offset", "is_busday", "iterable", "set_default_printstyle",
 }  # fmt: skip
 # Functions that make a class or a function, and nothing with arrays.
 _OF_FUNCTIONS = {"frompyfunc"}
