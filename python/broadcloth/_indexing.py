@@ -238,7 +238,11 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
         raise TypeError(f"place: expected an array to write, got {type(arr).__name__}")
     _check_safe(vals, arr)
     m = _asarray(mask, np.bool_)
-    v = (_asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)).ravel()
+    v = _asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)
+    if v.ndim != 1:
+        v = v.ravel()
+    if _c.place_few(arr, m, v):
+        return
     if m.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     if not arr.flags.writeable:

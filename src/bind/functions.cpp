@@ -692,9 +692,15 @@ std::vector<PyMethodDef> selection_composites() {
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return few_or_none(interpolate_few(x, xp, fp, left, right));
                   }),
-      BC_FUNCTION(
-          "correlate_few(a, v, before, count) Sums of products of few elements in host memory, or None.",
-          [](const Array& a, const Array& v, int64_t before, int64_t count) { return few_or_none(correlate_few(a, v, before, count)); }),
+      BC_FUNCTION("correlate_few(a, v, mode, reversed) numpy.correlate, or convolve, of few elements in host memory, or None.",
+                  [](PyObject* a, PyObject* v, PyObject* mode, bool reversed) {
+                    const bool known = is_array(a) && is_array(v) && PyUnicode_Check(mode);
+                    return few_or_none(known ? correlate_few(array_of(a), array_of(v), as_string(mode), reversed) : std::nullopt);
+                  }),
+      BC_FUNCTION("place_few(a, mask, values) numpy.place of few elements in host memory; tells whether it was done.",
+                  [](PyObject* a, const Array& mask, const Array& values) {
+                    return !as_py_array(a)->read_only && place_few(array_of(a), mask, values);
+                  }),
       BC_FUNCTION("unpack_few(a) The bits of few bytes in host memory, or None.",
                   [](const Array& a) { return few_or_none(unpack_few(a)); }),
       BC_FUNCTION("pack_few(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return few_or_none(pack_few(a)); }),
