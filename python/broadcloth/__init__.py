@@ -424,6 +424,7 @@ _MODULES = (
     "fft",
     "lib",
     "linalg",
+    "polynomial",
     "profiler",
     "random",
     "rec",

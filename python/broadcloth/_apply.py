@@ -233,7 +233,9 @@ class broadcast:
     [3, 4, 6, 8]
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs:
+            raise ValueError("keyword arguments not accepted.")
         if len(args) > 64:
             raise ValueError(f"Need at least 0 and at most 64 array objects, got {len(args)}.")
         self._arrays = _c.broadcast_arrays(*args) if args else ()

@@ -65,10 +65,6 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     """sum(a[i + j] * v[j]) over j, with `v` not longer than `a`."""
     dtype = np.promote_types(a.dtype, v.dtype)
     before, behind = {"valid": (0, 0), "same": (v.size // 2, v.size - v.size // 2 - 1), "full": (v.size - 1, v.size - 1)}[mode]
-    if v.size < 32:  # longer sums are added in several parts by kernels
-        few = _c.correlate_small(a.astype(dtype, copy=False), v.astype(dtype, copy=False), before, a.size - v.size + 1 + before + behind)
-        if few is not None:
-            return few
     # Products of halves are added in single precision, as NumPy does it.
     wide = np.dtype(np.float32) if dtype in (np.float16, _c.bfloat16) else dtype
     a, v = a.astype(wide, copy=False), v.astype(wide, copy=False)
@@ -105,6 +101,9 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> ndarray:
     >>> bc.correlate([1, 2, 3], [0, 1, 0.5], "full")
     array([0.5, 2. , 3.5, 3. , 0. ])
     """
+    few = _c.correlate_few(a, v, mode, False)
+    if few is not None:
+        return few
     x, y = _vector(_c.asarray(a)), _vector(_c.asarray(v))
     mode = _mode_of(mode)
     if x.size == 0:
@@ -139,6 +138,9 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> ndarray:
     >>> bc.convolve([1, 2, 3], [0, 1, 0.5], "same")
     array([1. , 2.5, 4. ])
     """
+    few = _c.correlate_few(a, v, mode, True)
+    if few is not None:
+        return few
     x, y = _vector(_c.atleast_1d(_c.asarray(a))), _vector(_c.atleast_1d(_c.asarray(v)))
     if x.size == 0:
         raise ValueError("a cannot be empty")

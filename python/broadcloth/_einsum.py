@@ -234,10 +234,13 @@ def _path_key(optimize: Any) -> Any:
 # ---- The functions ----------------------------------------------------------------------------------------------------------------------
 
 
-def _common_dtype(arrays: Sequence[ndarray], out: Any, dtype: DTypeLike, casting: Casting) -> np.dtype[Any]:
-    """The dtype of the sums; with `dtype` or `out`, `casting` must allow the ways to it and from it."""
+def _check_casting(casting: Any) -> None:
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
         raise ValueError(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got '{casting}')")
+
+
+def _common_dtype(arrays: Sequence[ndarray], out: Any, dtype: DTypeLike, casting: Casting) -> np.dtype[Any]:
+    """The dtype of the sums; with `dtype` or `out`, `casting` must allow the ways to it and from it."""
     types = [a.dtype for a in arrays]
     common = _c.get_dtype(dtype) if dtype is not None else _c.result_type(*types, *(() if out is None else (out.dtype,)))
     for i, t in enumerate(types):
@@ -339,6 +342,7 @@ def einsum(
         out = out[0]
     if out is not None and not isinstance(out, ndarray):
         raise TypeError("keyword parameter out must be an array for einsum")
+    _check_casting(casting)
     if out is None and len(arrays) == 1 and {*plan.steps[0].labels[0]} == {*plan.steps[0].out}:
         return _c.einsum_one(arrays[0], plan.steps[0].labels[0], plan.steps[0].out, arrays[0].dtype)
     t = _common_dtype(arrays, out, dtype, casting)

@@ -16,8 +16,20 @@ if TYPE_CHECKING:
 
 def _host(a: Any) -> np.ndarray[Any, Any]:
     """A NumPy array of what is written; whether its derivatives are followed is not written."""
-    found: np.ndarray[Any, Any] = _c.asnumpy(a.detach() if isinstance(a, ndarray) else a)
+    found: np.ndarray[Any, Any] = _c.asnumpy(a.detach() if isinstance(a, ndarray) else a, order="A")
     return found
+
+
+def _placed(found: Any, device: DeviceLike) -> Any:
+    """Arrays of what NumPy has read: one or a list. A masked array stays NumPy's, with its mask."""
+    if isinstance(found, list):
+        return [_placed(f, device) for f in found]
+    return found if isinstance(found, np.ma.MaskedArray) else _c.asarray(found, device=device)
+
+
+def _numbers(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a reader; an array of columns as NumPy's."""
+    return {k: _host(v) if isinstance(v, ndarray) else v for k, v in options.items()}
 
 
 def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
@@ -35,7 +47,7 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     np.save(file, _host(arr), allow_pickle=allow_pickle)
 
 
-def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """Writes arrays to an uncompressed .npz file.
 
     Examples
@@ -44,10 +56,10 @@ def savez(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     >>> bc.savez(io.BytesIO(), a=bc.arange(3))
     """
     arrays: dict[str, Any] = {k: _host(v) for k, v in kwds.items()}
-    np.savez(file, *map(_host, args), **arrays)
+    np.savez(file, *map(_host, args), allow_pickle=allow_pickle, **arrays)
 
 
-def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
+def savez_compressed(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
     """Writes arrays to a compressed .npz file.
 
     Examples
@@ -56,7 +68,7 @@ def savez_compressed(file: Any, *args: ArrayLike, **kwds: ArrayLike) -> None:
     >>> bc.savez_compressed(io.BytesIO(), a=bc.arange(3))
     """
     arrays: dict[str, Any] = {k: _host(v) for k, v in kwds.items()}
-    np.savez_compressed(file, *map(_host, args), **arrays)
+    np.savez_compressed(file, *map(_host, args), allow_pickle=allow_pickle, **arrays)
 
 
 class NpzFile(Mapping[str, ndarray]):
@@ -110,11 +122,38 @@ class NpzFile(Mapping[str, ndarray]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def f(self) -> Any:
+        """The arrays as attributes, for names that Python allows."""
+        return type(self._found.f)(self)
+
+    @property
+    def fid(self) -> Any:
+        """The file where the archive lies, if this object opened it."""
+        return self._found.fid
+
+    @property
+    def zip(self) -> Any:
+        """The archive."""
+        return self._found.zip
+
     def __repr__(self) -> str:
-        return f"NpzFile with keys: {', '.join(self.files)}"
+        return repr(self._found)
 
 
-def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device: DeviceLike = None) -> Any:
+np.lib.npyio.NpzFile.register(NpzFile)  # for programs that ask whether a file holds several arrays
+
+
+def load(
+    file: Any,
+    mmap_mode: Any = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
+    *,
+    max_header_size: int = 10_000,
+    device: DeviceLike = None,
+) -> Any:
     """Reads a .npy file as an array, or opens an .npz file, whose arrays are then found by their names.
 
     Parameters
@@ -124,6 +163,10 @@ def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device
         How NumPy opens a .npy file; the array is a copy in any case.
     allow_pickle : bool
         Whether a pickled object may be loaded; only for files that are trusted.
+    fix_imports, encoding
+        How pickles of Python 2 are read.
+    max_header_size : int
+        The longest header that is taken of files that are not trusted.
     device : device or str, optional
         Where the arrays go.
 
@@ -140,7 +183,14 @@ def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False, *, device
     >>> bc.load(f)["a"]
     array([0, 1, 2])
     """
-    found = np.load(file, mmap_mode=mmap_mode, allow_pickle=allow_pickle)
+    found = np.load(
+        file,
+        mmap_mode=mmap_mode,
+        allow_pickle=allow_pickle,
+        fix_imports=fix_imports,
+        encoding=encoding,  # type: ignore[arg-type]
+        max_header_size=max_header_size,
+    )
     return NpzFile(found, device) if hasattr(found, "files") else _c.asarray(found, device=device)
 
 
@@ -225,12 +275,11 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     array([[1., 2.],
            [3., 4.]])
     """
-    found = np.loadtxt(fname, *args, **kwargs)
-    return [_c.asarray(f, device=device) for f in found] if isinstance(found, list) else _c.asarray(found, device=device)
+    return _placed(np.loadtxt(fname, *args, **_numbers(kwargs)), device)
 
 
 def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
-    """Reads numbers from a text file with gaps, with numpy.genfromtxt's options.
+    """Reads numbers from a text file with gaps, with numpy.genfromtxt's options. With `usemask=True` the array is NumPy's masked one.
 
     Examples
     --------
@@ -238,7 +287,7 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     array([[ 1., nan],
            [ 3.,  4.]])
     """
-    return _c.asarray(np.genfromtxt(fname, *args, **kwargs), device=device)
+    return _placed(np.genfromtxt(fname, *args, **_numbers(kwargs)), device)
 
 
 def savetxt(fname: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> None:

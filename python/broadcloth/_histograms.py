@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -375,6 +376,8 @@ def histogramdd(
         raise ValueError("range argument must have one entry per dimension")
     edges = [_dimension_edges(x, given[i], None if range is None else range[i], i) for i, x in enumerate(columns)]
     shape = [e.size + 1 for e in edges]
+    if math.prod(shape) > sys.maxsize:
+        raise ValueError(f"array is too big: a histogram of {dimensions} dimensions with {math.prod(shape)} cells")
     w = None
     if weights is not None:
         w = _asarray(weights, device=columns[0].device)

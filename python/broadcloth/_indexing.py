@@ -86,7 +86,7 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Devi
     >>> bc.astype(bc.array([1, 2]), bc.float32)
     array([1., 2.], dtype=float32)
     """
-    if not isinstance(x, (ndarray, np.ndarray)):
+    if not isinstance(x, (ndarray, np.ndarray, np.generic)):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     return _asarray(x).astype(dtype, copy=copy, device=device)
 
@@ -234,9 +234,15 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
+    if not isinstance(arr, ndarray):
+        raise TypeError(f"place: expected an array to write, got {type(arr).__name__}")
     _check_safe(vals, arr)
     m = _asarray(mask, np.bool_)
-    v = (_asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)).ravel()
+    v = _asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)
+    if v.ndim != 1:
+        v = v.ravel()
+    if _c.place_few(arr, m, v):
+        return
     if m.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
     if not arr.flags.writeable:

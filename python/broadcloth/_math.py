@@ -243,10 +243,13 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, eq
     >>> bc.isclose(bc.array([1.0, 2.0]), [1.0 + 1e-9, 2.1])
     array([ True, False])
     """
-    if type(rtol) in (int, float) and type(atol) in (int, float):
+    plain = type(rtol) in (int, float) and type(atol) in (int, float)
+    if plain and type(atol) is float:
         return _c.isclose(a, b, rtol, atol, equal_nan)
-    # Tolerances with a type or a shape of their own.
     x, y = _asarray(a), _asarray(b)
+    if plain and x.dtype.kind != "m":
+        return _c.isclose(a, b, rtol, atol, equal_nan)
+    # Tolerances with a type or a shape of their own, and differences of times with a tolerance in their unit.
     if y.dtype.kind in "biu":
         y = y.astype(np.float64)
     near = _ufuncs["less_equal"](_ufuncs["absolute"](x - y), atol + rtol * _ufuncs["absolute"](y)) & _ufuncs["isfinite"](y)
@@ -262,7 +265,7 @@ def allclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, e
     >>> bc.allclose(bc.array([1.0, 2.0]), [1.0, 2.0 + 1e-9])
     True
     """
-    if type(rtol) in (int, float) and type(atol) in (int, float):
+    if type(rtol) in (int, float) and type(atol) is float:
         return _c.allclose(a, b, rtol, atol, equal_nan)
     return builtins.bool(isclose(a, b, rtol, atol, equal_nan).all())
 

@@ -265,6 +265,8 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> ndarray:
     x, bins = _asarray(x), _asarray(bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
+    if bins.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from dtype('{bins.dtype}') to dtype('float64') according to the rule 'safe'")
     if bins.ndim != 1:
         raise ValueError("object too deep for desired array" if bins.ndim else "object of too small depth for desired array")
     side = "left" if right else "right"

@@ -1050,7 +1050,8 @@ Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, De
     return Scalar::load(dtype, element).as_double();
   };
   const bool narrow = dtype == DType::f32 || dtype == DType::c64;
-  const double first = rounded(start.as_double()), second = rounded(start.as_double() + step.as_double());
+  // Of one element there is no second, which may be infinite.
+  const double first = rounded(start.as_double()), second = n > 1 ? rounded(start.as_double() + step.as_double()) : first + 1;
   const double delta = narrow ? static_cast<float>(second) - static_cast<float>(first) : second - first;
   const Array index = values;
   values = astype(values, narrow ? DType::f32 : DType::f64);

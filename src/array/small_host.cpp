@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "array/history.h"
 #include "codegen/tier0/tier0.h"
@@ -29,17 +30,23 @@ bool reachable(Device device) { return device.type == DeviceType::cpu && !many_s
 /// The same for what a profiler counts as a kernel.
 bool open(Device device) { return reachable(device) && !profiling(); }
 
-/// Fills `near` where an array's elements are computed and at most `most`. Called with the lock held.
-bool find(const Array& a, Near* near, int64_t most = kFew) {
-  if (a.ndim() != 1 || a.shape()[0] > most || a.has_loose_booleans()) return false;
+/// Fills `near` where an array's elements are computed and at most `most`; of more axes than one where `flat` says so, if they are
+/// contiguous. Called with the lock held.
+bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = false) {
+  const bool row = a.ndim() == 1;
+  if (!row && (!flat || !a.contiguous())) return false;
+  if (a.size() > most || a.has_loose_booleans()) return false;
   const Node& node = *a.storage()->current;
   if (node.pending() || !node.buffer) return false;
   near->item = itemsize(a.dtype());
   near->first = static_cast<char*>(node.buffer->ptr) + a.offset() * near->item;
-  near->count = a.shape()[0];
-  near->step = a.strides()[0] * near->item;
+  near->count = a.size();
+  near->step = row ? a.strides()[0] * near->item : near->item;
   return true;
 }
+
+/// Tells whether an index is a mask of all elements of an array with several axes.
+bool covers(const Array& index, const Array& a) { return a.ndim() > 1 && is_bool(index.dtype()) && index.shape() == a.shape(); }
 
 /// Calls f with an unsigned number as wide as an element.
 template <class F>
@@ -97,9 +104,9 @@ void find_true(const Near& from, Places* places) {
     if (is_true(from.at(k), from.item)) places->at[places->count++] = k;
 }
 
-bool find_places(const Array& index, int64_t extent, Places* places) {
+bool find_places(const Array& index, int64_t extent, Places* places, bool flat) {
   Near near;
-  if (!find(index, &near)) return false;
+  if (!find(index, &near, kFew, flat)) return false;
   if (is_bool(index.dtype())) {
     if (near.count != extent) return false;
     find_true(near, places);
@@ -124,7 +131,8 @@ std::optional<Array> pick_small(const Array& a, const Array& index) {
   const TapeLock lock(tape(a.device()));
   Near from;
   Places places;
-  if (!find(a, &from, INT64_MAX) || !find_places(index, from.count, &places)) return std::nullopt;
+  const bool flat = covers(index, a);
+  if (!find(a, &from, INT64_MAX, flat) || !find_places(index, from.count, &places, flat)) return std::nullopt;
   Array made = empty(Dims{places.count}, a.dtype(), a.device());
   char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
   by_item(from.item, [&](auto u) {
@@ -430,8 +438,9 @@ bool put_small(const Array& a, const Array& index, const Arg& value) {
   Room room;
   Near to, from;
   Places places;
-  if (!find(a, &to, INT64_MAX) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
-  if (!find_places(index, to.count, &places) || index.storage() == a.storage()) return false;
+  const bool flat = covers(index, a);
+  if (!find(a, &to, INT64_MAX, flat) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find_places(index, to.count, &places, flat) || index.storage() == a.storage()) return false;
   if (!find_stored(value, a, places.count, &room, &from)) return false;
   by_item(to.item, [&](auto u) {
     using U = decltype(u);
@@ -444,7 +453,41 @@ bool put_small(const Array& a, const Array& index, const Arg& value) {
   return true;
 }
 
-std::optional<Array> nonzero_small(const Array& a) {
+bool place_few(const Array& a, const Array& mask, const Array& values) {
+  constexpr int64_t kMost = 1 << 12;  // of more a kernel is faster
+  if (!open(a.device()) || !(mask.device() == a.device()) || !(values.device() == a.device())) return false;
+  if (!is_bool(mask.dtype()) || mask.shape() != a.shape() || values.dtype() != a.dtype() || changes_history(a, Arg(values))) return false;
+  const TapeLock lock(tape(a.device()));
+  Near to, where, from;
+  if (!find(a, &to, kMost, true) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find(mask, &where, kMost, true) || !find(values, &from) || from.count == 0) return false;
+  if (mask.storage() == a.storage() || values.storage() == a.storage()) return false;
+  by_item(to.item, [&](auto u) {
+    using U = decltype(u);
+    int64_t next = 0;
+    for (int64_t k = 0; k < to.count; ++k) {
+      if (!*where.at(k)) continue;
+      u = get<U>(from.at(next));
+      std::memcpy(to.at(k), &u, sizeof(U));
+      if (++next == from.count) next = 0;
+    }
+  });
+  wrote(*a.storage());
+  return true;
+}
+
+std::optional<Array> map_few(const Array& a, int64_t (*f)(int64_t, const void*), const void* context) {
+  if (!open(a.device()) || a.dtype() != DType::i64 || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find(a, &from, kFew, true)) return std::nullopt;
+  Array made = empty(a.shape(), DType::i64, a.device());
+  auto* to = static_cast<int64_t*>(made.storage()->current->buffer->ptr);
+  for (int64_t k = 0; k < from.count; ++k) to[k] = f(get<int64_t>(from.at(k)), context);
+  return made;
+}
+
+std::optional<Array> places_few(const Array& a) {
   const bool number = a.dtype() == DType::f64 || a.dtype() == DType::f32;
   if (!open(a.device()) || (is_inexact(a.dtype()) && !number) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
@@ -563,50 +606,97 @@ std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& 
   return made;
 }
 
-std::optional<Array> correlate_small(const Array& a, const Array& v, int64_t before, int64_t count) {
-  constexpr int64_t kMostWork = 1 << 13;
-  const Device device = a.device();
-  if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || v.size() == 0 || count * v.size() > kMostWork || count < 1) return std::nullopt;
-  if (has_history(a) || has_history(v) || !(v.device() == device) || a.dtype() != v.dtype()) return std::nullopt;
-  if (a.dtype() != DType::f64 && a.dtype() != DType::i64) return std::nullopt;
-  const char *from = first_element(a), *factors = first_element(v);
-  const int64_t n = a.size(), k = v.size(), step = a.strides()[0] * 8, factor_step = v.strides()[0] * 8;
-  Array made = empty(Dims{count}, a.dtype(), device);
-  const auto add_up = [&](auto of_type) {
-    using T = decltype(of_type);
-    T* const to = static_cast<T*>(made.storage()->current->buffer->ptr);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t shift = i - before, first = std::max<int64_t>(0, -shift), last = std::min(k, n - shift);
-      T sum = 0;
-      for (int64_t j = first; j < last; ++j) sum += get<T>(from + (shift + j) * step) * get<T>(factors + j * factor_step);
-      to[i] = sum;
-    }
-  };
-  if (a.dtype() == DType::f64)
-    add_up(double());
-  else
-    add_up(uint64_t());  // which wraps around
+namespace {
+
+/// A vector of T, of float64 or int64 elements, where they lie or cast into `room`.
+template <class T>
+struct Vector {
+  const T* first = nullptr;
+  int64_t count = 0;
+};
+template <class T>
+Vector<T> vector_of(const Array& a, std::vector<T>* room, bool reversed = false) {
+  const char* from = first_element(a);
+  const int64_t n = a.size(), step = a.strides()[0] * 8;
+  const bool same = std::is_same_v<T, double> == (a.dtype() == DType::f64);
+  if (same && step == 8 && !reversed) return {reinterpret_cast<const T*>(from), n};
+  room->resize(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k) {
+    const char* at = from + (reversed ? n - 1 - k : k) * step;
+    (*room)[static_cast<size_t>(k)] = same ? get<T>(at) : static_cast<T>(get<int64_t>(at));
+  }
+  return {room->data(), n};
+}
+
+/// Adds a[i - before + j] * v[j] for each j in turn, so that the sums over i go side by side and each is in the order of j.
+template <class T>
+void add_products(Vector<T> a, Vector<T> v, int64_t before, int64_t count, T* to) {
+  std::fill(to, to + count, T(0));
+  for (int64_t j = 0; j < v.count; ++j) {
+    const int64_t shift = j - before, first = std::max<int64_t>(0, -shift), last = std::min(count, a.count - shift);
+    const T factor = v.first[j];
+    const T* const from = a.first + shift;
+    for (int64_t i = first; i < last; ++i) to[i] += from[i] * factor;
+  }
+}
+
+template <class T>
+Array correlated(const Array& a, const Array& v, bool reversed, int64_t before, int64_t count) {
+  std::vector<T> room, factors;
+  Array made = empty(Dims{count}, std::is_same_v<T, double> ? DType::f64 : DType::i64, a.device());
+  add_products(vector_of(a, &room), vector_of(v, &factors, reversed), before, count, static_cast<T*>(made.storage()->current->buffer->ptr));
   return made;
 }
 
-std::optional<Array> unpackbits_small(const Array& a) {
-  if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kFew || has_history(a)) return std::nullopt;
+}  // namespace
+
+std::optional<Array> correlate_few(const Array& a, const Array& v, std::string_view mode, bool reversed) {
+  constexpr int64_t kMostWork = 1 << 13, kMostFactors = 31;  // longer sums are added in several parts by kernels
+  const Device device = a.device();
+  const auto known = [](DType t) { return t == DType::f64 || t == DType::i64; };
+  if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || !(v.device() == device) || !known(a.dtype()) || !known(v.dtype()))
+    return std::nullopt;
+  if (reversed && v.size() > a.size()) return correlate_few(v, a, mode, true);
+  const int64_t n = a.size(), k = v.size(), least = n - k + 1;
+  if (k == 0 || least < 1 || k > kMostFactors || n * k > kMostWork || has_history(a) || has_history(v)) return std::nullopt;
+  const bool full = mode == "full", same = mode == "same";
+  if (!full && !same && mode != "valid") return std::nullopt;
+  const int64_t before = full ? k - 1 : same ? k / 2 : 0, count = full ? n + k - 1 : same ? n : least;
+  const bool real = a.dtype() == DType::f64 || v.dtype() == DType::f64;
+  return real ? correlated<double>(a, v, reversed, before, count) : correlated<uint64_t>(a, v, reversed, before, count);
+}
+
+std::optional<Array> unpack_few(const Array& a) {
+  constexpr int64_t kMost = 1 << 13;
+  if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
   Array made = empty(Dims{a.size() * 8}, DType::u8, a.device());
   char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
-  for (int64_t k = 0; k < a.size(); ++k)
-    for (int bit = 7; bit >= 0; --bit) *to++ = static_cast<char>(from[k * a.strides()[0]] >> bit & 1);
+  const int64_t step = a.strides()[0];
+  for (int64_t k = 0; k < a.size(); ++k, to += 8) {
+    // Byte j of the product has bit 7 - j of the element at its top; no two shifted copies meet.
+    const uint64_t bits = (get<uint8_t>(from + k * step) * 0x8040201008040201) >> 7 & 0x0101010101010101;
+    std::memcpy(to, &bits, 8);
+  }
   return made;
 }
 
-std::optional<Array> packbits_small(const Array& a) {
+std::optional<Array> pack_few(const Array& a) {
+  constexpr int64_t kMost = 1 << 14;
   const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
-  if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > 8 * kFew || has_history(a)) return std::nullopt;
+  if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
   Array made = empty(Dims{(a.size() + 7) / 8}, DType::u8, a.device());
   auto* to = static_cast<uint8_t*>(made.storage()->current->buffer->ptr);
-  std::memset(to, 0, static_cast<size_t>(made.size()));
-  for (int64_t k = 0; k < a.size(); ++k) to[k / 8] |= static_cast<uint8_t>((from[k * a.strides()[0]] != 0) << (7 - k % 8));
+  const int64_t step = a.strides()[0], whole = step == 1 ? a.size() / 8 : 0;
+  for (int64_t k = 0; k < whole; ++k) {
+    // The top bit of each byte that is not zero; then bit 8j of the word comes to bit 63 - j.
+    constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+    const uint64_t word = get<uint64_t>(from + 8 * k), set = (((word & kLow) + kLow) | word) >> 7 & 0x0101010101010101;
+    to[k] = static_cast<uint8_t>(set * 0x8040201008040201 >> 56);
+  }
+  std::memset(to + whole, 0, static_cast<size_t>(made.size() - whole));
+  for (int64_t k = 8 * whole; k < a.size(); ++k) to[k / 8] |= static_cast<uint8_t>((from[k * step] != 0) << (7 - k % 8));
   return made;
 }
 

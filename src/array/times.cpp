@@ -1,6 +1,7 @@
 // Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. NaT, the least int64, is chosen where an operand is NaT.
 #include <algorithm>
 
+#include "array/few.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
 #include "core/time_unit.h"
@@ -14,6 +15,12 @@ Array times(const Array& a, int64_t n) { return n == 1 ? a : ufunc(Op::multiply,
 Array over(const Array& a, int64_t n) { return n == 1 ? a : ufunc(Op::floor_divide, {a, Arg(n)}); }
 Array either(const Array& a, const Array& b) { return ufunc(Op::bitwise_or, {a, b}); }
 Array choose(const Array& condition, const Arg& yes, const Arg& no) { return ufunc(Op::where, {condition, yes, no}); }
+// The same of plain ticks, which wrap around.
+Array add(const Array& a, int64_t b) { return add(a, Arg(b)); }
+int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t subtract(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b)); }
+int64_t times(int64_t a, int64_t n) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(n)); }
+int64_t over(int64_t a, int64_t n) { return a / n - (a % n < 0); }
 Array nat_where(const Array& condition, const Array& ticks) { return choose(condition, Arg(kNaT), ticks); }
 Array nat_ticks(const Array& ticks) { return ufunc(Op::equal, {ticks, Arg(kNaT)}); }
 
@@ -23,39 +30,60 @@ Array nat_ticks(const Array& ticks) { return ufunc(Op::equal, {ticks, Arg(kNaT)}
 // Date Algorithms", 2013). Division rounds down, so days before the epoch need no case of their own.
 constexpr int64_t kDaysToEpoch = 719468;  // from 0000-03-01
 
-Array days_of_months(const Array& months) {
-  const Array shifted = add(months, Arg(int64_t{1970 * 12 - 2}));  // since March of year 0
-  const Array year = over(shifted, 12), month = subtract(shifted, times(year, 12));
-  const Array leap = add(subtract(over(year, 4), over(year, 100)), over(year, 400));
-  return add(add(times(year, 365), leap), subtract(over(add(times(month, 153), Arg(2)), 5), Arg(kDaysToEpoch)));
+template <class T>
+T days_of_months(const T& months) {
+  const T shifted = add(months, int64_t{1970 * 12 - 2});  // since March of year 0
+  const T year = over(shifted, 12), month = subtract(shifted, times(year, 12));
+  const T leap = add(subtract(over(year, 4), over(year, 100)), over(year, 400));
+  return add(add(times(year, 365), leap), add(over(add(times(month, 153), int64_t{2}), 5), -kDaysToEpoch));
 }
 
-Array months_of_days(const Array& days) {
-  const Array z = add(days, Arg(kDaysToEpoch)), era = over(z, 146097), of_era = subtract(z, times(era, 146097));
-  const Array year_of_era = over(subtract(add(subtract(of_era, over(of_era, 1460)), over(of_era, 36524)), over(of_era, 146096)), 365);
-  const Array leap = subtract(over(year_of_era, 4), over(year_of_era, 100));
-  const Array of_year = subtract(of_era, add(times(year_of_era, 365), leap));
-  const Array month = over(add(times(of_year, 5), Arg(2)), 153);  // since March
-  return add(times(add(year_of_era, times(era, 400)), 12), subtract(month, Arg(int64_t{1970 * 12 - 2})));
+template <class T>
+T months_of_days(const T& days) {
+  const T z = add(days, kDaysToEpoch), era = over(z, 146097), of_era = subtract(z, times(era, 146097));
+  const T year_of_era = over(subtract(add(subtract(of_era, over(of_era, 1460)), over(of_era, 36524)), over(of_era, 146096)), 365);
+  const T leap = subtract(over(year_of_era, 4), over(year_of_era, 100));
+  const T of_year = subtract(of_era, add(times(year_of_era, 365), leap));
+  const T month = over(add(times(of_year, 5), int64_t{2}), 153);  // since March
+  return add(times(add(year_of_era, times(era, 400)), 12), add(month, -int64_t{1970 * 12 - 2}));
 }
 
-Array scaled(const Array& ticks, TimeFactor f) { return over(times(ticks, f.numerator), f.denominator); }
+template <class T>
+T scaled(const T& ticks, TimeFactor f) {
+  return over(times(ticks, f.numerator), f.denominator);
+}
+
+/// How ticks of one unit become those of another: scaled, and through the calendar where only one unit counts years or months.
+struct UnitChange {
+  enum class Calendar { none, to_days, to_months };
+  Calendar calendar = Calendar::none;
+  TimeFactor first, then;
+
+  template <class T>
+  T operator()(const T& ticks) const {
+    switch (calendar) {
+      case Calendar::to_days: return scaled(days_of_months(scaled(ticks, first)), then);
+      case Calendar::to_months: return scaled(months_of_days(scaled(ticks, first)), then);
+      default: return scaled(ticks, first);
+    }
+  }
+};
+
+UnitChange unit_change(TimeUnit from, TimeUnit to, bool dates) {
+  const TimeUnit day{TimeBase::day, 1}, month{TimeBase::month, 1};
+  if (!dates || is_calendar(from) == is_calendar(to)) return {UnitChange::Calendar::none, time_factor(from, to), {1, 1}};
+  if (is_calendar(from)) return {UnitChange::Calendar::to_days, time_factor(from, month), time_factor(day, to)};
+  return {UnitChange::Calendar::to_months, time_factor(from, day), time_factor(month, to)};
+}
 
 /// Ticks of one unit as those of another, rounded down.
 Array in_unit(const Array& ticks, TimeUnit from, TimeUnit to, bool dates) {
   if (from == to || from.base == TimeBase::generic || to.base == TimeBase::generic) return ticks;
-  const TimeUnit day{TimeBase::day, 1}, month{TimeBase::month, 1};
-  Array r;
-  if (!dates || is_calendar(from) == is_calendar(to)) {
-    const TimeFactor f = time_factor(from, to);
-    if (f.numerator == 1 && f.denominator == 1) return ticks;
-    r = scaled(ticks, f);
-  } else if (is_calendar(from)) {
-    r = scaled(days_of_months(scaled(ticks, time_factor(from, month))), time_factor(day, to));
-  } else {
-    r = scaled(months_of_days(scaled(ticks, time_factor(from, day))), time_factor(month, to));
-  }
-  return nat_where(nat_ticks(ticks), r);
+  const UnitChange change = unit_change(from, to, dates);
+  if (change.calendar == UnitChange::Calendar::none && change.first.numerator == 1 && change.first.denominator == 1) return ticks;
+  const auto one = [](int64_t v, const void* how) { return v == kNaT ? v : (*static_cast<const UnitChange*>(how))(v); };
+  if (std::optional<Array> few = map_few(ticks, one, &change)) return *few;
+  return nat_where(nat_ticks(ticks), change(ticks));
 }
 
 // ---- Operands -------------------------------------------------------------------------------------------------------------------

@@ -698,8 +698,13 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("__complex__()", complex_dunder),
       BC_METHOD("__round__(ndigits=None)", round_dunder),
       BC_METHOD("__trunc__()", trunc_dunder),
-      BC_METHOD("__copy__()", [](PyObject* self) { return copy(array_of(self)); }),
-      BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copy(array_of(self)); }),
+      BC_METHOD("__sizeof__()",
+                [](PyObject* self) {
+                  const Array& a = array_of(self);
+                  return static_cast<int64_t>(sizeof(PyArray)) + (as_py_array(self)->base ? 0 : a.size() * itemsize(a.dtype()));
+                }),
+      BC_METHOD("__copy__()", [](PyObject* self) { return copy(array_of(self), 'K'); }),
+      BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copy(array_of(self), 'K'); }),
       array_ufunc_method(),
       array_function_method(),
       BC_METHOD("__array_namespace__(*, api_version=None) The module; ValueError where it does not follow that version of the standard.",

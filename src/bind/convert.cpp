@@ -447,6 +447,28 @@ Array to_array(PyObject* o, Device device) {
   return as_array(o, std::nullopt, std::nullopt, device, &same);
 }
 
+namespace {
+
+/// What an object's `__array__` gives, where NumPy would ask that: it may be an array of ours, which NumPy refuses. Nothing otherwise; a
+/// class has the attribute too, and nothing to convert.
+PyRef made_by_itself(PyObject* o, bool no_copy) {
+  const Names& n = state().names;
+  if (is_sequence(o) || PyType_Check(o) || PyObject_CheckBuffer(o)) return nullptr;
+  if (attr_or_null(o, n.__array_interface__) || attr_or_null(o, n.__array_struct__)) return nullptr;
+  const PyRef method = attr_or_null(o, n.__array__);
+  if (!method || !no_copy) return method ? call(method.get(), {}) : nullptr;
+  PyRef named = PyRef::steal(PyDict_New());
+  check(PyDict_SetItem(named.get(), n.copy, Py_False));
+  const PyRef none = tuple_of({});
+  PyRef made = PyRef::maybe(PyObject_Call(method.get(), none.get(), named.get()));
+  if (made) return made;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError();
+  PyErr_Clear();
+  cannot_avoid_copy();  // an old `__array__`, which knows no copy=
+}
+
+}  // namespace
+
 Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy, std::optional<Device> device, bool* same) {
   const bool never = copy && !*copy, always = copy && *copy;
   *same = false;
@@ -505,12 +527,18 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
       const Array a = stack_nested(o, device ? *device : array_of(inside.get()).device());
       return dtype ? astype(a, *dtype, false) : a;
     }
-    if (never && !PyObject_CheckBuffer(o) && !attr_or_null(o, state().names.__array_interface__)) cannot_avoid_copy();
   }
   PyRef host = PyRef::borrow(o);
+  if (PyRef made = numpy ? nullptr : made_by_itself(o, never)) {
+    if (is_array(made.get())) return finish(array_of(made.get()), false);
+    host = made;
+  } else if (never && !numpy && !PyObject_CheckBuffer(o) && !attr_or_null(o, state().names.__array_interface__)) {
+    cannot_avoid_copy();
+  }
   if (!numpy) {
     // NumPy's own rules for lists and foreign host objects; it checks values against the dtype, too.
-    host = dtype && info(*dtype).in_numpy ? call(state().np_asarray, {o, dtype_object(*dtype)}) : call(state().np_asarray, {o});
+    host = dtype && info(*dtype).in_numpy ? call(state().np_asarray, {host.get(), dtype_object(*dtype)})
+                                          : call(state().np_asarray, {host.get()});
   }
   const NumpyView view(host.get());
   if (never) {

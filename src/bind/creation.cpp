@@ -185,7 +185,7 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
       d, axes, [&](const Dims& s) { return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where); });
 }
 
-PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, Device device) {
+PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, PyObject*, Device device) {
   PyRef f = attr(state().numpy, "frombuffer");
   const DType t = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
   const DType host = info(t).in_numpy ? t : itemsize(t) == 1 ? DType::u8 : DType::u16;
@@ -266,7 +266,7 @@ void init_convert(PyObject* module) {
                         to_numpy_out(a, to);
                         return PyRef::borrow(to);
                       }),
-          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, device=None) An array with a copy of a buffer's "
+          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, like=None, device=None) An array with a copy of a buffer's "
                       "elements, read-only where the buffer is.",
                       from_buffer),
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",

@@ -41,6 +41,36 @@ PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, Py
   return wrap_value(std::move(made));
 }
 
+/// What concatenate joins: arrays, and which of them are Python numbers.
+struct Parts {
+  std::vector<Array> arrays;
+  std::vector<std::pair<size_t, Arg>> numbers;
+
+  /// Gives the numbers the dtype of the others, as where all are flattened.
+  void convert_numbers() {
+    std::vector<Arg> all(arrays.begin(), arrays.end());
+    for (const auto& [i, number] : numbers) all[i] = number;
+    const DType t = compose::result_type(all);
+    for (const auto& [i, number] : numbers) arrays[i] = stored(number, t, arrays[i].device());
+  }
+};
+
+template <>
+inline constexpr bool kPlaced<Parts> = true;
+template <>
+struct From<Parts> {
+  static Parts get(PyObject* o, const Context& c) {
+    Parts parts{From<std::vector<Array>>::get(o, c), {}};
+    if (!PyList_Check(o) && !PyTuple_Check(o)) return parts;
+    for (size_t i = 0; i < parts.arrays.size(); ++i) {
+      if (parts.arrays[i].ndim() != 0) continue;
+      const PyRef item = PyRef::steal(PySequence_GetItem(o, static_cast<Py_ssize_t>(i)));
+      if (const auto number = python_scalar(item.get())) parts.numbers.emplace_back(i, Arg(number->first, number->second));
+    }
+    return parts;
+  }
+};
+
 namespace {
 
 PyRef steal(PyObject* o) { return PyRef::steal(o); }
@@ -525,8 +555,9 @@ std::vector<PyMethodDef> creation_composites() {
 std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
-                  [](const std::vector<Array>& arrays, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return concatenate(joined(arrays, dtype, casting, out), axis, dtype, casting, out);
+                  [](Parts parts, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                    if (!axis && !dtype && !out && !parts.numbers.empty()) parts.convert_numbers();
+                    return concatenate(joined(parts.arrays, dtype, casting, out), axis, dtype, casting, out);
                   }),
       BC_FUNCTION("stack(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {
@@ -662,14 +693,18 @@ std::vector<PyMethodDef> selection_composites() {
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return small_or_none(interp_small(x, xp, fp, left, right));
                   }),
-      BC_FUNCTION("correlate_small(a, v, before, count) Sums of products of few elements in host memory, or None.",
-                  [](const Array& a, const Array& v, int64_t before, int64_t count) {
-                    return small_or_none(correlate_small(a, v, before, count));
+      BC_FUNCTION("correlate_few(a, v, mode, reversed) numpy.correlate, or convolve, of few elements in host memory, or None.",
+                  [](PyObject* a, PyObject* v, PyObject* mode, bool reversed) {
+                    const bool known = is_array(a) && is_array(v) && PyUnicode_Check(mode);
+                    return few_or_none(known ? correlate_few(array_of(a), array_of(v), as_string(mode), reversed) : std::nullopt);
                   }),
-      BC_FUNCTION("unpackbits_small(a) The bits of few bytes in host memory, or None.",
-                  [](const Array& a) { return small_or_none(unpackbits_small(a)); }),
-      BC_FUNCTION("packbits_small(a) Bytes of few bits in host memory, or None.",
-                  [](const Array& a) { return small_or_none(packbits_small(a)); }),
+      BC_FUNCTION("place_few(a, mask, values) numpy.place of few elements in host memory; tells whether it was done.",
+                  [](PyObject* a, const Array& mask, const Array& values) {
+                    return !as_py_array(a)->read_only && place_few(array_of(a), mask, values);
+                  }),
+      BC_FUNCTION("unpack_few(a) The bits of few bytes in host memory, or None.",
+                  [](const Array& a) { return few_or_none(unpack_few(a)); }),
+      BC_FUNCTION("pack_few(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return few_or_none(pack_few(a)); }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
                     LineNote line(true);

@@ -83,12 +83,12 @@ PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
   return made ? made : refused(self, args, kwargs);
 }
 
-/// Bound to its first argument as Python's functions are, so that it can stand in a class; NumPy's ufuncs (matmul) are not.
+/// Bound to its first argument where NumPy's function would be, so that it can stand in a class: NumPy's ufuncs and built-in functions
+/// (matmul, array) are not.
 PyObject* bind_function(PyObject* self, PyObject* object, PyObject*) {
   return guard([&] {
     if (!object) return new_ref(self);
-    const PyRef ufunc = attr(state().numpy, "ufunc");
-    const bool binds = Py_TYPE(as_function(self)->theirs) != reinterpret_cast<PyTypeObject*>(ufunc.get());
+    const bool binds = PyObject_HasAttrString(as_function(self)->theirs, "__get__");
     return binds ? call(import_attr("types", "MethodType").get(), {self, object}).release() : new_ref(self);
   });
 }

@@ -255,7 +255,8 @@ PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf,
     };
     if ((!keywords && all_numbers(args, n)) || has_own_ufuncs(args, n)) {
       const PyRef theirs = PyRef::steal(PyObject_GetAttr(state().numpy, as_ufunc(self)->name));
-      return PyObject_Call(theirs.get(), positional().get(), named().get());
+      PyObject* made = PyObject_Call(theirs.get(), positional().get(), named().get());
+      return made ? made : refused(self, positional().get(), named().get());
     }
     PyObject* made = compute_ufunc(self, args, nargsf, kwnames);
     return made ? made : refused(self, positional().get(), named().get());
@@ -353,7 +354,25 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
   return PyRef::borrow(Py_None);
 }
 
-PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* casting) {
+PyRef same_of_numpy(PyObject* self);
+
+/// Tells whether dtypes are NumPy's own, for whose loops NumPy's ufunc answers.
+bool all_in_numpy(PyObject* dtypes) {
+  PyRef list = PyRef::steal(PySequence_Tuple(dtypes));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i)
+    if (PyObject* t = PyTuple_GetItem(list.get(), i); PyObject_TypeCheck(t, reinterpret_cast<PyTypeObject*>(state().np_dtype)))
+      if (std::string_view("biufcmM").find(as_string(attr(t, "kind").get())) == std::string_view::npos) return false;
+  return true;
+}
+
+PyRef resolve_method(PyObject* self, PyObject* dtypes, PyObject* signature, PyObject* casting, PyObject* reduction) {
+  if (const PyRef theirs = same_of_numpy(self); theirs && all_in_numpy(dtypes)) {
+    PyRef named = PyRef::steal(PyDict_New());
+    if (signature != Py_None) check(PyDict_SetItemString(named.get(), "signature", signature));
+    if (casting != Py_None) check(PyDict_SetItemString(named.get(), "casting", casting));
+    check(PyDict_SetItemString(named.get(), "reduction", reduction));
+    return call(attr(theirs.get(), "resolve_dtypes").get(), {dtypes}, named.get());
+  }
   const PyUfunc* u = as_ufunc(self);
   std::vector<OperandType> types;
   PyRef list = PyRef::steal(PySequence_Tuple(dtypes));
@@ -383,7 +402,7 @@ PyRef types_list(const PyUfunc* u) {
   const OpInfo& spec = info(u->op);
   PyRef list = PyRef::steal(PyList_New(0));
   for (int t = 0; t < kDTypeCount; ++t) {
-    if (!(spec.set & dtype_bit(static_cast<DType>(t)))) continue;
+    if (!(row.set & dtype_bit(static_cast<DType>(t))) || !info(static_cast<DType>(t)).in_numpy) continue;
     std::vector<OperandType> types(u->nin, OperandType{static_cast<DType>(t), Weak::none});
     Loop loop;
     try {
@@ -467,6 +486,29 @@ PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, 
 
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<ufunc '%U'>", as_ufunc(self)->name); }
 
+/// NumPy's ufunc of the same name; nothing for those that NumPy has not.
+PyRef same_of_numpy(PyObject* self) {
+  PyRef theirs = attr_or_null(state().numpy, as_ufunc(self)->name);
+  return theirs && std::string_view(type_name(theirs.get())) == "ufunc" ? theirs : nullptr;
+}
+
+/// Equal to NumPy's ufunc of the same name, and found in its place among keys: `__array_ufunc__` of a class gets NumPy's, and compares
+/// it with names that are ours in a program.
+PyObject* compare_ufuncs(PyObject* self, PyObject* other, int how) {
+  if ((how != Py_EQ && how != Py_NE) || Py_TYPE(other) == state().ufunc) Py_RETURN_NOTIMPLEMENTED;
+  return guard([&] { return PyBool_FromLong((same_of_numpy(self).get() == other) == (how == Py_EQ)); });
+}
+
+Py_hash_t hash_ufunc(PyObject* self) {
+  Py_hash_t made = -1;
+  PyRef none = PyRef::steal(guard([&] {
+    const PyRef theirs = same_of_numpy(self);
+    made = theirs ? PyObject_Hash(theirs.get()) : PyObject_Hash(as_ufunc(self)->name);
+    return new_ref(Py_None);
+  }));
+  return made;
+}
+
 PyObject* reduce_dunder(PyObject* self, PyObject*) {
   return guard([&] {
     PyRef by_name = attr(state().module, "_ufunc");
@@ -530,6 +572,9 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     if (n < 2) throw_python(PyExc_TypeError, "__array_ufunc__: expected a ufunc, a method and its inputs");
     PyRef name = PyRef::steal(PyObject_GetAttr(PyTuple_GetItem(args, 0), state().names.__name__));
     PyObject* method = PyTuple_GetItem(args, 1);
+    // Where another operand computes ufuncs in its own way, NumPy asks that one next, as it does beside arrays of its own.
+    for (Py_ssize_t i = 2; program_mode.load(std::memory_order_relaxed) && i < n; ++i)
+      if (PyObject* operand = PyTuple_GetItem(args, i); has_own_ufuncs(&operand, 1)) return new_ref(Py_NotImplemented);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
     if (function && special_of_complex(function.get(), args)) return ufunc_on_host(args, kwargs);
     if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {
@@ -620,8 +665,7 @@ void init_ufunc(PyObject* module) {
       {"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
        "outer($self, A, B, /, **kwargs)\n--\n\n"},
       BC_METHOD("at(a, indices, b=..., /)", at_method),
-      BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)",
-                [](PyObject* self, PyObject* dtypes, PyObject*, PyObject* casting, bool) { return resolve_method(self, dtypes, casting); }),
+      BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)", resolve_method),
       {"__reduce__", reduce_dunder, METH_NOARGS, nullptr},
       {},
   };
@@ -629,6 +673,8 @@ void init_ufunc(PyObject* module) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(compare_ufuncs)},
+      {Py_tp_hash, reinterpret_cast<void*>(hash_ufunc)},
       {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_ufunc>)},
       {Py_tp_getset, attributes},
       {Py_tp_methods, methods.data()},

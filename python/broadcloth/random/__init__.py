@@ -202,7 +202,7 @@ def default_rng(
         return Generator(Philox())
     if isinstance(seed, Generator):
         return seed
-    return Generator(np.random.default_rng(seed).bit_generator)
+    return Generator(np.random.default_rng(on_host(seed)).bit_generator)
 
 
 if not TYPE_CHECKING:

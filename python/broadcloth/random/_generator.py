@@ -354,4 +354,8 @@ class Generator(Distributions, _Base):
         if device is None and isinstance(x, ndarray) and out is None:
             device = x.device
         host = on_host(x)
+        if isinstance(out, ndarray) and device is None:
+            made = self._numpy.permuted(host, axis=axis, out=np.empty(out.shape, out.dtype))
+            out[...] = made
+            return out
         return into(out, device, lambda out: self._numpy.permuted(host, axis=axis, out=out))

@@ -26,6 +26,7 @@ _MODULES: dict[str, str | None] = {
     "numpy.polynomial.hermite": "broadcloth.polynomial.hermite",
     "numpy.polynomial.hermite_e": "broadcloth.polynomial.hermite_e",
     "numpy.polynomial.laguerre": "broadcloth.polynomial.laguerre",
+    "numpy.polynomial.polyutils": "broadcloth.polynomial.polyutils",
     "numpy.lib": None,
     "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
     "numpy.lib.scimath": None,
@@ -44,7 +45,7 @@ _NUMPYS_OWN = {
     "binary_repr",
     "array_repr", "array_str", "array2string", "get_include", "info", "show_config", "show_runtime", "test", "broadcast_shapes",
     "datetime_data",
-    "busday_count", "busday_offset", "is_busday", "iterable",
+    "busday_count", "busday_offset", "is_busday", "iterable", "set_default_printstyle",
 }  # fmt: skip
 # Functions that make a class or a function, and nothing with arrays.
 _OF_FUNCTIONS = {"frompyfunc"}
@@ -105,6 +106,36 @@ _ProgramArray.__name__ = _ProgramArray.__qualname__ = "ndarray"
 _ProgramArray.__module__ = "numpy"
 
 
+class _UfuncClass(type):
+    """`numpy.ufunc` of a program: ufuncs of broadcloth and NumPy's are its instances."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, (_c.ufunc, np.ufunc))
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, (_c.ufunc, np.ufunc))
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is _c.ufunc or other is np.ufunc
+
+    def __hash__(cls) -> int:
+        return hash(_c.ufunc)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(np.ufunc, name)
+
+    def __repr__(cls) -> str:
+        return "<class 'numpy.ufunc'>"
+
+
+class _ProgramUfunc(metaclass=_UfuncClass):
+    """See `numpy.ufunc`."""
+
+
+_ProgramUfunc.__name__ = _ProgramUfunc.__qualname__ = "ufunc"
+_ProgramUfunc.__module__ = "numpy"
+
+
 def _ours(module: str, name: str) -> Any:
     """What broadcloth has under a name of NumPy's module; None where it has nothing."""
     where = _MODULES.get(module)
@@ -128,6 +159,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _fallback.on_copies(theirs) if name in _ASSERTIONS else theirs
     if theirs is np.ndarray:
         return _ProgramArray
+    if theirs is np.ufunc:
+        return _ProgramUfunc
     if theirs is np.vectorize:
         return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:

@@ -1,0 +1,217 @@
+"""Details that NumPy's own tests ask for, against NumPy."""
+
+from __future__ import annotations
+
+import copy
+import io
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+
+
+def same(ours, theirs):
+    assert np.asarray(ours).dtype == np.asarray(theirs).dtype
+    assert_array_equal(bc.asnumpy(ours), theirs)
+
+
+# ---- Times with gaps -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[D]"])
+@pytest.mark.parametrize("place", [0, 10, 23])
+def test_quantiles_of_times_with_gaps(xp, name, dtype, place):
+    a = np.arange(0, 480, 20).astype(dtype)
+    a[place] = "NaT"
+    for q in (0.5, 0.3, [0.25, 1.0]):
+        same(getattr(xp, name)(xp.asarray(a), q), getattr(np, name)(a, q))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians_of_time_differences_with_gaps(xp, name):
+    a = np.array([[5, "NaT", 1], [2, 8, 4]], "m8[D]")
+    same(getattr(xp, name)(xp.asarray(a), axis=1), getattr(np, name)(a, axis=1))
+
+
+def test_time_differences_are_close_within_their_unit(xp):
+    a, b = np.array([1, 2, "NaT"], "m8[ns]"), np.array([1, 3, "NaT"], "m8[ns]")
+    for atol in (0, 1, np.timedelta64(1, "ns")):
+        same(xp.isclose(xp.asarray(a), xp.asarray(b), atol=atol, equal_nan=True), np.isclose(a, b, atol=atol, equal_nan=True))
+    assert xp.allclose(xp.asarray(a[:2]), xp.asarray(a[:2]), atol=0)
+
+
+# ---- What functions take ---------------------------------------------------------------------------------------------------------------
+
+
+class Wrapped:
+    """An object that gives an array when it is asked."""
+
+    def __init__(self, array):
+        self.array, self.copies = array, []
+
+    def __array__(self, dtype=None, copy=None):
+        self.copies.append(copy)
+        return self.array
+
+
+def test_objects_may_give_arrays_of_ours(xp):
+    w = Wrapped(xp.arange(4))
+    assert_array_equal(bc.asnumpy(xp.sin(w)), np.sin(np.arange(4)))
+    same(xp.concatenate([w, w]), [0, 1, 2, 3, 0, 1, 2, 3])
+    same(xp.asarray(w, dtype="f4"), np.arange(4, dtype="f4"))
+    shared = xp.asarray(w)
+    shared[0] = 9
+    assert w.array.tolist() == [9, 1, 2, 3]
+    own = xp.array(w)
+    own[1] = 9
+    assert w.array.tolist() == [9, 1, 2, 3]
+
+
+def test_objects_are_asked_for_no_copy():
+    w = Wrapped(bc.arange(3))
+    bc.asarray(w, copy=False)[0] = 5
+    assert w.copies == [False] and w.array.tolist() == [5, 1, 2]
+
+    class Old:
+        def __array__(self):
+            return np.arange(3)
+
+    with pytest.raises(ValueError, match="avoid copy"):
+        bc.asarray(Old(), copy=False)
+
+
+def test_numbers_bring_no_dtype_where_parts_are_flattened(xp):
+    for parts in ([np.float32(1), 1.0], [np.int8(1), 1], [np.int8(1), 1.5], [1, 2.5], [np.float32(1), [1.0]], [np.uint8(3), True]):
+        same(xp.concatenate(parts, axis=None), np.concatenate(parts, axis=None))
+    with pytest.raises(OverflowError):
+        xp.concatenate([np.uint8(1), 300], axis=None)
+
+
+def test_one_element_with_an_infinite_step(xp):
+    same(xp.arange(0, 1, np.inf), np.arange(0, 1, np.inf))
+
+
+def test_quantiles_stretch_to_their_output(xp):
+    out = xp.ones((2, 3))
+    assert xp.quantile(xp.asarray([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]), 0.5, axis=0, out=out) is out
+    same(out, [[2.0, 3.0, 4.0], [2.0, 3.0, 4.0]])
+    with pytest.raises(ValueError):
+        xp.median(xp.arange(9.0), out=xp.ones(1))
+
+
+def test_arguments_that_numpy_refuses(xp):
+    with pytest.raises(TypeError):
+        xp.digitize([1], [1.0j])
+    with pytest.raises(TypeError):
+        xp.place([1, 2, 3], [True, False], [0, 1])
+    with pytest.raises(ValueError, match="casting"):
+        xp.einsum("", 0, casting="blah")
+    with pytest.raises(ValueError):
+        xp.histogramdd(xp.ones((1, 10)), bins=2**10)
+    with pytest.raises(ValueError):
+        xp.broadcast(1, x=1)
+
+
+def test_seeds_may_be_arrays():
+    assert bc.random.default_rng(bc.arange(3)).random() == np.random.default_rng(np.arange(3)).random()
+
+
+def test_slices_are_permuted_in_place_through_strides():
+    x, theirs = bc.arange(24).reshape(4, 6)[:, ::2], np.arange(24).reshape(4, 6)[:, ::2]
+    made = bc.random.Generator(np.random.MT19937(3)).permuted(x, axis=1, out=x)
+    assert made is x
+    same(x, np.random.Generator(np.random.MT19937(3)).permuted(theirs, axis=1, out=theirs))
+
+
+# ---- Memory and files ------------------------------------------------------------------------------------------------------------------
+
+
+def test_copies_keep_fortrans_order(xp):
+    a = xp.asarray(np.asfortranarray(np.ones((2, 3))))
+    assert copy.copy(a).flags.f_contiguous and copy.deepcopy(a).flags.f_contiguous
+
+
+def test_files_keep_fortrans_order(xp):
+    f = io.BytesIO()
+    xp.save(f, xp.asarray(np.asfortranarray(np.arange(6.0).reshape(2, 3))))
+    f.seek(0)
+    made = xp.load(f)
+    assert made.flags.f_contiguous and made.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+def test_an_archive_takes_numpys_arguments(tmp_path):
+    path = tmp_path / "a.npz"
+    bc.savez(path, bc.arange(2), x=bc.ones(2), allow_pickle=False)
+    with bc.load(path, max_header_size=20_000, encoding="latin1") as found:
+        assert found.files == ["x", "arr_0"] and isinstance(found, np.lib.npyio.NpzFile)
+        assert isinstance(found.f.x, bc.ndarray) and found.f.x.tolist() == [1.0, 1.0]
+        assert repr(found).startswith(f"NpzFile {str(path)!r}")
+
+
+def test_masks_of_files_are_not_lost():
+    made = bc.genfromtxt(["1,", "3,4"], delimiter=",", usemask=True)
+    assert made.mask.tolist() == [[False, True], [False, False]]
+    same(bc.genfromtxt(["1 2 3"], usecols=bc.array([0, 2])), [1.0, 3.0])
+
+
+def test_getsizeof_counts_what_an_array_owns():
+    a = bc.zeros(1000)
+    assert sys.getsizeof(a) > 8000 > sys.getsizeof(a[:500])
+
+
+# ---- Ufuncs and NumPy's ----------------------------------------------------------------------------------------------------------------
+
+
+def test_ufuncs_equal_numpys_of_the_same_name():
+    assert bc.add == np.add and np.add == bc.add and bc.add != np.subtract and bc.add != bc.subtract
+    assert {bc.add: 1}[np.add] == 1 and {np.abs: 2}[bc.abs] == 2 and bc.add in [np.add]
+    assert bc.add != "add" and hash(bc.add) == hash(np.add)
+
+
+def test_types_of_ufuncs_are_ones_that_numpy_knows():
+    for text in bc.add.types:
+        assert all(np.dtype(code) for code in text.replace("->", ""))
+    assert bc.add.resolve_dtypes((np.dtype("i4"), np.dtype("f4"), None)) == np.add.resolve_dtypes((np.dtype("i4"), np.dtype("f4"), None))
+    with pytest.raises(TypeError):
+        bc.add.resolve_dtypes((np.dtype("i4"), np.dtype("f4")))
+
+
+PROGRAM = """
+import numpy as np
+
+class Quantity(np.lib.mixins.NDArrayOperatorsMixin):
+    def __init__(self, value):
+        self.value = np.asarray(value)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        assert isinstance(ufunc, np.ufunc)
+        if ufunc == np.divide:
+            return "divided"
+        inputs = tuple(x.value if isinstance(x, Quantity) else x for x in inputs)
+        return Quantity(getattr(ufunc, method)(*inputs, **kwargs))
+
+class Plain:
+    make = np.array
+    add_up = np.sum
+
+a = np.arange(3.0)
+for made in (a + Quantity(1), Quantity(1) + a, np.add(a, Quantity(1))):
+    print(type(made).__name__, made.value.tolist())
+a += Quantity(1)
+print(type(a).__name__, np.ones(2) / Quantity(2))
+print(Plain().make([1, 2]).tolist(), isinstance(np.add, np.ufunc), Plain.add_up(np.ones(3)) == 3)
+"""
+
+
+def test_programs_meet_classes_with_ufuncs_of_their_own(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(PROGRAM))
+    theirs = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    ours = subprocess.run([sys.executable, "-m", "broadcloth", path], capture_output=True, text=True, check=True).stdout
+    assert ours == theirs
