@@ -101,7 +101,7 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> ndarray:
     >>> bc.correlate([1, 2, 3], [0, 1, 0.5], "full")
     array([0.5, 2. , 3.5, 3. , 0. ])
     """
-    few = _c.correlate_few(a, v, mode, False)
+    few = _c.correlate_small(a, v, mode, False)
     if few is not None:
         return few
     x, y = _vector(_c.asarray(a)), _vector(_c.asarray(v))
@@ -138,7 +138,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> ndarray:
     >>> bc.convolve([1, 2, 3], [0, 1, 0.5], "same")
     array([1. , 2.5, 4. ])
     """
-    few = _c.correlate_few(a, v, mode, True)
+    few = _c.correlate_small(a, v, mode, True)
     if few is not None:
         return few
     x, y = _vector(_c.atleast_1d(_c.asarray(a))), _vector(_c.atleast_1d(_c.asarray(v)))

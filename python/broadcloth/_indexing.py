@@ -241,7 +241,7 @@ def place(arr: ndarray, mask: ArrayLike, vals: ArrayLike) -> None:
     v = _asarray(vals) if isinstance(vals, ndarray | np.ndarray) else _asarray(vals, arr.dtype)
     if v.ndim != 1:
         v = v.ravel()
-    if _c.place_few(arr, m, v):
+    if _c.place_small(arr, m, v):
         return
     if m.size != arr.size:
         raise ValueError("place: mask and data must be the same size")

@@ -453,7 +453,7 @@ bool put_small(const Array& a, const Array& index, const Arg& value) {
   return true;
 }
 
-bool place_few(const Array& a, const Array& mask, const Array& values) {
+bool place_small(const Array& a, const Array& mask, const Array& values) {
   constexpr int64_t kMost = 1 << 12;  // of more a kernel is faster
   if (!open(a.device()) || !(mask.device() == a.device()) || !(values.device() == a.device())) return false;
   if (!is_bool(mask.dtype()) || mask.shape() != a.shape() || values.dtype() != a.dtype() || changes_history(a, Arg(values))) return false;
@@ -476,7 +476,7 @@ bool place_few(const Array& a, const Array& mask, const Array& values) {
   return true;
 }
 
-std::optional<Array> map_few(const Array& a, int64_t (*f)(int64_t, const void*), const void* context) {
+std::optional<Array> map_small(const Array& a, int64_t (*f)(int64_t, const void*), const void* context) {
   if (!open(a.device()) || a.dtype() != DType::i64 || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
@@ -487,7 +487,7 @@ std::optional<Array> map_few(const Array& a, int64_t (*f)(int64_t, const void*),
   return made;
 }
 
-std::optional<Array> places_few(const Array& a) {
+std::optional<Array> nonzero_small(const Array& a) {
   const bool number = a.dtype() == DType::f64 || a.dtype() == DType::f32;
   if (!open(a.device()) || (is_inexact(a.dtype()) && !number) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
@@ -650,13 +650,13 @@ Array correlated(const Array& a, const Array& v, bool reversed, int64_t before, 
 
 }  // namespace
 
-std::optional<Array> correlate_few(const Array& a, const Array& v, std::string_view mode, bool reversed) {
+std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed) {
   constexpr int64_t kMostWork = 1 << 13, kMostFactors = 31;  // longer sums are added in several parts by kernels
   const Device device = a.device();
   const auto known = [](DType t) { return t == DType::f64 || t == DType::i64; };
   if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || !(v.device() == device) || !known(a.dtype()) || !known(v.dtype()))
     return std::nullopt;
-  if (reversed && v.size() > a.size()) return correlate_few(v, a, mode, true);
+  if (reversed && v.size() > a.size()) return correlate_small(v, a, mode, true);
   const int64_t n = a.size(), k = v.size(), least = n - k + 1;
   if (k == 0 || least < 1 || k > kMostFactors || n * k > kMostWork || has_history(a) || has_history(v)) return std::nullopt;
   const bool full = mode == "full", same = mode == "same";
@@ -666,7 +666,7 @@ std::optional<Array> correlate_few(const Array& a, const Array& v, std::string_v
   return real ? correlated<double>(a, v, reversed, before, count) : correlated<uint64_t>(a, v, reversed, before, count);
 }
 
-std::optional<Array> unpack_few(const Array& a) {
+std::optional<Array> unpackbits_small(const Array& a) {
   constexpr int64_t kMost = 1 << 13;
   if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
@@ -681,7 +681,7 @@ std::optional<Array> unpack_few(const Array& a) {
   return made;
 }
 
-std::optional<Array> pack_few(const Array& a) {
+std::optional<Array> packbits_small(const Array& a) {
   constexpr int64_t kMost = 1 << 14;
   const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
   if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;

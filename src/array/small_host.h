@@ -47,7 +47,7 @@ Array array_of_one(const Element& element);
 /// Tells whether it was done.
 bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values, or by a mask of all its elements.
-std::optional<Array> pick_few(const Array& a, const Array& index);
+std::optional<Array> pick_small(const Array& a, const Array& index);
 /// a[index] = value likewise. Tells whether it was done.
 bool put_small(const Array& a, const Array& index, const Arg& value);
 /// The places of what is true in a 1-d array of integers or truth values.
@@ -56,14 +56,14 @@ std::optional<Array> nonzero_small(const Array& a);
 /// elements. Computes the arrays if they are not yet.
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least);
 /// The line through points at each of `x`, as numpy.interp; the first and the last value beyond the points unless given.
-std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
+std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
                                      std::optional<double> right);
 /// numpy.correlate of two vectors, and numpy.convolve where `reversed` says that `v` is read from its end.
-std::optional<Array> correlate_few(const Array& a, const Array& v, std::string_view mode, bool reversed);
+std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed);
 /// f of each element of an int64 array.
-std::optional<Array> map_few(const Array& a, int64_t (*f)(int64_t, const void*), const void* context);
+std::optional<Array> map_small(const Array& a, int64_t (*f)(int64_t, const void*), const void* context);
 /// numpy.place: 1-d `values` in turn where a mask holds. Tells whether it was done.
-bool place_few(const Array& a, const Array& mask, const Array& values);
+bool place_small(const Array& a, const Array& mask, const Array& values);
 /// The bits of 1-d uint8, the highest first, and bytes of so many booleans.
 std::optional<Array> unpackbits_small(const Array& a);
 std::optional<Array> packbits_small(const Array& a);

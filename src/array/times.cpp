@@ -1,7 +1,7 @@
 // Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. NaT, the least int64, is chosen where an operand is NaT.
 #include <algorithm>
 
-#include "array/few.h"
+#include "array/small_host.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
 #include "core/time_unit.h"
@@ -82,7 +82,7 @@ Array in_unit(const Array& ticks, TimeUnit from, TimeUnit to, bool dates) {
   const UnitChange change = unit_change(from, to, dates);
   if (change.calendar == UnitChange::Calendar::none && change.first.numerator == 1 && change.first.denominator == 1) return ticks;
   const auto one = [](int64_t v, const void* how) { return v == kNaT ? v : (*static_cast<const UnitChange*>(how))(v); };
-  if (std::optional<Array> few = map_few(ticks, one, &change)) return *few;
+  if (std::optional<Array> few = map_small(ticks, one, &change)) return *few;
   return nat_where(nat_ticks(ticks), change(ticks));
 }
 

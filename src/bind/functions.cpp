@@ -693,18 +693,18 @@ std::vector<PyMethodDef> selection_composites() {
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return small_or_none(interp_small(x, xp, fp, left, right));
                   }),
-      BC_FUNCTION("correlate_few(a, v, mode, reversed) numpy.correlate, or convolve, of few elements in host memory, or None.",
+      BC_FUNCTION("correlate_small(a, v, mode, reversed) numpy.correlate, or convolve, of few elements in host memory, or None.",
                   [](PyObject* a, PyObject* v, PyObject* mode, bool reversed) {
                     const bool known = is_array(a) && is_array(v) && PyUnicode_Check(mode);
-                    return few_or_none(known ? correlate_few(array_of(a), array_of(v), as_string(mode), reversed) : std::nullopt);
+                    return small_or_none(known ? correlate_small(array_of(a), array_of(v), as_string(mode), reversed) : std::nullopt);
                   }),
-      BC_FUNCTION("place_few(a, mask, values) numpy.place of few elements in host memory; tells whether it was done.",
+      BC_FUNCTION("place_small(a, mask, values) numpy.place of few elements in host memory; tells whether it was done.",
                   [](PyObject* a, const Array& mask, const Array& values) {
-                    return !as_py_array(a)->read_only && place_few(array_of(a), mask, values);
+                    return !as_py_array(a)->read_only && place_small(array_of(a), mask, values);
                   }),
-      BC_FUNCTION("unpack_few(a) The bits of few bytes in host memory, or None.",
-                  [](const Array& a) { return few_or_none(unpack_few(a)); }),
-      BC_FUNCTION("pack_few(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return few_or_none(pack_few(a)); }),
+      BC_FUNCTION("unpackbits_small(a) The bits of few bytes in host memory, or None.",
+                  [](const Array& a) { return small_or_none(unpackbits_small(a)); }),
+      BC_FUNCTION("packbits_small(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return small_or_none(packbits_small(a)); }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
                     LineNote line(true);
