@@ -584,13 +584,18 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
   return PyRef::borrow(Py_None);
 }
 
+PyRef exception_named(std::string_view name) {
+  if (name == "LinAlgError") return import_attr("numpy.linalg", "LinAlgError");
+  if (name == "AxisError") return import_attr("numpy.exceptions", "AxisError");
+  static PyObject* const builtins = import("builtins").release();
+  PyRef made = PyRef::maybe(PyObject_GetAttr(builtins, to_py(name).get()));
+  if (!made) PyErr_Clear();
+  return made;
+}
+
 void throw_named(const std::string& type, const std::string& message) {
-  PyRef builtins = import("builtins");
-  PyRef made = PyRef::maybe(PyObject_GetAttrString(builtins.get(), type.c_str()));
-  if (!made) {
-    PyErr_Clear();
-    made = type == "LinAlgError" ? import_attr("numpy.linalg", "LinAlgError") : PyRef::borrow(PyExc_RuntimeError);
-  }
+  PyRef made = exception_named(type);
+  if (!made) made = PyRef::borrow(PyExc_RuntimeError);
   if (message.empty())
     PyErr_SetNone(made.get());
   else

@@ -150,6 +150,8 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
 /// What a call ended with: one of its text's failures, or what the library raised.
 kernels::Failure failure_of(const std::vector<kernels::Failure>& failures, const host::Call& call);
 /// Throws a built-in exception by its name.
+/// Python's class of an exception that compiled code raises by its name, null where neither Python nor NumPy has it.
+PyRef exception_named(std::string_view name);
 [[noreturn]] void throw_named(const std::string& type, const std::string& message);
 /// What the function raised: its own class, with its own arguments.
 [[noreturn]] void throw_failure(const kernels::Failure& failure);

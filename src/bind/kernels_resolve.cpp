@@ -9,6 +9,7 @@
 #include "bind/convert.h"
 #include "bind/jit_containers.h"
 #include "bind/jit_dispatcher.h"
+#include "bind/jit_values.h"
 #include "bind/kernel_records.h"
 #include "bind/kernels.h"
 #include "bind/kernels_syntax.h"
@@ -408,14 +409,9 @@ class PythonFunction : public Function {
   }
 
   bool is_exception(Type cls, std::string_view builtin, Type base) const override {
-    static PyObject* const builtins = import("builtins").release();
-    PyRef derived;
-    if (cls && cls->object) {
-      derived = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(cls->object)));
-    } else if (!(derived = PyRef::maybe(PyObject_GetAttr(builtins, to_py(builtin).get())))) {
-      PyErr_Clear();
-      derived = builtin == "LinAlgError" ? import_attr("numpy.linalg", "LinAlgError") : import_attr("builtins", "Exception");
-    }
+    PyRef derived =
+        cls && cls->object ? PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(cls->object))) : jit::exception_named(builtin);
+    if (!derived) derived = import_attr("builtins", "Exception");
     const int is = base->object ? PyObject_IsSubclass(derived.get(), static_cast<PyObject*>(const_cast<void*>(base->object))) : 0;
     if (is < 0) throw PythonError();
     return is == 1;

@@ -131,9 +131,22 @@ std::string FunctionCompiler::index_text(const Value& index, const std::string& 
                   ? (index.type->dtype == DType::i64 || index.is(Kind::literal) ? int64_type() : index.type)
                   : index.type,
               n);
-  if (host() && unit_.options.check) return fmt::format("py::checked_index({}, {}.shape[{}])", text, array, axis);
+  if (host() && unit_.options.check) return fmt::format("py::checked_index({0}, {1}.shape[{2}], {2})", text, array, axis);
   if (index.non_negative) return text;
   return fmt::format("py::wrap({}, {}.shape[{}])", text, array, axis);
+}
+
+/// The index `at`, counted from the front, after a test that it is one of an array's axis.
+std::string FunctionCompiler::index_inside(const std::string& at, const std::string& array, int axis, const Node* n) {
+  const Value index = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
+  const std::string extent = fmt::format("{}.shape[{}]", array, axis);
+  const std::string test = fmt::format("static_cast<u64>({}) >= static_cast<u64>({})", index.text, extent);
+  if (host())
+    fail_if_of(test, "IndexError", fmt::format("index % is out of bounds for axis {} with size %", axis),
+               fmt::format("py::written_index({0}, {1}), i64({1})", index.text, extent), n);
+  else
+    fail_if(test, "IndexError", fmt::format("index out of bounds for axis {} of {}", axis, n && n->a ? source_of(n->a) : "an array"), n);
+  return index.text;
 }
 
 std::string FunctionCompiler::element(const Value& array, const std::vector<Value>& indices, const Node* n) {
@@ -147,18 +160,7 @@ std::string FunctionCompiler::element(const Value& array, const std::vector<Valu
       continue;
     }
     std::string at = index_text(indices[i], a, static_cast<int>(i), n);
-    if (unit_.options.bounds && indices[i].type) {
-      Value index = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-      const int code =
-          unit_.failure({"IndexError", fmt::format("index out of bounds for axis {} of {}", i, n && n->a ? source_of(n->a) : "an array"),
-                         syntax_.file, n ? n->line : syntax_.line, syntax_.name});
-      linef("if (static_cast<u64>({}) >= static_cast<u64>({}.shape[{}])) {{", index.text, a, i);
-      ++depth_;
-      fail_with(code);
-      --depth_;
-      line("}");
-      at = index.text;
-    }
+    if (unit_.options.bounds && indices[i].type) at = index_inside(at, a, static_cast<int>(i), n);
     list += (i ? ", " : "") + at;
   }
   return place(array, list, access, n);
@@ -231,7 +233,8 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
         list += fmt::format("py::index_inside(bc_checker, {}, {}, {}.shape[{}])", site(n, n && n->a ? source_of(n->a) : "array"),
                             convert(i, int64_type(), n), name, axis);
       } else {
-        list += fmt::format("i64({})", index_text(i, name, axis, n));
+        const std::string at = index_text(i, name, axis, n);
+        list += host() && unit_.options.bounds ? index_inside(at, name, axis, n) : fmt::format("i64({})", at);
       }
       if (sliced) contiguous = false;
     } else {
@@ -327,12 +330,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
           index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
       if ((host() || unit_.options.debug || unit_.options.bounds) && !is_inexact(index.type->dtype)) {
         const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-        const int code = unit_.failure({"IndexError", "tuple index out of range", syntax_.file, n ? n->line : syntax_.line, syntax_.name});
-        linef("if (static_cast<u64>({}) >= {}u) {{", place.text, count);
-        ++depth_;
-        fail_with(code);
-        --depth_;
-        line("}");
+        fail_if(fmt::format("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
+                object.display ? "list index out of range" : "tuple index out of range", n);
         at = place.text;
       }
       Value r = Value::of(whole.type->items[0], fmt::format("{}[{}]", whole.text, at));

@@ -647,6 +647,15 @@ Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments ar
   return call_function(*other, other->syntax(), std::move(args), n);
 }
 
+/// Marks a number that NumPy's function made of arrays as one of NumPy's, which the function's Python does not raise for.
+Value FunctionCompiler::numpy_scalar(Value r, std::string_view function, const std::vector<Value>& arguments) {
+  constexpr std::string_view kPython[] = {"numpy.count_nonzero", "numpy.size", "numpy.ndim", "item"};
+  r.of_numpy = r.is_scalar() && !function.starts_with("builtins.") && !function.starts_with("numba.") &&
+               std::find(std::begin(kPython), std::end(kPython), function) == std::end(kPython) &&
+               std::any_of(arguments.begin(), arguments.end(), [](const Value& v) { return v.is_array(); });
+  return r;
+}
+
 Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args, const Node* n) {
   for (Value& v : args.positional)
     if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
@@ -672,7 +681,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     return whole_function(name, std::move(args), n);
   if (auto r = container_builtin(name, args, n)) return *r;
   if (host())
-    if (auto r = host_builtin(name, args, n)) return *r;
+    if (auto r = host_builtin(name, args, n)) return numpy_scalar(*r, name, args.positional);
   if (name == "builtins.range" || name == "numba.prange") {
     need(1, 3);
     Value v;
@@ -1067,7 +1076,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     }
   }
   if (host())
-    if (auto r = host_method(self, name, args, n)) return *r;
+    if (auto r = host_method(self, name, args, n)) return numpy_scalar(*r, name, {self});
   if (self.is_array() && host())
     if (const Function* f = function_.stand_in("array." + name)) {
       args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);

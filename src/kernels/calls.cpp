@@ -543,8 +543,10 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
     }
     // int() and float() keep the width of what is one already, as in Numba.
     if (v.is_scalar() && ((t->name == "int" && is_integer(v.type->dtype)) || (t->name == "float" && is_real_float(v.type->dtype)) ||
-                          (t->name == "complex" && is_complex(v.type->dtype))))
+                          (t->name == "complex" && is_complex(v.type->dtype)))) {
+      v.of_numpy = false;
       return v;
+    }
     const bool python = t->name == "int" || t->name == "float" || t->name == "complex" || t->name == "bool";
     if (python && v.is_array() && v.type->ndim > 0)
       fail(n, fmt::format("{}() does not take {}", t->name, v.type->spelling), {},
@@ -553,7 +555,9 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
       fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
            "make an array with numpy.array(…, dtype)");
     if (!python) expect_fits(v, to, n);
-    return cast_to(to, v, n);
+    Value made = cast_to(to, v, n);
+    made.of_numpy = false;
+    return made;
   }
   if (t->element && (t->element->is_tuple() || t->element->is(Kind::record))) {
     const Type proto = t->element;

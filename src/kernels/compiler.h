@@ -31,7 +31,8 @@ struct Local {
   bool maybe_undefined = false;
   bool non_negative = false;
   bool index = false;
-  bool several = false;  ///< as in Value
+  bool several = false;   ///< as in Value
+  bool of_numpy = false;  ///< as in Value
   std::shared_ptr<const Constant> constant;
   bool operator==(const Local&) const = default;
 };
@@ -238,6 +239,7 @@ class FunctionCompiler {
   void aug_assign(const Node* n);
   void assign(const Node* target, Value value, const Node* at);
   void assign_name(const std::string& name, Value value, const Node* at);
+  void expect_count(size_t names, const std::string& count, const Node* at);
   void unpack(const Node* target, const Value& value, const Node* at);
   void loop(const Node* n, const std::function<void()>& head, const std::function<std::string(const std::string& body)>& print,
             const std::function<void()>& before_body);
@@ -286,6 +288,7 @@ class FunctionCompiler {
   Value map_function(const Function& f, CallArguments args, const Node* n);
   const FunctionSignature& loop_for(const Function& f, const std::vector<Value>& operands, const Node* n);
   Value call_class(Type t, CallArguments args, const Node* n);
+  static Value numpy_scalar(Value r, std::string_view function, const std::vector<Value>& arguments);
   Value call_builtin(const std::string& name, CallArguments args, const Node* n);
   Value call_method(const Value& self, const std::string& name, CallArguments args, const Node* n);
   Value cast_to(Type to, const Value& v, const Node* n);
@@ -345,6 +348,7 @@ class FunctionCompiler {
   Value scalar_of(const Value& v, const Node* n);
   /// The C++ lvalue of one element; checks, where they are asked for, are added here and only here.
   std::string element(const Value& array, const std::vector<Value>& indices, const Node* n);
+  std::string index_inside(const std::string& at, const std::string& array, int axis, const Node* n);
   std::string index_text(const Value& index, const std::string& array, int axis, const Node* n);
   Value view(const Value& array, const std::vector<Value>& items, const Node* n);
   void assign_subscript(const Node* target, const Value& value, const Node* at);
@@ -410,7 +414,7 @@ class FunctionCompiler {
   std::optional<Value> overloaded_member(const char* table, const Value& self, const std::string& name, CallArguments args, const Node* n);
   std::optional<Value> host_random(const std::string& f, bool python, const CallArguments& args, const Node* n);
   std::optional<Value> host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
-  Value host_product(const Value& x, const Value& y, const Node* n);
+  Value host_product(const Value& x, const Value& y, const Node* n, bool as_dot = false);
   std::optional<Value> host_axes(const std::string& f, const CallArguments& args, const Node* n);
   Value host_index(const Value& object, const Value& index, const Node* n);
   bool host_assign_index(const Value& object, const Value& index, const Value& value, const Node* n);
@@ -489,6 +493,7 @@ class FunctionCompiler {
   void try_statement(const Node* n);
   void fail_with(int code);
   void fail_if(const std::string& test, const char* type, std::string message, const Node* n);
+  void fail_if_of(const std::string& test, const char* type, std::string message, const std::string& parts, const Node* n);
   void pass_failure();
   void pin(const std::set<std::string>& names, const Env& before, const Env& seen, std::map<int, Type>* pins);
   void leave_protections(int loops, bool returning);

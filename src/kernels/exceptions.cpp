@@ -61,9 +61,24 @@ void FunctionCompiler::fail_with(int code) {
 
 /// Raises an exception where the C++ expression `test` is true.
 void FunctionCompiler::fail_if(const std::string& test, const char* type, std::string message, const Node* n) {
-  const int code = unit_.failure({type, std::move(message), syntax_.file, n->line, syntax_.name});
+  const int code = unit_.failure({type, std::move(message), syntax_.file, n ? n->line : syntax_.line, syntax_.name});
   linef("if ({}) {{", test);
   ++depth_;
+  fail_with(code);
+  --depth_;
+  line("}");
+}
+
+/// The same with a message that has numbers in place of its %, of C++ expressions that are evaluated then. Kernels say the text without
+/// them.
+void FunctionCompiler::fail_if_of(const std::string& test, const char* type, std::string message, const std::string& parts, const Node* n) {
+  if (!host()) return fail_if(test, type, std::move(message), n);
+  Failure f{type, "", syntax_.file, n ? n->line : syntax_.line, syntax_.name};
+  f.computed = true;
+  const int code = unit_.failure(std::move(f));
+  linef("if ({}) {{", test);
+  ++depth_;
+  linef("py::say({}, {});", quoted_text(message), parts);
   fail_with(code);
   --depth_;
   line("}");

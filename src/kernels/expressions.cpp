@@ -313,6 +313,7 @@ Value FunctionCompiler::name(const Node* n) {
     v.non_negative = l->non_negative;
     v.index = l->index;
     v.several = l->several;
+    v.of_numpy = l->of_numpy;
     v.constant = l->constant;
     if (v.is_array()) v.root = v.text;
     if (emitting_ && static_cast<size_t>(index) < uses_.size()) ++uses_[static_cast<size_t>(index)];
@@ -660,6 +661,8 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
   r.type = t;
   r.reads = a.reads || b.reads;
   r.effect = a.effect || b.effect;
+  r.of_numpy = a.of_numpy || b.of_numpy;
+  const bool raises = unit_.options.python_errors && !in_elements_ && !r.of_numpy;
   const bool index = a.index && b.index;
   const bool both = a.non_negative && b.non_negative;
   const char* f = function_of(op);
@@ -681,7 +684,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       break;
     case Operator::div:
       plain("/");
-      if (unit_.options.python_errors && !in_elements_ && d != DType::c128 && d != DType::c64) {
+      if (raises && d != DType::c128 && d != DType::c64) {
         const auto c = real_of(b);
         if (!c || *c == 0) {
           const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
@@ -696,7 +699,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       r.index = a.index && (b.index || op == Operator::mod);
       r.non_negative = is_unsigned(d) || both || (op == Operator::mod && b.non_negative);
       Value divisor = q, dividend = p;
-      if (unit_.options.python_errors && !in_elements_ && !(real_of(b) && *real_of(b) != 0)) {
+      if (raises && !(real_of(b) && *real_of(b) != 0)) {
         divisor = spill(q, "d");
         dividend = p.simple ? p : spill(p, "n");
         fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
@@ -812,6 +815,7 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   Value r = Value::of(scalar_type(d), "");
   r.reads = a.reads, r.effect = a.effect;
   r.index = a.index;
+  r.of_numpy = a.of_numpy;
   r.non_negative = is_unsigned(d);
   if (op == Operator::plus) {
     r = p;

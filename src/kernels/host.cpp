@@ -858,15 +858,15 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   }
   if (f == "vdot" && p.size() == 2 && p[0].is_array() && p[1].is_array()) {
     const Value a = raveled(p[0], n), b = raveled(p[1], n);
-    if (!is_complex(a.type->dtype)) return host_product(a, b, n);
+    if (!is_complex(a.type->dtype)) return host_product(a, b, n, true);
     return host_product(
-        lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n);
+        lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n, true);
   }
   if (is({"dot", "vdot"}) && p.size() == 2) {
     const auto number = [](const Value& v) { return !v.is_array() || v.type->ndim == 0; };
     if (number(p[0]) || number(p[1])) return materialise(binary(Operator::mul, scalar_of(p[0], n), scalar_of(p[1], n), n), n);
   }
-  if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n);
+  if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n, f != "matmul");
   if (f == "outer" && p.size() == 2 && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
     const Value a = raveled(p[0], n), b = raveled(p[1], n);
     const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
@@ -1184,8 +1184,8 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   return std::nullopt;
 }
 
-/// a @ b.
-Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node* n) {
+/// a @ b; `as_dot` says how errors call it.
+Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node* n, bool as_dot) {
   for (const Value& v : {x, y})
     if (!v.is_array() || v.type->ndim == 0) fail(n, fmt::format("products of matrices do not take {}", v.type->spelling), {}, "use *");
   unit_.need("host_numpy");
@@ -1195,7 +1195,8 @@ Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node*
     fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
   const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
   const int ndim = na + nb - 2;
-  return Value::called(ndim == 0 ? t : array_type(t, ndim, 'C'), fmt::format("py::matmul<{}>({}, {})", cpp(t), a.text, b.text));
+  return Value::called(ndim == 0 ? t : array_type(t, ndim, 'C'),
+                       fmt::format("py::matmul<{}>({}, {}, {})", cpp(t), a.text, b.text, !as_dot));
 }
 
 /// a[mask] and a[indices].

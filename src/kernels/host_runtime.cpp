@@ -78,6 +78,47 @@ void add_argument(int32_t tag, uint64_t bits, const char* text, int64_t size) {
   self().arguments.push_back(std::move(a));
 }
 
+std::string text_of(const Part& p) {
+  if (p.shape == nullptr) return std::to_string(p.number);
+  std::string text = "(";
+  for (int64_t k = 0; k < p.number; ++k) text += (k ? "," : "") + (p.shape[k] < 0 ? "newaxis" : std::to_string(p.shape[k]));
+  return text + (p.number == 1 ? ",)" : ")");
+}
+
+void raise_of(int32_t kind, const char* text, int64_t size, const Part* parts, int64_t count) {
+  std::string message;
+  for (int64_t i = 0, used = 0; i < size; ++i) {
+    if (text[i] == '%' && used < count)
+      message += text_of(parts[used++]);
+    else
+      message += text[i];
+  }
+  if (kind != 0) raise_now(kind, message.data(), static_cast<int64_t>(message.size()), 0);
+  self().arguments.push_back(std::move(message));
+}
+
+[[noreturn]] void raise_shapes(const Part* shapes, int64_t count) {
+  // What the operands before the one that does not fit have together is what NumPy's left operand has.
+  std::vector<int64_t> joint;
+  std::string message = "operands could not be broadcast together with shapes";
+  for (int64_t i = 0; i < count; ++i) {
+    const auto n = static_cast<size_t>(shapes[i].number);
+    const int64_t* extents = shapes[i].shape;
+    if (joint.size() < n) joint.insert(joint.begin(), n - joint.size(), 1);
+    const std::vector<int64_t> before = joint;
+    bool fits = true;
+    for (size_t k = 0; k < n; ++k) {
+      int64_t& extent = joint[joint.size() - n + k];
+      fits = fits && (extent == extents[k] || extent == 1 || extents[k] == 1);
+      if (extent == 1) extent = extents[k];
+    }
+    if (fits) continue;
+    message += " " + text_of(Part{static_cast<int64_t>(before.size()), before.data()}) + " " + text_of(shapes[i]) + " ";
+    break;
+  }
+  raise_now(static_cast<int32_t>(Raised::value), message.data(), static_cast<int64_t>(message.size()), 0);
+}
+
 void* caught(int32_t* code) {
   Thread& t = self();
   *code = -static_cast<int32_t>(t.raised);
@@ -580,11 +621,11 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate,     release,         raise_now,      add_argument,       caught,      raise_again, message_of,
-                          forget,       parallel,        threads,        set_threads,        thread_id,   print,       product,
-                          random_state, seed_random,     refill_random,  format_float,       format_spec, parse_float, keep,
-                          link_block,   interpret,       interpreted,    forget_interpreted, lapack,      ignored,     &interrupt::word(),
-                          poll,         enter_container, leave_container};
+  static const Table t = {allocate,     release,         raise_now,       add_argument,       caught,      raise_again, message_of,
+                          forget,       parallel,        threads,         set_threads,        thread_id,   print,       product,
+                          random_state, seed_random,     refill_random,   format_float,       format_spec, parse_float, keep,
+                          link_block,   interpret,       interpreted,     forget_interpreted, lapack,      ignored,     &interrupt::word(),
+                          poll,         enter_container, leave_container, raise_of,           raise_shapes};
   return t;
 }
 
@@ -683,12 +724,11 @@ void* foreign_object(const Block* block) {
 }
 
 const char* exception_name(Raised raised) {
-  constexpr const char* names[] = {"RuntimeError",     "ValueError",     "IndexError",          "ZeroDivisionError",
-                                   "TypeError",        "KeyError",       "RuntimeError",        "OverflowError",
-                                   "AssertionError",   "MemoryError",    "NotImplementedError", "StopIteration",
-                                   "ArithmeticError",  "AttributeError", "LookupError",         "Exception",
-                                   "OSError",          "LinAlgError",    "FloatingPointError",  "NameError",
-                                   "KeyboardInterrupt"};
+  constexpr const char* names[] = {
+      "RuntimeError",     "ValueError",     "IndexError",  "ZeroDivisionError",   "TypeError",          "KeyError",        "RuntimeError",
+      "OverflowError",    "AssertionError", "MemoryError", "NotImplementedError", "StopIteration",      "ArithmeticError", "AttributeError",
+      "LookupError",      "Exception",      "OSError",     "LinAlgError",         "FloatingPointError", "NameError",       "AxisError",
+      "KeyboardInterrupt"};
   return names[static_cast<int>(raised)];
 }
 

@@ -45,6 +45,7 @@ enum class Raised : int32_t {
   linalg,
   floating_point,
   name,
+  axis,
   interrupted  ///< by the user (runtime/interrupt.h)
 };
 
@@ -116,6 +117,12 @@ void seed_random(RandomState* s, uint64_t seed);
 /// Makes the next words.
 void refill_random(RandomState* s);
 
+/// Of a message: a number, or a shape with so many axes (-1 in it is the extent that was left open).
+struct Part {
+  int64_t number;
+  const int64_t* shape;
+};
+
 /// What compiled code calls. The order is fixed: src/device/python/host.h has the same.
 struct Table {
   Block* (*allocate)(int64_t bytes);
@@ -166,6 +173,10 @@ struct Table {
   /// Around what a thread does with a shared object.
   void (*enter)(Shared* object, int32_t writes);
   void (*leave)(Shared* object);
+  /// As raise, with a part in place of each % of the text. Kind 0: what it says becomes the argument of a failure of the text.
+  void (*raise_of)(int32_t kind, const char* text, int64_t size, const Part* parts, int64_t count);
+  /// Raises what NumPy says of shapes that do not broadcast.
+  [[noreturn]] void (*raise_shapes)(const Part* shapes, int64_t count);
 };
 const Table& table();
 /// As Table::lapack.

@@ -11,6 +11,7 @@ Local join(const Local& a, const Local& b) {
   Local r = a;
   r.maybe_undefined |= b.maybe_undefined;
   r.non_negative &= b.non_negative;
+  r.of_numpy &= b.of_numpy;
   r.index &= b.index;
   if (!a.constant || !b.constant || !(*a.constant == *b.constant)) r.constant = nullptr;
   if (a.conflict || b.conflict) {
@@ -352,6 +353,7 @@ void FunctionCompiler::set_local(int index, const Value& v) {
   l.non_negative = v.non_negative;
   l.index = v.index;
   l.several = v.is(Kind::tuple) && (v.several || (v.display && host()));
+  l.of_numpy = v.of_numpy;
   l.constant = v.constant;
   env_.locals[static_cast<size_t>(index)] = l;
   for (Protection& p : protections_) p.seen = join(p.seen, env_);
@@ -413,6 +415,13 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   set_local(index, v);
 }
 
+/// Raises where a sequence of `count` items, a C++ expression, is unpacked into another number of names.
+void FunctionCompiler::expect_count(size_t names, const std::string& count, const Node* at) {
+  fail_if_of(fmt::format("{} < {}", count, names), "ValueError", fmt::format("not enough values to unpack (expected {}, got %)", names),
+             count, at);
+  fail_if(fmt::format("{} > {}", count, names), "ValueError", fmt::format("too many values to unpack (expected {})", names), at);
+}
+
 void FunctionCompiler::unpack(const Node* target, const Value& value, const Node* at) {
   const size_t n = target->list.size();
   std::vector<Value> items;
@@ -422,6 +431,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     for (size_t i = 0; i < value.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
   } else if (value.is_array() && value.type->ndim >= 1 && !value.lazy) {
     const Value whole = bound(value);
+    if (host()) expect_count(n, paren(whole) + ".shape[0]", at);
     for (size_t i = 0; i < n; ++i) {
       Value k = constant_value(Constant{static_cast<int64_t>(i)});
       items.push_back(subscript_of(whole, k, at));
@@ -432,13 +442,8 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     if (starred != target->list.end() && !is_incomplete(value.type)) {
       // The starred name takes what the others leave.
       const auto before = static_cast<size_t>(starred - target->list.begin()), after = n - 1 - before;
-      const int code =
-          unit_.failure({"ValueError", fmt::format("expected at least {} values to unpack", n - 1), syntax_.file, at->line, syntax_.name});
-      linef("if ({}.size() < {}) {{", whole.text, n - 1);
-      ++depth_;
-      fail_with(code);
-      --depth_;
-      line("}");
+      fail_if_of(fmt::format("{}.size() < {}", whole.text, n - 1), "ValueError",
+                 fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), whole.text + ".size()", at);
       for (size_t i = 0; i < n; ++i) {
         if (i == before)
           items.push_back(Value::called(
@@ -449,12 +454,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
       }
       starred_items = true;
     } else if (!is_incomplete(value.type)) {
-      const int code = unit_.failure({"ValueError", fmt::format("expected {} values to unpack", n), syntax_.file, at->line, syntax_.name});
-      linef("if ({}.size() != {}) {{", whole.text, n);
-      ++depth_;
-      fail_with(code);
-      --depth_;
-      line("}");
+      expect_count(n, whole.text + ".size()", at);
     }
     for (size_t i = 0; i < n && !starred_items; ++i) {
       Value item;

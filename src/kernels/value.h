@@ -18,7 +18,8 @@ struct Value {
   bool reads = false;   ///< depends on memory that an effect may change
   bool effect = false;  ///< evaluating it does something; it must be evaluated once, in its place
   bool non_negative = false;
-  bool index = false;  ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
+  bool index = false;     ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
+  bool of_numpy = false;  ///< NumPy's scalar in Python, as sums of arrays are: dividing by zero gives an infinity or NaN
   std::shared_ptr<const Constant> constant;
   bool display = false;                   ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
   bool several = false;                   ///< a list of values of several types: a tuple here, whose origin is remembered

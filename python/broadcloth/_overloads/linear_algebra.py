@@ -91,7 +91,7 @@ def norm(x, ord=None):
 @stands_for("numpy.cross")
 def cross(a, b):
     if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError("cross: expected vectors of three elements")
+        raise ValueError(f"incompatible dimensions for cross product: expected 3 elements, got {a.shape[-1]} and {b.shape[-1]}")
     out = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=(a[..., :0] * b[..., :0]).dtype)
     out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]

@@ -290,7 +290,7 @@ def _repeated(flat, repeats):
     if counts.size == 1:
         return np.repeat(flat, counts[0])
     if counts.size != flat.size:
-        raise ValueError("operands could not be broadcast together")
+        raise ValueError(f"operands could not be broadcast together with shape ({flat.size},) ({counts.size},)")
     for count in counts:
         if count < 0:
             raise ValueError("repeats may not contain negative values.")
@@ -322,13 +322,13 @@ def _expect_places(indices, n):
     if isinstance(indices, np.ndarray):
         for i in indices.ravel():
             if i < -n or i >= n:
-                raise IndexError("take: an index is out of bounds for the axis")
+                raise IndexError(f"index {i} is out of bounds for size {n}")
     elif isinstance(indices, list | tuple):
         for i in indices:
             if i < -n or i >= n:
-                raise IndexError("take: an index is out of bounds for the axis")
+                raise IndexError(f"index {i} is out of bounds for size {n}")
     elif indices < -n or indices >= n:
-        raise IndexError("take: an index is out of bounds for the axis")
+        raise IndexError(f"index {indices} is out of bounds for size {n}")
 
 
 @stands_for("numpy.take_along_axis")
@@ -346,7 +346,7 @@ def take_along_axis(arr, indices, axis):
         for j in range(m):
             k = wanted[i, j]
             if k < -n or k >= n:
-                raise IndexError("take_along_axis: an index is out of bounds")
+                raise IndexError(f"index {k} is out of bounds for size {n}")
             out[i, j] = rows[i, k]
     return np.ascontiguousarray(np.moveaxis(out.reshape(shape), -1, axis))
 
@@ -469,7 +469,7 @@ def _stretched(shape, strides, target):
     if len(shape) == 0:
         return _stretched(shape, strides, target[:-1]) + (0,)
     if shape[-1] != target[-1] and shape[-1] != 1:
-        raise ValueError("operands could not be broadcast together")
+        raise ValueError(f"operands could not be broadcast together: an axis of {shape[-1]} elements cannot become one of {target[-1]}")
     return _stretched(shape[:-1], strides[:-1], target[:-1]) + (strides[-1] if shape[-1] == target[-1] else 0,)
 
 
@@ -491,11 +491,11 @@ def _kept(n, index):
     if isinstance(index, np.ndarray | list | tuple):
         for i in index:
             if i < -n or i >= n:
-                raise IndexError("delete: the index is out of bounds")
+                raise IndexError(f"index {i} is out of bounds for axis 0 with size {n}")
             kept[i] = False
     else:
         if index < -n or index >= n:
-            raise IndexError("delete: the index is out of bounds")
+            raise IndexError(f"index {index} is out of bounds for axis 0 with size {n}")
         kept[index] = False
     return kept
 
@@ -647,7 +647,7 @@ def flip(m, axis=None):
 def insert(a, index, value):
     n = a.size
     if index < -n or index > n:
-        raise IndexError("insert: the index is out of bounds")
+        raise IndexError(f"index {index} is out of bounds for axis 0 with size {n}")
     at = index + n if index < 0 else index
     out = np.empty(n + 1, dtype=a.dtype)
     flat = a.ravel()

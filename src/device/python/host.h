@@ -25,6 +25,11 @@ struct RandomState {
   double normal;
   u32 words[kWords];
 };
+/// Of a message that is made when it is raised: a number, or a shape (-1 in it is the extent that was left open).
+struct Part {
+  i64 number;  ///< of a shape: its axes
+  const i64* shape;
+};
 /// As bc::host::Table.
 struct Table {
   Block* (*allocate)(i64 bytes);
@@ -74,6 +79,10 @@ struct Table {
   /// Around what a thread does with an object (containers.h: Guard) that several threads hold.
   void (*enter)(void* object, i32 writes);
   void (*leave)(void* object);
+  /// As raise, with a part in place of each % of the text. Kind 0: what it says becomes the argument of a failure of the text.
+  void (*raise_of)(i32 kind, const char* text, i64 size, const Part* parts, i64 count);
+  /// Raises what NumPy says of shapes that do not broadcast; it counts from the left which they are.
+  __attribute__((noreturn)) void (*raise_shapes)(const Part* shapes, i64 count);
 };
 extern "C" {
 /// Set by whoever loads the code; the entry's text defines it.
@@ -102,12 +111,39 @@ enum Raised : i32 {
   kLinAlg,
   kFloatingPoint,
   kName,
+  kAxis,
   kInterrupted
 };
 template <int N>
 __attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char (&text)[N]) {
   bc_host->raise(kind, text, N - 1, 0);
   __builtin_unreachable();
+}
+BC_INLINE Part message_part(const i64& number) { return {number, nullptr}; }
+template <int N>
+BC_INLINE Part message_part(const Tuple<i64, N>& shape) {
+  return {N, shape.items};
+}
+/// A message with numbers and shapes. They are copied where it is raised, so that arrays stay in registers elsewhere.
+template <int N, class... P>
+__attribute__((noinline, cold, noreturn)) static void raise_of(i32 kind, const char (&text)[N], P... parts) {
+  const Part all[] = {message_part(parts)...};
+  bc_host->raise_of(kind, text, N - 1, all, sizeof...(P));
+  __builtin_unreachable();
+}
+template <class... S>
+__attribute__((noinline, cold, noreturn)) static void raise_shapes(S... shapes) {
+  const Part all[] = {message_part(shapes)...};
+  bc_host->raise_shapes(all, sizeof...(S));
+  __builtin_unreachable();
+}
+/// An index as the program wrote it: `i` may be counted from the front already.
+BC_FN i64 written_index(i64 i, i64 extent) { return i < 0 ? i - extent : i; }
+/// The message of the failure that comes next.
+template <int N, class... P>
+__attribute__((noinline, cold)) static void say(const char (&text)[N], P... parts) {
+  const Part all[] = {message_part(parts)...};
+  bc_host->raise_of(kNone, text, N - 1, all, sizeof...(P));
 }
 /// A failure where no number can be returned: inside a parallel loop, a generator, a key function.
 __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 number) {
@@ -579,23 +615,34 @@ BC_INLINE Operand<T, M> operand(const Array<T, N, L>& a, const Tuple<i64, M>& sh
   }
   return o;
 }
+/// The shape of an array; of one without dimensions a row of one element, which broadcasts as it does.
+template <class T, int N, char L>
+BC_INLINE auto shape_as_tuple(const Array<T, N, L>& a) {
+  if constexpr (N > 0) {
+    return a.shape;
+  } else {
+    return Tuple<i64, 1>{{1}};
+  }
+}
+/// Widens a shape by an array's; false where they do not broadcast.
 template <int M, class T, int N, char L>
-BC_INLINE void match_shape(Tuple<i64, M>& shape, const Array<T, N, L>& a) {
+BC_INLINE bool match_shape(Tuple<i64, M>& shape, const Array<T, N, L>& a) {
   if constexpr (N > 0) {
     for (int k = 0; k < N; ++k) {
       i64& s = shape[M - N + k];
       if (a.shape[k] == s || a.shape[k] == 1) continue;
-      if (s != 1) raise(kValue, "operands could not be broadcast together");
+      if (s != 1) return false;
       s = a.shape[k];
     }
   }
+  return true;
 }
 /// The shape of an expression over arrays.
 template <int M, class... A>
 BC_INLINE Tuple<i64, M> shape_of(const A&... a) {
   Tuple<i64, M> shape;
   for (int k = 0; k < M; ++k) shape[k] = 1;
-  (match_shape(shape, a), ...);
+  if (!(match_shape(shape, a) && ...)) raise_shapes(shape_as_tuple(a)...);
   return shape;
 }
 
@@ -770,7 +817,7 @@ BC_INLINE void assign(const Array<T, N, L>& out, const F& f, const A&... a) {
         constexpr int kRank = sizeof(x.shape) / sizeof(i64);
         for (int k = 0; k < kRank; ++k)
           if (x.shape[k] != 1 && x.shape[k] != shape[N - kRank + k])
-            raise(kValue, "could not broadcast an array into the shape of the one that it is assigned to");
+            raise_of(kValue, "could not broadcast input array from shape % into shape %", x.shape, out.shape);
       }
     };
     (fits(a), ...);

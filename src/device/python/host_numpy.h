@@ -55,10 +55,19 @@ BC_INLINE Host<T, N, 'C'> contiguous(const Host<T, N, L>& a) {
   __builtin_memcpy(static_cast<void*>(&r), static_cast<const Array<T, N, L>*>(&a), sizeof r);
   return Host<T, N, 'C'>(r, a.owner);
 }
+template <int M>
+__attribute__((noinline, cold, noreturn)) static void refuse_reshape(i64 size, Tuple<i64, M> shape) {
+  raise_of(kValue, "cannot reshape array of size % into shape %", size, shape);
+}
+template <>
+__attribute__((noinline, cold, noreturn)) void refuse_reshape(i64 size, Tuple<i64, 0>) {
+  raise_of(kValue, "cannot reshape array of size % into shape ()", size);
+}
 /// One extent may be -1.
 template <int M, class T, int N, char L>
 BC_INLINE Host<T, M, 'C'> reshape(const Host<T, N, L>& a, Tuple<i64, M> shape) {
   const Host<T, N, 'C'> c = contiguous(a);
+  const Tuple<i64, M> wanted = shape;
   i64 known = 1;
   int open = -1;
   for (int k = 0; k < M; ++k) {
@@ -66,14 +75,14 @@ BC_INLINE Host<T, M, 'C'> reshape(const Host<T, N, L>& a, Tuple<i64, M> shape) {
       if (open >= 0) raise(kValue, "can only specify one unknown dimension");
       open = k;
     } else if (__builtin_mul_overflow(known, shape[k], &known)) {
-      raise(kValue, "cannot reshape the array: the sizes differ");
+      refuse_reshape(c.size(), wanted);
     }
   }
   if (open >= 0) {
-    if (known == 0) raise(kValue, "cannot reshape the array: the unknown dimension could be any");
+    if (known == 0) refuse_reshape(c.size(), wanted);
     shape[open] = c.size() / known, known *= shape[open];
   }
-  if (known != c.size()) raise(kValue, "cannot reshape the array: the sizes differ");
+  if (known != c.size()) refuse_reshape(c.size(), wanted);
   Array<T, M, 'C'> r{};
   r.data = c.data;
   if constexpr (M > 0) {
@@ -93,7 +102,7 @@ BC_INLINE Host<T, N, 'A'> permuted(const Host<T, N, L>& a, const Tuple<i64, N>& 
 }
 BC_FN int axis_of(i64 axis, int ndim) {
   if (axis < 0) axis += ndim;
-  if (axis < 0 || axis >= ndim) raise(kValue, "axis is out of bounds for the array");
+  if (axis < 0 || axis >= ndim) raise_of(kAxis, "axis % is out of bounds for array of dimension %", written_index(axis, ndim), i64{ndim});
   return static_cast<int>(axis);
 }
 /// The orders of axes that moveaxis, swapaxes and rollaxis give.
@@ -157,22 +166,29 @@ BC_INLINE Host<T, N - 1, 'A'> slab(const Host<T, N, L>& a, int axis, i64 i) {
   return Host<T, N - 1, 'A'>(r, a.owner);
 }
 
+__attribute__((noinline, cold, noreturn)) static inline void refuse_to_join(i64 axis, i64 extent, i64 index, i64 other) {
+  raise_of(
+      kValue,
+      "all the input array dimensions except for the concatenation axis must match exactly, but along dimension %, the array at index 0 "
+      "has size % and the array at index % has size %",
+      axis, extent, index, other);
+}
 /// Joins arrays along an axis.
 template <class T, int N, class... A>
 BC_INLINE Host<T, N, 'C'> concatenate(i64 along, const A&... a) {
   const int axis = axis_of(along, N);
   Tuple<i64, N> shape;
-  bool first = true;
+  i64 index = 0;
   const auto measure = [&](const auto& x) {
     for (int k = 0; k < N; ++k) {
-      if (first)
+      if (index == 0)
         shape[k] = x.shape[k];
       else if (k == axis)
         shape[k] += x.shape[k];
       else if (shape[k] != x.shape[k])
-        raise(kValue, "concatenate: all axes but the one that is joined must match");
+        refuse_to_join(k, shape[k], index, x.shape[k]);
     }
-    first = false;
+    ++index;
   };
   (measure(a), ...);
   Host<T, N, 'C'> out = fresh<T, N>(shape);
@@ -312,7 +328,10 @@ BC_INLINE Host<Acc, 1, 'C'> cumulative(bool product, const Host<T, N, L>& a) {
 template <class T, int N, char L, int M, char K>
 BC_INLINE void match_mask(const Host<T, N, L>& a, int axis, const Host<bool, M, K>& mask) {
   for (int k = 0; k < M; ++k)
-    if (a.shape[axis + k] != mask.shape[k]) raise(kIndex, "boolean index did not match the indexed array");
+    if (a.shape[axis + k] != mask.shape[k])
+      raise_of(kIndex,
+               "boolean index did not match indexed array along axis %; size of axis is % but size of corresponding boolean axis is %",
+               i64{axis + k}, a.shape[axis + k], mask.shape[k]);
 }
 /// a[mask]: the elements whose mask is true.
 template <class T, int N, char L, char K>
@@ -348,7 +367,9 @@ BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, 
   i64 count = 0, k = 0;
   for (i64 i = 0; i < n; ++i) count += wanted.data[i];
   const i64 step = from.shape[0] != 1;  // one value goes to all places
-  if (step && from.shape[0] != count) raise(kValue, "cannot assign the values: their number is not that of the mask's true elements");
+  if (step && from.shape[0] != count)
+    raise_of(kValue, "NumPy boolean array indexing assignment cannot assign % input values to the % output values where the mask is true",
+             from.shape[0], count);
   for (i64 i = 0; i < n; ++i) {
     if (!wanted.data[i]) continue;
     i64 left = i, at = 0;
@@ -357,10 +378,22 @@ BC_INLINE void put_masked(const Host<T, N, L>& a, const Host<bool, N, K>& mask, 
     k += step;
   }
 }
-BC_FN i64 checked_index(i64 i, i64 n) {
+__attribute__((noinline, cold, noreturn)) static inline void refuse_index(i64 i, i64 extent, i64 axis) {
+  if (axis < 0) raise_of(kIndex, "index % is out of bounds for size %", i, extent);
+  raise_of(kIndex, "index % is out of bounds for axis % with size %", i, axis, extent);
+}
+/// `axis` is for the message, -1 where it is not known.
+BC_FN i64 checked_index(i64 i, i64 n, i64 axis = 0) {
   if (i < 0) i += n;
-  if (i < 0 || i >= n) raise(kIndex, "index is out of bounds");
+  if (i < 0 || i >= n) refuse_index(written_index(i, n), n, axis);
   return i;
+}
+/// Names the first index that is out of bounds.
+template <class I>
+__attribute__((noinline, cold, noreturn)) static void refuse_indices(const I* at, i64 n, i64 extent) {
+  i64 i = 0;
+  while (i < n - 1 && static_cast<i64>(at[i]) >= -extent && static_cast<i64>(at[i]) < extent) ++i;
+  refuse_index(static_cast<i64>(at[i]), extent, 0);
 }
 /// Raises where an index is out of bounds; tells whether some are below zero.
 template <class I>
@@ -371,7 +404,7 @@ BC_INLINE bool check_indices(const I* at, i64 n, i64 extent) {
     low = k < low ? k : low;
     high = k > high ? k : high;
   }
-  if (low < -extent || high >= extent) raise(kIndex, "index is out of bounds");
+  if (low < -extent || high >= extent) refuse_indices(at, n, extent);
   return low < 0;
 }
 /// Whether two vectors have bytes in common, or may have.
@@ -412,7 +445,9 @@ BC_INLINE void put_each(const Host<T, 1, L>& a, const Host<I, 1, K>& indices, co
   } else {
     const T* const given = values.data;
     if (values.shape[0] == 1) return store([v = values(0)](i64) { return v; });
-    if (values.shape[0] != n) raise(kValue, "cannot assign a different number of values than the index selects");
+    if (values.shape[0] != n)
+      raise_of(kValue, "shape mismatch: value array of shape % could not be broadcast to indexing result of shape %", values.shape,
+               Tuple<i64, 1>{{n}});
     if (packed(values)) return store([given](i64 i) { return given[i]; });
     const i64 along = values.strides[0];
     store([=](i64 i) { return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(given) + i * along); });
@@ -481,7 +516,7 @@ BC_INLINE void add_offsets(const Host<i64, B, 'C'>& offsets, const Host<I, M, L>
   const Host<i64, B, 'C'> wide = fresh<i64, B>(offsets.shape);
   map_all(offsets.shape, [](auto v) { return static_cast<i64>(v); }, operand(wide, offsets.shape), operand(index, offsets.shape));
   const i64 n = offsets.size();
-  for (i64 i = 0; i < n; ++i) offsets.data[i] += checked_index(wide.data[i], extent) * stride;
+  for (i64 i = 0; i < n; ++i) offsets.data[i] += checked_index(wide.data[i], extent, -1) * stride;
 }
 template <int B, class T, int N, char L, int K, class... I>
 BC_INLINE Host<i64, B, 'C'> offsets_of(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const I&... indices) {
@@ -575,9 +610,11 @@ BC_INLINE void put_at(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const H
     for (int k = 0; k < R + B; ++k) wide.strides[k] = 0;
   } else {
     Tuple<i64, R + B> joint = shape;
-    match_shape(joint, value);
-    for (int k = 0; k < R + B; ++k)
-      if (joint[k] != shape[k]) raise(kValue, "cannot assign: the value does not broadcast to the elements that are picked");
+    bool fits = match_shape(joint, value);
+    for (int k = 0; k < R + B; ++k) fits = fits && joint[k] == shape[k];
+    if (!fits)
+      raise_of(kValue, "shape mismatch: value array of shape % could not be broadcast to indexing result of shape %", shape_as_tuple(value),
+               shape);
     const auto from = operand(value, shape);
     wide.data = reinterpret_cast<T*>(from.at);
     wide.shape = shape;
@@ -885,7 +922,7 @@ BC_INLINE Host<T, 1, 'C'> partitioned(const Host<T, 1, L>& a, i64 kth) {
   const Host<T, 1, 'C'> s = copy(a);
   const i64 n = s.shape[0];
   if (kth < 0) kth += n;
-  if (kth < 0 || kth >= n) raise(kValue, "partition: kth is out of bounds");
+  if (kth < 0 || kth >= n) raise_of(kValue, "kth(=%) out of bounds (%)", kth, n);
   if (!select_nth(s.data, n, kth)) sort_rows(s);
   return s;
 }
@@ -973,14 +1010,23 @@ constexpr i32 dtype_number<float8_e4m3fn> = 15;
 template <>
 constexpr i32 dtype_number<float8_e5m2> = 16;
 
+/// What dot says of such arrays, or the operator @.
+template <int N, int M>
+__attribute__((noinline, cold, noreturn)) static void refuse_product(Tuple<i64, N> a, Tuple<i64, M> b, bool operator_form) {
+  const i64 at = M > 1 ? M - 2 : 0;
+  if (operator_form)
+    raise_of(kValue,
+             "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) "
+             "(size % is different from %)",
+             b[at], a[N - 1]);
+  raise_of(kValue, "shapes % and % not aligned: % (dim %) != % (dim %)", a, b, a[N - 1], i64{N - 1}, b[at], at);
+}
 template <class R, class T, class U, char L, char K>
 BC_INLINE R inner(const Host<T, 1, L>& a, const Host<U, 1, K>& b) {
-  if (a.shape[0] != b.shape[0]) raise(kValue, "dot: the vectors differ in length");
   return sum<R, 1>([](T x, U y) { return multiply(cast<R>(x), cast<R>(y)); }, a, b);
 }
 template <class R, class T, class U, char L, char K>
 BC_INLINE Host<R, 2, 'C'> product2(const Host<T, 2, L>& x, const Host<U, 2, K>& y) {
-  if (x.shape[1] != y.shape[0]) raise(kValue, "matmul: the inner extents differ");
   const auto as = [](const auto& a) {
     if constexpr (is_same<decltype(*a.data), R&>)
       return a;
@@ -996,7 +1042,8 @@ BC_INLINE Host<R, 2, 'C'> product2(const Host<T, 2, L>& x, const Host<U, 2, K>& 
   return out;
 }
 template <class R, class T, class U, int N, int M, char L, char K>
-BC_INLINE auto matmul(const Host<T, N, L>& a, const Host<U, M, K>& b) {
+BC_INLINE auto matmul(const Host<T, N, L>& a, const Host<U, M, K>& b, bool operator_form = false) {
+  if (a.shape[N - 1] != b.shape[M > 1 ? M - 2 : 0]) refuse_product(a.shape, b.shape, operator_form);
   if constexpr (N == 1 && M == 1) {
     return inner<R>(a, b);
   } else if constexpr (N == 2 && M == 2) {
@@ -1076,7 +1123,7 @@ static inline T eliminate(const Host<T, 2, 'C'>& a, const Host<T, 2, 'C'>& b, bo
 }
 template <class T, class A>
 BC_INLINE Host<T, 2, 'C'> square_copy(const A& a) {
-  if (a.shape[0] != a.shape[1]) raise(kLinAlg, "Last 2 dimensions of the array must be square.");
+  if (a.shape[0] != a.shape[1]) raise(kLinAlg, "Last 2 dimensions of the array must be square");
   return map<T, 2>([](auto v) { return cast<T>(v); }, a);
 }
 template <class T, class A, class U, int M, char K>
