@@ -57,7 +57,7 @@ std::optional<Array> nonzero_small(const Array& a);
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least);
 /// The line through points at each of `x`, as numpy.interp; the first and the last value beyond the points unless given.
 std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
-                                     std::optional<double> right);
+                                  std::optional<double> right);
 /// numpy.correlate of two vectors, and numpy.convolve where `reversed` says that `v` is read from its end.
 std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed);
 /// f of each element of an int64 array.

@@ -1,9 +1,9 @@
 // Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. NaT, the least int64, is chosen where an operand is NaT.
 #include <algorithm>
 
-#include "array/small_host.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "core/time_unit.h"
 
 namespace bc {

@@ -704,7 +704,8 @@ std::vector<PyMethodDef> selection_composites() {
                   }),
       BC_FUNCTION("unpackbits_small(a) The bits of few bytes in host memory, or None.",
                   [](const Array& a) { return small_or_none(unpackbits_small(a)); }),
-      BC_FUNCTION("packbits_small(a) Bytes of few bits in host memory, or None.", [](const Array& a) { return small_or_none(packbits_small(a)); }),
+      BC_FUNCTION("packbits_small(a) Bytes of few bits in host memory, or None.",
+                  [](const Array& a) { return small_or_none(packbits_small(a)); }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
                     LineNote line(true);

@@ -402,7 +402,7 @@ PyRef types_list(const PyUfunc* u) {
   const OpInfo& spec = info(u->op);
   PyRef list = PyRef::steal(PyList_New(0));
   for (int t = 0; t < kDTypeCount; ++t) {
-    if (!(row.set & dtype_bit(static_cast<DType>(t))) || !info(static_cast<DType>(t)).in_numpy) continue;
+    if (!(spec.set & dtype_bit(static_cast<DType>(t))) || !info(static_cast<DType>(t)).in_numpy) continue;
     std::vector<OperandType> types(u->nin, OperandType{static_cast<DType>(t), Weak::none});
     Loop loop;
     try {

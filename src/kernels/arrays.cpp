@@ -292,7 +292,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     Value r = Value::of(object.type->element, element(a, items, n));
     r.reads = true;
     if (r.is_scalar() && rereads_.contains(n)) r.text = fmt::format("py::reread({})", r.text);
-    if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, object.type->read_only, object.type->space);
+    if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
     if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
     return r;
   }

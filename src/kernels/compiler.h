@@ -316,7 +316,7 @@ class FunctionCompiler {
   Value array_behind(bool fortran, const CallArguments& args, const Node* n);
 
   // ---- records.cpp
-  Value record_reference(const Value& record, bool read_only, Space space);
+  Value record_reference(const Value& record, const Value& array);
   Value referred(const Value& reference);
   Value array_field(const Value& record, Value field, const std::string& name, const Node* n);
   Value reference_field(const Value& reference, const std::string& name, const Node* n);

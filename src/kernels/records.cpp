@@ -17,9 +17,10 @@ bool is_natural_record(Type record) {
 
 bool is_record_reference(const Value& v) { return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record); }
 
-Value FunctionCompiler::record_reference(const Value& record, bool read_only, Space space) {
-  const Type t = array_type(record.type, 0, 'C', read_only, space);
-  Value r = Value::of(t, fmt::format("{}{{&{}}}", cpp(t), paren(record)));
+Value FunctionCompiler::record_reference(const Value& record, const Value& array) {
+  const Type t = array_type(record.type, 0, 'C', array.type->read_only, array.type->space);
+  Value r = Value::of(t, host() ? fmt::format("py::host_reference<{}>({}, {})", cpp(t), record.text, array.text)
+                                : fmt::format("{}{{&{}}}", cpp(t), paren(record)));
   r.items = {record};
   r.effect = record.effect;
   return r;
@@ -46,9 +47,11 @@ Value FunctionCompiler::array_field(const Value& record, Value field, const std:
 }
 
 Value FunctionCompiler::reference_field(const Value& reference, const std::string& name, const Node* n) {
-  const Value record = referred(reference);
-  Value field = record_field(record, name, n);
-  if (field.is(Kind::record)) return record_reference(field, reference.type->read_only, reference.type->space);
+  Value field = record_field(referred(reference), name, n);
+  if (field.is(Kind::record)) {
+    const Value array = host() && !reference.simple ? spill(reference, "r") : reference;
+    return record_reference(record_field(referred(array), name, n), array);
+  }
   if (field.is_array() && reference.type->read_only) {
     field.text = fmt::format("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
     field.type = as_read_only(field.type);

@@ -552,3 +552,40 @@ def test_loops_and_items_of_array_expressions():
     x = np.array([0.5, 1.5, 2.5])
     for ours, theirs in zip(bc.njit(f)(x), f(x), strict=True):
         assert_array_equal(ours, theirs)
+
+
+def test_a_record_keeps_its_array():
+    """A local that refers to a record of a temporary array keeps that array's memory."""
+    record = np.dtype([("x", "f8"), ("p", [("u", "i4"), ("v", "i4")])])
+    a = np.zeros(5, record)
+    a["x"] = np.arange(5)
+    a["p"]["v"] = np.arange(5) * 10
+
+    @njit
+    def reads(a, n):
+        r = a.copy()[1]
+        total = 0.0
+        for _ in range(n):
+            total += np.full(5, 7.0)[0]
+            other = a.copy()
+            other["x"][:] = -1
+        return r.x, r.p.v, total
+
+    @njit
+    def writes(a):
+        r = a.copy()[2]
+        r.x = 9.0
+        q = r.p
+        q.v = 3
+        return r.x, r.p.v, q.v
+
+    @njit
+    def chooses(a, flag):
+        r = a[0] if flag else a.copy()[1]
+        return r.x
+
+    assert reads(a, 10) == (1.0, 10, 70.0)
+    assert writes(a) == (9.0, 3, 3)
+    assert a[2]["x"] == 2.0
+    assert a[2]["p"]["v"] == 20
+    assert (chooses(a, True), chooses(a, False)) == (0.0, 1.0)

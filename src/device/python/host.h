@@ -350,6 +350,11 @@ BC_INLINE Block* owner_of(const Host<T, N, L>& a) {
   return a.owner;
 }
 
+/// A reference to an element of `a`, which keeps what `a` keeps.
+template <class V, class T, class A>
+BC_INLINE V host_reference(T& element, const A& a) {
+  return V(typename V::Plain{const_cast<conditional<is_same<T, const T>, T, T>*>(&element)}, owner_of(a));
+}
 /// The array under another type of the same elements: a looser layout, or read-only.
 template <class To, class T, int N, char L>
 BC_INLINE To host_cast(const Host<T, N, L>& a) {
