@@ -192,7 +192,7 @@ Array index_array(PyObject* o, Device device) {
   } else {
     // Lists and NumPy arrays can be checked before they leave the host.
     try {
-      index = to_array(o, device.type == DeviceType::cuda ? Device{DeviceType::cpu, 0} : device);
+      index = to_array(o, traits(device).asynchronous ? Device{DeviceType::cpu, 0} : device);
     } catch (const PythonError&) {
       if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw;
       PyErr_Clear();

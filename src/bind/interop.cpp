@@ -202,7 +202,7 @@ class Quarantine {
   void add(Ref<Buffer> buffer) {
     constexpr size_t kMostBuffers = 64, kMostBytes = size_t{1} << 30;
     static const int hook = pool_add_hook([this](PoolEvent event, Device device, void*, size_t) {
-      if (event == PoolEvent::Pressure && device.type == DeviceType::cuda) give_back(device);
+      if (event == PoolEvent::Pressure && traits(device).asynchronous) give_back(device);
     });
     (void)hook;
     const Device device = buffer->device;
@@ -357,7 +357,7 @@ void order_after(Stream producer) {
 
 /// Makes the consumer's stream see what this array's stream has queued. Returns that stream's tape; nullptr where the consumer told none.
 Tape* order_for(const Array& a, PyObject* stream) {
-  if (a.device().type != DeviceType::cuda) {
+  if (!traits(a.device()).asynchronous) {
     if (stream != Py_None) throw_python(PyExc_BufferError, "__dlpack__: expected stream=None for an array on the CPU");
     return nullptr;
   }

@@ -287,7 +287,7 @@ class Packer {
     hint_ = nullptr;
     char* at = static_cast<char*>(to_->add(c.type->bytes, std::max<size_t>(c.type->alignment, 8)));
     // What is only read may lie where the kernel cannot reach, as constants may.
-    if (is_array(o) && !c.writes && (array_of(o).device().type == DeviceType::cuda) != (device_.type == DeviceType::cuda))
+    if (is_array(o) && !c.writes && traits(array_of(o).device()).asynchronous != traits(device_).asynchronous)
       return put_array(to_->hold(bc::to_device(array_of(o), device_)), c.type, at);
     pack_array(o, c.type, at);
   }
@@ -380,7 +380,7 @@ class Packer {
   void pack_host(PyObject* o, Type t, char* at) {
     const NumpyHead& a = numpy_head(o);
     if (!(a.flags & kNumpyAligned)) raise(ErrorKind::Value, "kernel: expected a NumPy array whose elements are aligned; pass a copy");
-    if (device_.type != DeviceType::cuda) {
+    if (!traits(device_).asynchronous) {
       // The array's own memory is what the kernel works on.
       std::memcpy(at, &a.data, sizeof(a.data));
       for (int d = 0; d < a.ndim; ++d) {
@@ -706,7 +706,7 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   Reader reader;
   for (Py_ssize_t i = 0; i < n; ++i) reader.read(args[i]);
   Device device = reader.device ? *reader.device : default_device();
-  const bool packed_records = reader.loose_records && device.type == DeviceType::cuda;
+  const bool packed_records = reader.loose_records && traits(device).asynchronous;
   if (reader.odd || reader.voids || packed_records) [[unlikely]] {
     // Not those inside tuples, which go by value, and those that cuda.In holds.
     const auto replaced = [&](PyObject* o) {

@@ -65,7 +65,7 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
     }
     for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);
   }
-  if (foreign_.empty() || stream.device.type != DeviceType::cuda) return;
+  if (foreign_.empty() || !traits(stream.device).asynchronous) return;
   // Their owner knows nothing of our stream and would use the memory again at once.
   tape.keep([kept = std::move(foreign_)] {});
 }
