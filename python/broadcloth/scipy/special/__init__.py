@@ -20,10 +20,13 @@ from . import (
     _distributions,
     _elementary,
     _elliptic,
+    _errors,
     _faddeeva,
     _hypergeometric,
     _integrals,
+    _inverses,
     _kelvin,
+    _noncentral,
     _omega,
     _orthopoly,
     _parabolic,
@@ -39,10 +42,13 @@ from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
+from ._errors import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
 from ._hypergeometric import *  # noqa: F403
 from ._integrals import *  # noqa: F403
+from ._inverses import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
+from ._noncentral import *  # noqa: F403
 from ._omega import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
 from ._parabolic import *  # noqa: F403
@@ -94,7 +100,10 @@ __all__ = sorted(
         *_faddeeva.__all__,
         *_hypergeometric.__all__,
         *_integrals.__all__,
+        *_errors.__all__,
+        *_inverses.__all__,
         *_kelvin.__all__,
+        *_noncentral.__all__,
         *_omega.__all__,
         *_orthopoly.__all__,
         *_parabolic.__all__,
