@@ -1,4 +1,4 @@
-/// broadcloth for C++: NumPy's arrays, on every device. Ops are recorded and run fused, in few kernels, when a value is looked at.
+/// broadcloth for C++: NumPy's arrays, on every device. Ops are recorded, and run fused in few kernels when a value is read.
 ///
 ///     namespace bw = broadcloth;
 ///     bw::array x = bw::linspace(0.0, 1.0, 1'000'000);
@@ -73,17 +73,17 @@ template <>
 inline constexpr dtype dtype_of<std::complex<double>> = dtype::complex128;
 
 using shape_t = std::vector<int64_t>;
-inline constexpr int64_t npos = INT64_MIN;  ///< a slice's end that is not given
+inline constexpr int64_t npos = INT64_MIN;  ///< a start or stop that is not given
 
 /// start:stop:step along one axis, as in Python.
 struct slice {
   int64_t start = npos, stop = npos, step = 1;
 };
 
-/// A handle on a view of an array, as NumPy's ndarray is: copies of it and views see one memory.
+/// A handle to a view of an array, like NumPy's ndarray: copies of the handle and views share one memory.
 class array {
  public:
-  array(double value);  ///< a Python number: it takes the dtype of what it meets
+  array(double value);  ///< a Python number: in an op it takes the dtype of the other operand
 
   const shape_t& shape() const;
   int64_t size() const;
@@ -92,16 +92,16 @@ class array {
 
   // Views
   array operator[](int64_t index) const;  ///< along the first axis
-  /// One slice an axis, from the first on.
+  /// One slice for each axis, from the first on.
   array operator()(std::initializer_list<slice> slices) const;
-  array reshape(const shape_t& shape) const;  ///< a view where NumPy gives one; one extent may be -1
+  array reshape(const shape_t& shape) const;  ///< a view if NumPy returns a view, else a copy; one extent may be -1
   array transpose() const;
   array astype(dtype type) const;
   array copy() const;
   /// a[...] = value, broadcast; overlaps behave as if the value were copied first.
   void assign(const array& value) const;
 
-  // Reductions over all axes or the ones given
+  // Reductions over all axes or the given ones
   array sum(std::optional<shape_t> axes = {}, bool keepdims = false) const { return reduce("sum", std::move(axes), keepdims); }
   array mean(std::optional<shape_t> axes = {}, bool keepdims = false) const { return reduce("mean", std::move(axes), keepdims); }
   array max(std::optional<shape_t> axes = {}, bool keepdims = false) const { return reduce("max", std::move(axes), keepdims); }
@@ -109,7 +109,7 @@ class array {
   /// Any of sum prod max min mean var std any all argmax argmin count_nonzero …
   array reduce(std::string_view name, std::optional<shape_t> axes = {}, bool keepdims = false) const;
 
-  // Looking: runs what is pending
+  // Reading values: runs pending ops
   /// The one element of an array of size 1.
   template <class T>
   T item() const {
@@ -126,7 +126,7 @@ class array {
     return values;
   }
 
-  struct impl;  ///< the engine's
+  struct impl;  ///< the engine's data
   explicit array(std::shared_ptr<const impl> p) : p_(std::move(p)) {}
   const impl& get() const { return *p_; }
 
@@ -153,7 +153,7 @@ array from(const std::vector<T>& values, shape_t shape = {}) {
   return from(std::span<const T>(values), std::move(shape));
 }
 
-// ---- Functions of elements, which broadcast and promote as NumPy's
+// ---- Elementwise functions; they broadcast and promote as in NumPy
 /// Any ufunc by NumPy's name: apply("hypot", {x, y}).
 array apply(std::string_view ufunc, std::initializer_list<array> operands);
 inline array operator+(const array& a, const array& b) { return apply("add", {a, b}); }
@@ -181,9 +181,9 @@ inline array where(const array& condition, const array& a, const array& b) { ret
 array matmul(const array& a, const array& b);
 
 // ---- Devices and order
-/// "cpu", "cuda", "cuda:1"; of this thread's new arrays.
+/// Sets the device of this thread's new arrays: "cpu", "cuda", "cuda:1".
 void set_default_device(std::string_view device);
-/// Starts what is pending on all devices and waits for it.
+/// Runs all pending ops on all devices and waits for them.
 void synchronize();
 
 }  // namespace broadcloth

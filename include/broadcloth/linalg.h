@@ -1,12 +1,13 @@
 /// Linear algebra for C++, under NumPy's and SciPy's names: systems of equations, determinants, decompositions, products and norms.
 ///
-/// Matrices lie in the last two axes; leading axes are stacks of them, and broadcast where there are several operands. float32 and
+/// Matrices are in the last two axes; leading axes are stacks of matrices, and broadcast where there are several operands. float32 and
 /// complex64 compute in single precision, float64 and complex128 in double, integers and booleans as float64; float16 and bfloat16 are an
 /// error. Results are new C-contiguous arrays on the operands' device. The work is LAPACK's (OpenBLAS) on the CPU, cuSOLVER's and cuBLAS's
-/// on CUDA; a function that has no routine there says so and raises for arrays on a GPU: copy them to the CPU before.
+/// on CUDA; a function without a routine there (see its description) raises for arrays on a GPU: copy them to the CPU first.
 ///
-/// Every error is a std::runtime_error in NumPy's words: "Singular matrix", "Matrix is not positive definite", "Last 2 dimensions of the
-/// array must be square". Functions that can fail run what is pending and look; det() and slogdet() cannot and stay pending.
+/// Every error is a std::runtime_error with NumPy's message: "Singular matrix", "Matrix is not positive definite", "Last 2 dimensions of
+/// the array must be square". Functions that can fail run pending ops and read the result; det() and slogdet() cannot fail and stay
+/// pending.
 ///
 /// In the examples `bw` is the namespace broadcloth, and near(x, values) tells whether the elements of x are these numbers to 7 digits.
 #pragma once
@@ -43,7 +44,7 @@ array inv(const array& a);
 array det(const array& a);
 
 struct slogdet_result {
-  array sign;       ///< (...): 1, -1, 0, or of a complex matrix a number on the unit circle
+  array sign;       ///< (...): 1, -1, 0, or for a complex matrix a number on the unit circle
   array logabsdet;  ///< (...), real: -inf where the determinant is 0
 };
 /// The signs of determinants and the logarithms of their absolute values, which overflow later than the determinants.
@@ -55,15 +56,16 @@ slogdet_result slogdet(const array& a);
 
 struct lstsq_result {
   array x;          ///< (n) or (n, k)
-  array residuals;  ///< (k): the sums of squares; without elements where the rank is below n or m <= n
+  array residuals;  ///< (k): the sums of squares; empty if the rank is below n or m <= n
   int64_t rank;
   array s;  ///< (min(m, n)): the singular values, in descending order
 };
-/// The shortest x for which a x is nearest to b, by singular values (LAPACK's gelsd). Computed in double precision; on the CPU alone.
+/// The least-squares solution x of a x = b with the smallest norm, by singular values (LAPACK's gelsd). Computed in double precision; on
+/// the CPU only.
 /// @param a      (m, n), not empty
 /// @param b      (m) or (m, k)
-/// @param rcond  singular values not above it times the largest one count as zero; max(m, n) times float64's precision unless given
-/// @throws std::runtime_error  the numbers of rows differ, an operand is empty or no matrix, or the singular values do not converge.
+/// @param rcond  singular values up to rcond times the largest one count as zero; max(m, n) times float64's precision unless given
+/// @throws std::runtime_error  the numbers of rows differ, an operand is empty or not a matrix, or the singular values do not converge.
 /// @code
 /// const bw::array a = bw::from(std::vector<double>{0, 1, 1, 1, 2, 1}, {3, 2}), b = bw::from(std::vector<double>{1, 3, 5});
 /// const bw::linalg::lstsq_result line = bw::linalg::lstsq(a, b);
@@ -71,11 +73,11 @@ struct lstsq_result {
 /// @endcode
 lstsq_result lstsq(const array& a, const array& b, std::optional<double> rcond = {});
 
-/// Which form of a matrix a solver takes.
+/// The form op(a) of a matrix in a solver.
 enum class trans : uint8_t { no, transpose, conjugate };
 
 /// The solution x of op(a) x = b for a triangular matrix, of which one triangle is read.
-/// @param unit_diagonal  the diagonal is not read, and taken for ones
+/// @param unit_diagonal  the diagonal is not read and is assumed to be ones
 /// @throws std::runtime_error  a zero on a diagonal, or extents that do not fit.
 /// @code
 /// const bw::array a = bw::from(std::vector<double>{2, 0, 1, 4}, {2, 2});
@@ -83,8 +85,8 @@ enum class trans : uint8_t { no, transpose, conjugate };
 /// @endcode
 array solve_triangular(const array& a, const array& b, bool lower = false, trans op = trans::no, bool unit_diagonal = false);
 
-/// The solution x of a x = b, where row `above` + i - j of `ab` holds a[i, j] in its column j (LAPACK's gbsv). On the CPU alone.
-/// @param below  how many diagonals there are below the main one; the others of `ab` are above
+/// The solution x of a x = b, where row `above` + i - j of `ab` holds a[i, j] in its column j (LAPACK's gbsv). On the CPU only.
+/// @param below  number of diagonals below the main diagonal; the others of `ab` are above it
 /// @throws std::runtime_error  a matrix is singular, or the extents do not fit.
 /// @code
 /// const bw::array ab = bw::from(std::vector<double>{0, 1, 4, 4, 1, 0}, {3, 2});  // [[4, 1], [1, 4]]
@@ -102,7 +104,7 @@ array solve_banded(int64_t below, const array& ab, const array& b);
 /// @endcode
 array cholesky(const array& a, bool upper = false);
 
-/// The solution x of a x = b from the factor of a that cholesky() gives.
+/// The solution x of a x = b from the result of cholesky() for a.
 /// @param lower  whether the factor is L; else L^H
 /// @code
 /// const bw::array a = bw::from(std::vector<double>{4, 2, 2, 5}, {2, 2}), b = bw::from(std::vector<double>{6, 7});
@@ -111,7 +113,7 @@ array cholesky(const array& a, bool upper = false);
 array cho_solve(const array& factor, const array& b, bool lower = true);
 
 struct lu_result {
-  array lu;      ///< (..., m, n): L below the diagonal, whose diagonal of ones is not kept, and U
+  array lu;      ///< (..., m, n): L below the diagonal (its diagonal of ones is not stored), and U
   array pivots;  ///< (..., min(m, n)), int32: row i was exchanged with row pivots[i]
 };
 /// L and U of matrices (..., m, n) with partial pivoting (LAPACK's getrf). A singular matrix has a zero on U's diagonal.
@@ -121,7 +123,7 @@ struct lu_result {
 /// assert(near(bw::linalg::lu_solve(lu, pivots, bw::from(std::vector<double>{1, 2})), {-1, 1}));
 /// @endcode
 lu_result lu_factor(const array& a);
-/// The solution x of op(a) x = b from what lu_factor() gives of a.
+/// The solution x of op(a) x = b from the result of lu_factor() for a.
 /// @throws std::runtime_error  extents that do not fit, or a zero on U's diagonal.
 array lu_solve(const array& lu, const array& pivots, const array& b, trans op = trans::no);
 
@@ -137,7 +139,7 @@ struct qr_result {
 /// assert(near(bw::matmul(q, r), {3, 1, 4, 2}) && near(bw::matmul(q.transpose(), q), {1, 0, 0, 1}));
 /// @endcode
 qr_result qr(const array& a, bool complete = false);
-/// R of qr() alone, which is quicker.
+/// Only R of qr(), which is faster.
 /// @code
 /// assert(near(bw::abs(bw::linalg::qr_r(bw::from(std::vector<double>{3, 4}, {2, 1}))), {5}));
 /// @endcode
@@ -146,11 +148,10 @@ array qr_r(const array& a);
 struct svd_result {
   array u, s, vh;
 };
-/// The singular value decomposition a = U diag(s) V^H (LAPACK's gesdd; on GPUs from eigenvectors in double precision where that is
-/// quicker).
+/// The singular value decomposition a = U diag(s) V^H (LAPACK's gesdd; on GPUs from eigenvectors in double precision where that is faster).
 /// @param a              (..., m, n)
 /// @param full_matrices  U is (..., m, m) and V^H (..., n, n); else (..., m, k) and (..., k, n) with k = min(m, n)
-/// @return  the singular values are real and descend
+/// @return  the singular values are real and in descending order
 /// @throws std::runtime_error  the iteration does not converge (as with NaN), or `a` has less than two dimensions.
 /// @code
 /// const bw::array a = bw::from(std::vector<double>{0, 2, 1, 0}, {2, 2});
@@ -158,7 +159,7 @@ struct svd_result {
 /// assert(near(s, {2, 1}) && near(bw::matmul(u * s, vh), {0, 2, 1, 0}));
 /// @endcode
 svd_result svd(const array& a, bool full_matrices = true);
-/// The singular values (..., min(m, n)) alone.
+/// Only the singular values (..., min(m, n)).
 /// @code
 /// assert(near(bw::linalg::svdvals(bw::from(std::vector<double>{0, 2, 1, 0}, {2, 2})), {2, 1}));
 /// @endcode
@@ -175,27 +176,27 @@ struct eig_result {
 /// assert(near(w, {1, 3}) && near(bw::matmul(v * w, v.transpose()), {2, 1, 1, 2}));
 /// @endcode
 eig_result eigh(const array& a, bool upper = false);
-/// The eigenvalues of eigh() alone.
+/// Only the eigenvalues of eigh().
 /// @code
 /// assert(near(bw::linalg::eigvalsh(bw::from(std::vector<double>{2, 0, 0, 1}, {2, 2})), {1, 2}));
 /// @endcode
 array eigvalsh(const array& a, bool upper = false);
 
-/// The eigenvalues and right eigenvectors of square matrices (LAPACK's geev). They are complex, also where all of them are real, since
-/// their dtype would depend on values otherwise. On the CPU alone.
+/// The eigenvalues and right eigenvectors of square matrices (LAPACK's geev). They are always complex, even if all imaginary parts are
+/// zero, since their dtype must not depend on values. On the CPU only.
 /// @throws std::runtime_error  the iteration does not converge, `a` holds NaN or infinity, or is not square.
 /// @code
 /// const auto [w, v] = bw::linalg::eig(bw::from(std::vector<double>{0, -1, 1, 0}, {2, 2}));
 /// assert(w.type() == bw::dtype::complex128 && near(w * w, {-1, -1}));
 /// @endcode
 eig_result eig(const array& a);
-/// The eigenvalues of eig() alone.
+/// Only the eigenvalues of eig().
 /// @code
 /// assert(near(bw::linalg::eigvals(bw::from(std::vector<double>{1, 5, 0, 2}, {2, 2})), {1, 2}));
 /// @endcode
 array eigvals(const array& a);
 
-/// The eigenvalues and eigenvectors of real symmetric matrices with these diagonals (LAPACK's stevd). On the CPU alone.
+/// The eigenvalues and eigenvectors of real symmetric tridiagonal matrices (LAPACK's stevd). On the CPU only.
 /// @param diagonal  (..., n)
 /// @param beside    (..., n - 1)
 /// @code
@@ -207,8 +208,8 @@ eig_result eigh_tridiagonal(const array& diagonal, const array& beside);
 struct schur_result {
   array t, z;
 };
-/// T and Z of a = Z T Z^H: Z is unitary, T upper triangular, or of a real matrix with blocks of 2 x 2 for complex eigenvalues (LAPACK's
-/// gees). On the CPU alone.
+/// T and Z of a = Z T Z^H: Z is unitary, T is upper triangular, or for a real matrix has blocks of 2 x 2 for complex eigenvalues (LAPACK's
+/// gees). On the CPU only.
 /// @throws std::runtime_error  the iteration does not converge, or a matrix is not square.
 /// @code
 /// const bw::array a = bw::from(std::vector<double>{1, 2, 3, 4}, {2, 2});
@@ -220,7 +221,7 @@ schur_result schur(const array& a);
 struct hessenberg_result {
   array h, q;
 };
-/// H and Q of a = Q H Q^H: Q is unitary, H zero below the first subdiagonal (LAPACK's gehrd). On the CPU alone.
+/// H and Q of a = Q H Q^H: Q is unitary, H is zero below the first subdiagonal (LAPACK's gehrd). On the CPU only.
 /// @code
 /// const bw::array a = bw::arange(0, 9).reshape({3, 3});
 /// const auto [h, q] = bw::linalg::hessenberg(a);
@@ -247,7 +248,7 @@ array outer(const array& a, const array& b);
 /// assert(near(bw::linalg::tensordot(bw::ones({2, 3}), bw::ones({2, 3})), {6}));
 /// @endcode
 array tensordot(const array& a, const array& b, int64_t axes = 2);
-/// Sums of products over the axes that are named.
+/// Sums of products over the given axes.
 /// @code
 /// assert(near(bw::linalg::tensordot(bw::ones({2, 3}), bw::ones({4, 2}), {0}, {1}), std::vector<double>(12, 2.0)));
 /// @endcode
@@ -281,8 +282,8 @@ array trace(const array& a, int64_t offset = 0);
 /// @endcode
 array matrix_transpose(const array& a);
 
-/// The norm of vectors over the axes that are given, or of all elements: (sum |x|^ord)^(1/ord), with infinity the largest and with
-/// -infinity the smallest absolute value, with 0 how many are not zero. Integers compute in float64.
+/// The norm of vectors over the given axes, or of all elements: (sum |x|^ord)^(1/ord); for infinity the largest and for -infinity the
+/// smallest absolute value, for 0 the number of nonzero elements. Integers compute in float64.
 /// @code
 /// assert(near(bw::linalg::vector_norm(bw::from(std::vector<double>{3, 4})), {5}));
 /// assert(near(bw::linalg::vector_norm(bw::from(std::vector<double>{3, -4}), INFINITY), {4}));

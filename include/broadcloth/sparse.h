@@ -1,9 +1,9 @@
 /// Sparse matrices for C++: compressed rows (csr), compressed columns (csc) and coordinates (coo), under SciPy's names, on every device.
 ///
-/// A matrix is a handle on its arrays, which lie on one device: copying it copies no elements, and a matrix never changes. Elements are of
-/// any dtype, and dtypes promote as NumPy's; indices are int32 or int64, int32 where it counts what there is. Dimensions are at most 2^63 -
-/// 1 places. Constructors check what they are given, which looks at the arrays; conversions and products with dense operands stay pending;
-/// sums and products of two matrices look, as the number of their elements depends on values.
+/// A matrix is a handle to its arrays, which are on one device: copying it copies no elements, and a matrix never changes. Elements have
+/// any dtype, and dtypes promote as in NumPy; indices are int32 if that is large enough, else int64. An extent is at most 2^63 - 1.
+/// Constructors check their arguments, which reads the arrays; conversions and products with dense operands stay pending; sums and products
+/// of two matrices read values, because the number of their elements depends on them.
 ///
 /// Every error is a std::runtime_error: "inconsistent shapes", indices out of bounds, pointers that do not ascend.
 ///
@@ -16,11 +16,11 @@ namespace broadcloth::sparse {
 class csc_array;
 class coo_array;
 
-/// Compressed rows: row i has the elements data[j] in the columns indices[j] for j from indptr[i] on and below indptr[i + 1].
+/// Compressed rows: row i has the elements data[j] in the columns indices[j] for indptr[i] <= j < indptr[i + 1].
 class csr_array {
  public:
   /// @param data     (nnz), any dtype
-  /// @param indices  (nnz), integers: the columns, in any order; elements of one place count together
+  /// @param indices  (nnz), integers: the columns, in any order; elements at the same position are added
   /// @param indptr   (rows + 1), integers that ascend from 0 to nnz
   /// @param shape    {rows, columns}
   /// @throws std::runtime_error  the arrays are no such matrix.
@@ -30,21 +30,21 @@ class csr_array {
   /// assert(near(a.toarray(), {1, 0, 2, 0, 3, 0}) && a.nnz() == 3);
   /// @endcode
   csr_array(const array& data, const array& indices, const array& indptr, const shape_t& shape);
-  /// The elements of a dense matrix that are not zero. Looks.
+  /// Takes the nonzero elements of a dense matrix; reads its values.
   /// @code
   /// assert(near(bw::sparse::csr_array(bw::arange(0, 4).reshape({2, 2})).indices(), {1, 0, 1}));
   /// @endcode
   explicit csr_array(const array& dense);
 
   const shape_t& shape() const { return shape_; }
-  /// How many elements are stored, zeros among them.
+  /// The number of stored elements, including zeros.
   int64_t nnz() const { return data_.size(); }
   dtype type() const { return data_.type(); }
   const array& data() const { return data_; }
   const array& indices() const { return indices_; }
   const array& indptr() const { return indptr_; }
 
-  /// All places: (rows, columns).
+  /// The dense matrix: (rows, columns).
   array toarray() const;
   /// By a counting sort of the columns.
   /// @code
@@ -67,10 +67,10 @@ class csr_array {
   csr_array(array data, array indices, array indptr, shape_t shape, bool sorted);
   array data_, indices_, indptr_;
   shape_t shape_;
-  bool sorted_ = false;  ///< each row's columns are known to ascend, none twice
+  bool sorted_ = false;  ///< each row's columns are known to be strictly ascending
 };
 
-/// Compressed columns: column i has the elements data[j] in the rows indices[j]; what csr_array is for rows.
+/// Compressed columns: column i has the elements data[j] in the rows indices[j]; the column form of csr_array.
 class csc_array {
  public:
   /// @param indices  (nnz), integers: the rows
@@ -82,7 +82,7 @@ class csc_array {
   /// assert(near(a.toarray(), {1, 0, 2, 0, 3, 0}));
   /// @endcode
   csc_array(const array& data, const array& indices, const array& indptr, const shape_t& shape);
-  /// The elements of a dense matrix that are not zero. Looks.
+  /// Takes the nonzero elements of a dense matrix; reads its values.
   explicit csc_array(const array& dense);
 
   const shape_t& shape() const { return shape_; }
@@ -108,12 +108,12 @@ class csc_array {
   shape_t shape_;
 };
 
-/// Coordinates: the elements data[j] in row[j] and col[j], in any order; those of one place count together.
+/// Coordinates: the elements data[j] in row[j] and col[j], in any order; elements at the same position are added.
 class coo_array {
  public:
   /// @param data      (nnz), any dtype
   /// @param row, col  (nnz), integers
-  /// @throws std::runtime_error  the lengths differ, or a place lies outside of the shape.
+  /// @throws std::runtime_error  the lengths differ, or an index is out of bounds.
   /// @code
   /// const bw::array data = bw::from(std::vector<double>{1, 2, 4}), at = bw::from(std::vector<int32_t>{1, 0, 1});
   /// const bw::sparse::coo_array a(data, at, at, {2, 2});
@@ -129,9 +129,9 @@ class coo_array {
   const array& col() const { return col_; }
 
   array toarray() const { return tocsr().toarray(); }
-  /// Sorted; elements of one place are added up. Looks.
+  /// Sorted; elements at the same position are added. Reads values.
   csr_array tocsr() const;
-  /// Sorted; elements of one place are added up. Looks.
+  /// Sorted; elements at the same position are added. Reads values.
   csc_array tocsc() const;
   coo_array transpose() const;
 
@@ -144,8 +144,7 @@ class coo_array {
 
 // ---- Products
 
-/// The product with a dense vector (columns) or matrix (columns, k): (rows) or (rows, k). Sums are in an order that depends on the matrix
-/// alone.
+/// The product with a dense vector (columns) or matrix (columns, k): (rows) or (rows, k). The order of the sums depends only on the matrix.
 /// @throws std::runtime_error  the extents do not fit.
 /// @code
 /// const bw::sparse::csr_array a(bw::arange(0, 6).reshape({2, 3}));
@@ -153,7 +152,7 @@ class coo_array {
 /// assert(near(bw::sparse::matmul(a, bw::ones({3, 2})), {3, 3, 12, 12}));
 /// @endcode
 array matmul(const csr_array& a, const array& x);
-/// The same of a matrix in compressed columns.
+/// The same for a matrix in compressed columns.
 /// @code
 /// const bw::sparse::csc_array a(bw::arange(0, 6).reshape({2, 3}));
 /// assert(near(bw::sparse::matmul(a, bw::ones({3})), {3, 12}));
@@ -165,7 +164,7 @@ array matmul(const csc_array& a, const array& x);
 /// assert(near(bw::sparse::matmul(a, a).toarray(), {2, 3, 6, 11}));
 /// @endcode
 csr_array matmul(const csr_array& a, const csr_array& b);
-/// The same of matrices in compressed columns.
+/// The same for matrices in compressed columns.
 /// @code
 /// const bw::sparse::csc_array a(bw::arange(0, 4).reshape({2, 2}));
 /// assert(near(bw::sparse::matmul(a, a).toarray(), {2, 3, 6, 11}));

@@ -22,12 +22,12 @@ ArrayAccess::~ArrayAccess() {
     for (size_t i = 0; i < count_; ++i) {
       Tape* const peer = use(i).peer;
       if (!peer) continue;
-      // What the array's own device does with it from now on comes after.
+      // Later work of the array's own device waits for this work.
       TapeLock lock(*peer);
       try {
         peer->wait_for(queued);
       } catch (const Error&) {
-        // The work failed and its device is lost: who synchronises is told. A destructor must not throw.
+        // The work failed and its device is lost; the next synchronisation raises the error. A destructor must not throw.
       }
       if (many_streams()) peer->after(*use(i).buffer, use(i).write);
       use(i).buffer = {};
@@ -38,11 +38,12 @@ ArrayAccess::~ArrayAccess() {
   if (many_streams())
     for (size_t i = 0; i < count_; ++i)
       if (!use(i).peer) t.after(*use(i).buffer, use(i).write);
-  // Under the lock: the last owner of a buffer gives it back.
+  // Under the lock, because releasing the last reference frees the buffer.
   for (size_t i = 0; i < count_; ++i) use(i).buffer = {};
 }
 
-/// Memory of another device: its stream orders the work, and never are two devices' locks held at once.
+/// Adds memory of another device: this thread's current stream on that device orders the work. The locks of two devices are never held at
+/// the same time.
 void* ArrayAccess::add_peer(const Array& a, bool write) {
   BC_CHECK(backend(stream_.device).enable_peer_access(a.device()), Value,
            "kernel: expected arrays on {}, got one on {}, whose memory it cannot use; copy it with asarray(x, device=\"{}\")",
@@ -79,7 +80,7 @@ void* ArrayAccess::add(const Array& a, bool write) {
   Tape& t = *tape_;
   TapeLock lock(t);
   void* base = data(a);
-  // The same array twice, or views of one: our own reference must not make the memory look shared, or it would be copied.
+  // If the same array (or a view of it) was added before, our own reference must not count as sharing, or the memory would be copied.
   Held* known = nullptr;
   for (size_t i = 0; i < count_ && !known; ++i)
     if (use(i).buffer.get() == a.storage()->current->buffer.get()) known = &use(i);
@@ -88,7 +89,7 @@ void* ArrayAccess::add(const Array& a, bool write) {
   if (write) {
     const Buffer& buffer = *a.storage()->current->buffer;
     BC_CHECK(!buffer.read_only, Value, "kernel: the array is read-only");
-    // Pending ops that read the old content must have it; a copy that keeps it for others is this stream's work.
+    // Runs pending ops that read the old content, on this stream; if others still need the old value, it is copied.
     std::optional<CurrentTape> current;
     if (many_streams()) current.emplace(t);
     t.flush();

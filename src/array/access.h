@@ -7,30 +7,30 @@ namespace bc {
 
 class Tape;
 
-/// Memory of arrays for work that is queued on a stream at once and that the engine does not record (users' kernels, raw copies). For each
-/// array: what waits for it runs first, `stream` waits for other streams that use its memory, and what is recorded from then on sees what
-/// the work wrote. While the object lives the memory stays where it is.
+/// Gives access to arrays' memory for work that is queued directly on a stream, without the tape (users' kernels, raw copies). For each
+/// array, pending nodes that use it run first, `stream` waits for other streams that use its memory, and ops recorded later see the new
+/// elements. While the object lives, the memory is not moved or freed.
 ///
 ///     ArrayAccess access(stream);
 ///     void* p = access.add(a);      // … launch on `stream` …
 class ArrayAccess {
  public:
   explicit ArrayAccess(Stream stream) : stream_(stream) {}
-  /// Ends the use: work of other streams, queued later, waits for what `stream` has queued until now.
+  /// Ends the access: work that other streams queue later waits for the work queued on `stream` until now.
   ~ArrayAccess();
   ArrayAccess(const ArrayAccess&) = delete;
   ArrayAccess& operator=(const ArrayAccess&) = delete;
 
-  /// The address of the array's first element (its offset is in it). `write` false: the work only reads it. Throws ErrorKind::Value when
-  /// the array lies on a device whose memory the stream's cannot use, or is read-only and written. Arrays that share memory share it in the
-  /// work too; of such arrays those that are written must be added first.
+  /// Returns the address of the array's first element (the array's offset is included). `write` false: the work only reads it. Throws
+  /// ErrorKind::Value if the stream's device cannot access the array's device, or if a read-only array is written. Arrays that share memory
+  /// get addresses in the same memory; those that are written must be added first.
   void* add(const Array& a, bool write = true);
 
  private:
   struct Held {
     Ref<Buffer> buffer;
     bool write = false;
-    Tape* peer = nullptr;  ///< of the device where the array lies, where that is another one
+    Tape* peer = nullptr;  ///< the tape of the array's device, if that is another device
   };
   static constexpr size_t kInline = 12;
   void* add_peer(const Array& a, bool write);
@@ -39,7 +39,7 @@ class ArrayAccess {
   Stream stream_;
   Tape* tape_ = nullptr;
   size_t count_ = 0;
-  Held inline_[kInline];  ///< most launches need no heap
+  Held inline_[kInline];  ///< enough for most launches without heap memory
   std::vector<Held> more_;
 };
 

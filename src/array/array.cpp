@@ -65,7 +65,7 @@ bool touches_exposed(const Node& node) {
   return false;
 }
 
-/// The node of an array that is its storage's whole content, in order; nullptr for any other view.
+/// The node of an array that is exactly its storage's content in order; nullptr for any other view.
 Node* whole(const Array& a, bool contiguous) {
   Node* node = a.storage()->current.get();
   const bool all = contiguous && storage_type(a.dtype()) == node->dtype && a.offset() == 0 && a.size() == node->size;
@@ -82,7 +82,8 @@ void check_writable(const char* op, const Array& a) {
   BC_CHECK(!storage_facts(a).read_only && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
 }
 
-/// A copy between host and device, within one device, or from the device `source`, in the stream's order, as the profiler sees it.
+/// Copies between host and device, within one device, or from the device `source`, in the stream's order, and reports the copy to the
+/// profiler.
 void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind, std::optional<Device> source = {}) {
   const HostWait wait;
   Backend& b = backend(t.device());
@@ -101,14 +102,15 @@ void transfer(Tape& t, void* to, const void* from, size_t bytes, CopyKind kind, 
                 source_file ? source_file : "", steady_seconds(start)});
 }
 
-/// Notes that work just queued on a stream (or queued before the lock is let go) uses a buffer.
+/// Records that work which was just queued on a stream (or will be before the lock is released) uses a buffer.
 void use(Tape& t, Buffer& buffer, bool write) {
   t.submit();
   if (many_streams()) [[unlikely]]
     t.after(buffer, write);
 }
 
-/// transfer() to the host, from a buffer that nothing else keeps. Where Ctrl-C ends the wait the device still reads it.
+/// transfer() to the host from a buffer that only this call owns. If Ctrl-C ends the wait, the buffer is kept, because the device may still
+/// read it.
 void read_back(Tape& t, Buffer& buffer, void* to, const void* from, size_t bytes, CopyKind kind) {
   try {
     transfer(t, to, from, bytes, kind);
@@ -119,18 +121,18 @@ void read_back(Tape& t, Buffer& buffer, void* to, const void* from, size_t bytes
   }
 }
 
-/// Computed memory that the stream may use from now on.
+/// Makes the stream wait until it may use the computed memory of a buffer.
 void wait_before_access(Tape& t, Buffer& buffer, bool write) {
   if (many_streams()) [[unlikely]]
     t.before(buffer, write);
 }
 
-/// A value that waits on another stream's tape is computed there before this one's work reads it.
+/// If a node is pending on another stream's tape, computes it there before this stream's work reads it.
 void bring_here(Node& node) {
   if (many_streams() && node.pending() && node.tape != &tape(node.device)) node.tape->flush();
 }
 
-/// Runs the tape now where waiting could be seen: plain execution, or memory that others read and write.
+/// Flushes the tape if lazy execution would be visible: in plain execution, or if the node uses exposed memory.
 void flush_if_eager(Tape& t, const Node& node) {
   if (!config().lazy || touches_exposed(node)) t.flush();
 }
@@ -151,7 +153,7 @@ bool is_comparison(Op op) {
   return op == Op::less || op == Op::less_equal || op == Op::greater || op == Op::greater_equal || op == Op::equal || op == Op::not_equal;
 }
 
-/// The result of comparing any `dtype` with a Python integer that `dtype` cannot hold: it depends on the sign alone.
+/// The result of comparing any `dtype` with a Python integer that `dtype` cannot hold: it depends only on the sign.
 bool compare_out_of_range(Op op, bool scalar_is_second, bool scalar_negative) {
   const bool array_is_less = !scalar_negative;
   switch (op) {
@@ -199,7 +201,7 @@ void set_source_location(const char* file, int line) {
 
 namespace {
 
-/// `.real` or `.imag` of a pending complex value as an op on it; nullopt for any other view.
+/// Records `.real` or `.imag` of a pending complex value as an op; nullopt for any other view.
 std::optional<Array> pending_component(const Array& a, const Node& node) {
   if (!is_complex(node.dtype) || a.dtype() != real_type(node.dtype)) return std::nullopt;
   Layout l = a.layout();
@@ -226,7 +228,7 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
   const DType dtype = storage_type(a.dtype());
   if (dtype != o.node->dtype && o.node->pending())
     if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
-  // Bytes seen as another type (`.view`) have no node of their own: they are read from memory.
+  // A view with another dtype (`.view`) has no node, so it is read from memory.
   if (dtype != o.node->dtype && o.node->pending()) o.node->tape->flush();
   if (many_streams()) [[unlikely]]
     bring_here(*o.node);
@@ -239,8 +241,8 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
 }
 
 Operand make_constant(const Scalar& value, DType dtype, Device device) {
-  // The same few constants come again and again in a loop; their nodes never change, so they are kept.
-  // On the heap: a process has little memory for variables of threads that libraries opened later find in place (PyTorch's libgomp).
+  // A loop uses the same few constants again and again; their nodes are immutable, so they are cached. On the heap: static TLS is scarce,
+  // and libraries that are opened later need it (PyTorch's libgomp).
   constexpr size_t kKept = 64;
   static thread_local const std::unique_ptr<Ref<Node>[]> kept(new Ref<Node>[kKept]);
   uint64_t bits;
@@ -296,9 +298,10 @@ Array deliver(const Array& result, const UfuncOptions& options) {
   return result;
 }
 
-/// Compares signed integers with uint64, which no integer type holds both of: below zero the answer is known, else both are uint64.
+/// Compares signed integers with uint64, although no integer type holds both: for negative numbers the result is known, otherwise both are
+/// compared as uint64.
 Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
-  const bool second = a.dtype() == DType::u64;  // the signed ones are the second operand
+  const bool second = a.dtype() == DType::u64;  // the unsigned operand is the first
   const Array& some = second ? b : a;
   const Array wide = astype(some, DType::u64);
   const Array same = second ? ufunc(op, {a, wide}) : ufunc(op, {wide, b});
@@ -307,7 +310,7 @@ Array compare_with_unsigned(Op op, const Array& a, const Array& b) {
   return ufunc(Op::bitwise_and, {same, ufunc(Op::greater_equal, {some, Arg(Weak::integer, Scalar::integer(0))})});
 }
 
-/// The order of axes in which an op walks its operands and makes its result.
+/// The order of axes in which an op reads its operands and writes its result.
 Dims ufunc_order(std::span<const Term> args, const UfuncOptions& options, const Dims& shape) {
   std::vector<Dims> strides;
   bool fortran = true;
@@ -320,12 +323,12 @@ Dims ufunc_order(std::span<const Term> args, const UfuncOptions& options, const 
   if (options.out) meet(options.out);
   if (options.order == 'F' || (options.order == 'A' && fortran && !strides.empty())) return reversed_axes(shape.size());
   if (options.where) strides.push_back(moving_strides(shape, broadcast_strides("broadcast", options.where.layout(), shape)));
-  // 'A' asks for C's order otherwise.
+  // Otherwise order 'A' means C order.
   if (options.order == 'A') strides.clear();
   return operands_order(strides, shape.size());
 }
 
-/// An op with its axes in another order: what is recorded runs along memory, and fuses with others that do.
+/// Records an op with permuted axes, so that its kernel runs along memory and fuses with other such ops.
 Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& options, const Dims& shape, const Dims& order) {
   const char* name = info(op).name;
   Array turned[3];
@@ -344,7 +347,7 @@ Array ufunc_in_order(Op op, std::span<const Term> args, const UfuncOptions& opti
   return options.out ? options.out : transposed(made, inverse_axes(order));
 }
 
-/// A logical op on Python numbers: each counts by its truth, whatever the dtype of the array beside it can hold.
+/// A logical op with Python numbers: only their truth counts, even if the array's dtype cannot hold them.
 Array logical_of_numbers(Op op, std::span<const Term> args, const UfuncOptions& options) {
   Term terms[2];
   for (size_t i = 0; i < args.size(); ++i) {
@@ -356,7 +359,7 @@ Array logical_of_numbers(Op op, std::span<const Term> args, const UfuncOptions& 
   return ufunc(op, std::span<const Term>(terms, args.size()), options);
 }
 
-// The row takes exponents of 32 bits. Wider ones are brought into a range whose ends already overflow and vanish for every float.
+// The row takes 32-bit exponents. Wider exponents are clamped to a range whose ends already overflow or underflow for every float.
 Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
   constexpr int64_t kMost = 5000;
   Term small[2] = {args[0], args[1]};
@@ -414,7 +417,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   for (int i = 0; i < n; ++i) {
     if (!args[i].array) {
       types[i] = {default_dtype(args[i].weak), args[i].weak};
-      // A Python integer between the ranges of int64 and uint64, alone, is a uint64.
+      // A single Python integer above int64's range that fits uint64 is a uint64.
       if (n == 1 && args[i].weak == Weak::integer && args[i].value.dtype == DType::u64) types[i] = {DType::u64, Weak::none};
       continue;
     }
@@ -460,9 +463,9 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     check_writable(spec.name, out);
     all_contiguous &= out.contiguous();
   }
-  // C-contiguous operands alone ask for nothing but C's order.
+  // If all operands are C-contiguous, the result has C order.
   const bool plain = all_contiguous && !options.where && options.order == 'K';
-  // Operands that stretch to `out` are few elements: the assignment puts them in order.
+  // If the operands are broadcast to `out`, they are small: the assignment handles the order.
   if (!plain && shape->size() > 1 && options.order != 'C' && !(options.out && !(options.out.shape() == *shape))) [[unlikely]] {
     const Dims order = ufunc_order(args, options, *shape);
     if (!is_ascending(order)) return ufunc_in_order(op, args, options, *shape, order);
@@ -501,26 +504,26 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
 
 namespace {
 
-/// The elementwise row that joins two results of a reduction, for `initial=`.
+/// The elementwise row that combines two results of a reduction, for `initial=`.
 std::optional<Op> joiner(Op op) {
   for (int i = 0; i < kOpCount; ++i)
     if (info(Op(i)).kind == OpKind::elementwise && reduction_of(Op(i)) == op) return Op(i);
   return std::nullopt;
 }
 
-/// What `where=False` elements count as.
+/// The value that replaces elements with `where=False`: the reduction's identity.
 Arg neutral(Op op, DType t, Device device) {
   switch (op) {
     case Op::reduce_prod:
     case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
-    case Op::reduce_bitwise_and: return Arg(ufunc(Op::invert, {full(Dims(), Scalar::integer(0), t, device)}));  // all bits
+    case Op::reduce_bitwise_and: return Arg(ufunc(Op::invert, {full(Dims(), Scalar::integer(0), t, device)}));  // all bits set
     case Op::reduce_logaddexp:
     case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
     default: return Arg(Weak::boolean, Scalar::boolean(false));
   }
 }
 
-/// A reduction with the array's axes in another order; `axes` are the reduced ones, a bit each.
+/// Records a reduction with the array's axes permuted; `axes` has a bit for each reduced axis.
 Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint64_t axes, const Dims& order) {
   ReduceOptions rest{.axes = std::vector<int64_t>(),
                      .keepdims = options.keepdims,
@@ -528,7 +531,7 @@ Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint6
                      .initial = options.initial,
                      .where = options.where,
                      .ddof = options.ddof};
-  Dims shown;  // the axis of `a` that each axis of the result is, outermost first
+  Dims shown;  // for each axis of the result its axis in `a`, outermost first
   for (int k = 0; k < order.size(); ++k) {
     const bool gone = axes >> order[k] & 1;
     if (gone) rest.axes->push_back(k);
@@ -548,7 +551,7 @@ Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint6
 
 namespace {
 
-/// The mean or variance in a dtype of integers or booleans, as NumPy has them: sums in that dtype, quotients cut to it.
+/// The mean or variance with an integer or boolean `dtype=`, as NumPy computes it: sums in that dtype, quotients truncated to it.
 Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
   const DType t = *options.dtype;
   const Dims shape = options.where ? broadcast_shapes(info(op).name, a.shape(), options.where.shape()) : a.shape();
@@ -586,10 +589,11 @@ Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
 
 namespace {
 
-// Products of fewer factors are taken one after the other.
+// Products of fewer factors are computed in order.
 constexpr int64_t kFactorsInOrder = 32;
 
-/// A product of finite factors, zeros among them, that is NaN since some of the others multiplied to infinity before a zero came, is 0.
+/// Corrects a product of finite factors with zeros that is NaN, because a partial product overflowed to infinity before it was multiplied
+/// by zero: it becomes 0.
 Array zero_for_zeros(const Array& product, const Array& factors, const ReduceOptions& over) {
   const Array overflowed = ufunc(Op::isnan, {product});
   const Array zeros = ufunc(Op::logical_not, {reduce(Op::reduce_all, factors, over)});
@@ -603,7 +607,7 @@ void check_output(const char* op, const Dims& shape, const Array& out) {
   check_writable(op, out);
 }
 
-/// Whether NumPy chooses a reduction's loop by the output's dtype too: sums, products, extremes and means of inexact numbers.
+/// Whether NumPy also uses the output's dtype to choose a reduction's loop: for sums, products, extremes and means of inexact numbers.
 bool folds_with_output(Op op, DType operand) {
   if (op == Op::reduce_mean) return is_inexact(operand) && operand != DType::f16;
   const std::optional<Op> join = joiner(op);
@@ -642,7 +646,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     const Dims shape = broadcast_shapes(spec.name, a.shape(), options.where.shape());
     const Array wide = broadcast_to(a, shape);
     if (op == Op::reduce_mean || op == Op::reduce_var || op == Op::reduce_std) {
-      // Masked moments: sums over the mask, divided by how many it holds.
+      // Masked moments: sums over the mask, divided by the number of true elements.
       rest.out = Array();
       rest.ddof = 0;
       rest.dtype = loop.in[0];
@@ -677,7 +681,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       return reduce(
           op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
     }
-    const bool bits = op == Op::reduce_bitwise_and;  // how many bits there are is the loop's matter
+    const bool bits = op == Op::reduce_bitwise_and;  // the loop's dtype determines the number of bits
     const Array met = bits ? astype(wide, loop.in[0], false) : wide;
     return reduce(op, ufunc(Op::where, {options.where, met, neutral(op, met.dtype(), a.device())}), rest);
   }
@@ -688,7 +692,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   extra->join = options.join;
   const int nd = a.ndim();
   if (options.axes) {
-    // A number has one element along axis 0, but no mean over it.
+    // NumPy lets a 0-d array be reduced over axis 0, except by mean.
     const bool number = nd == 0 && options.axes->size() == 1 && spec.accumulate != Accumulate::mean;
     for (int64_t axis : *options.axes) {
       if (number && (axis == 0 || axis == -1)) continue;
@@ -718,7 +722,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   }
 
   if (nd > 1 && !a.contiguous()) {
-    // Along memory, unless the place among several axes counts (argmax), or results would not lie as NumPy's do.
+    // Reduces along memory, unless the index over several axes matters (argmax) or the result's memory order would differ from NumPy's.
     const Dims strides = moving_strides(a.shape(), a.strides()), order = operands_order(std::span(&strides, 1), nd);
     Dims kept_order;
     for (int64_t d : order)
@@ -753,7 +757,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
 
 namespace {
 
-/// `result`, after the observer has heard that it is a copy of `a`.
+/// Reports to the observer that `result` is a copy of `a`, and returns it.
 Array recorded_copy(const Array& a, Array result) {
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
     observer->copy(a, result);
@@ -781,7 +785,7 @@ Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
 
 Array copy(const Array& a) {
   TapeLock lock(tape(a.device()));
-  // Values are immutable: two storages may share one until either is written. Exposed memory changes behind our back and is copied.
+  // Values are immutable: two storages may share one until either is written. Exposed memory may be changed by others, so it is copied.
   if (Node* node = whole(a); node && !(node->buffer && node->buffer->exposed))
     return recorded_copy(a, {new Storage(Ref<Node>(node)), a.dtype(), contiguous_layout(a.shape())});
   Ref<Node> node = new_node(Op::cast, a.dtype(), a.device(), a.shape());
@@ -832,7 +836,7 @@ void store_value(const Array& dst, const Array& src_in) {
     src = src.with_layout(l);
   }
   if (dst.ndim() > 1 && !dst.contiguous()) {
-    // Along the destination's memory, so that a transposed view of a whole storage is seen as the whole that it is.
+    // Permutes the axes to the destination's memory order, so that a transposed view of a whole storage is recognised as the whole storage.
     const Dims order = memory_order(dst.strides());
     if (!is_ascending(order)) return store_value(transposed(dst, order), transposed("assign", src, dst.shape(), order));
   }
@@ -861,7 +865,7 @@ void store_value(const Array& dst, const Array& src_in) {
   value = cast_operand(std::move(value), dtype, dst.shape(), dst.device());
   flush_others(t);
   if (storage.current->pending() && storage.current->dtype != dtype) t.flush();
-  // A store through a view of another type (`z.real = x`) sees the storage as one row of that type.
+  // A store through a view of another dtype (`z.real = x`) treats the storage as a 1-d array of that dtype.
   const Node& old = *storage.current;
   const bool same = old.dtype == dtype;
   const int64_t elements = same ? old.size : static_cast<int64_t>(old.buffer->bytes) / itemsize(dtype);
@@ -886,7 +890,7 @@ void assign(const Array& dst, const Array& src) {
   HistoryObserver* const observer = history_observer();
   if (!observer) [[likely]]
     return store_value(dst, src);
-  // Asked before the write, since `src` may be a view of `dst`, and set after it, which may fail.
+  // Computed before the write, since `src` may be a view of `dst`, and set after it, since the write may fail.
   std::optional<Ref<History>> history = observer->store(dst, src);
   store_value(dst, src);
   if (history) dst.storage()->history = std::move(*history);
@@ -895,7 +899,7 @@ void assign(const Array& dst, const Array& src) {
 void assign(const Array& dst, const Arg& value) { assign(dst, stored(value, dst.dtype(), dst.device())); }
 
 void assign_where(const Array& dst, const Array& mask, const Arg& value) {
-  // The bytes of other elements stay as they are.
+  // The bytes of the other elements must not change.
   if (dst.has_loose_booleans()) [[unlikely]]
     return assign_where(as_bytes(dst), mask, as_bytes(value, dst.device()));
   Array same = stored(value, dst.dtype(), dst.device());
@@ -927,7 +931,7 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
 
 namespace {
 
-/// Bodies of library ops know the dtypes of rows; those that only move elements take any.
+/// Library ops support only plain dtypes, except those that only move elements.
 void check_library_dtype(const LibraryExtra& op, const Array& a) {
   BC_CHECK(is_plain(a.dtype()) || op.moves_elements, Type, "{}: not supported for {}", op.name, info(a.dtype()).name);
 }
@@ -1012,7 +1016,7 @@ Array unset(const Dims& shape, DType dtype, Device device) {
   if (const int byte = new_memory_byte(); byte >= 0 && dtype != DType::b1) [[unlikely]] {
     TapeLock lock(tape(device));
     Tape& t = tape(device);
-    if (t.capture()) return a;  // a fill would be the graph's, at each replay
+    if (t.capture()) return a;  // the fill would be a part of the graph and run at each launch
     Buffer& buffer = *s.current->buffer;
     wait_before_access(t, buffer, true);
     backend(device).fill(buffer.ptr, byte, buffer.bytes, t.stream());
@@ -1043,7 +1047,7 @@ Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, De
     if (start.i != 0) values = ufunc(Op::add, {values, Arg(start.i)});
     return astype(values, dtype, false);
   }
-  // NumPy fills start + i * (second - first), with the two computed in the dtype.
+  // NumPy computes start + i * (second - first), with both elements rounded to the dtype.
   const auto rounded = [dtype](double v) {
     alignas(16) char element[16];
     Scalar::real(v).store(dtype, element);
@@ -1064,7 +1068,7 @@ Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, De
 namespace {
 
 bool all_zero_or_one(const char* bytes, int64_t n) {
-  // 32 bytes a turn and no branch, so that it costs no more than the copy.
+  // 32 bytes per iteration without branches, so that the check takes no longer than the copy.
   uint64_t a = 0, b = 0, c = 0, d = 0;
   int64_t k = 0;
   for (; k + 32 <= n; k += 32) {
@@ -1121,7 +1125,7 @@ Array from_host(const void* data, DType dtype, const Layout& layout, Device devi
 }
 
 Array from_foreign(void* data, DType dtype, const Layout& layout, Device device, bool read_only, std::function<void()> release) {
-  // The buffer spans from the lowest element reached, so that negative strides stay inside it.
+  // The buffer begins at the lowest element reached, so that negative strides stay inside it.
   int64_t low = 0, high = -1;
   bounds(layout, &low, &high);
   const int64_t item = itemsize(dtype);
@@ -1133,7 +1137,7 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
   Ref<Buffer> buffer =
       Buffer::foreign(device, static_cast<char*>(data) + low * item, static_cast<size_t>((high - low + 1) * item), std::move(release));
   buffer->read_only = read_only;
-  // This thread's stream waits for the owner's work, and the others for that.
+  // The exporter has ordered its work before this thread's stream, so other streams must wait for this stream.
   if (traits(device).asynchronous) {
     share_uses(t, *buffer);
     Uses& uses = uses_of(*buffer);
@@ -1142,7 +1146,7 @@ Array from_foreign(void* data, DType dtype, const Layout& layout, Device device,
   }
   Ref<Node> leaf = new_leaf(std::move(buffer), dtype, Dims{high - low + 1});
   Array result(new Storage(std::move(leaf)), dtype, std::move(inside));
-  // Whoever owns the memory may write any byte into it, at any time.
+  // The owner of the memory may write any byte to it at any time.
   if (dtype == DType::b1) result.storage()->loose_booleans.store(true, std::memory_order_relaxed);
   return result;
 }
@@ -1175,7 +1179,7 @@ void* own(const Array& a) {
   TapeLock lock(tape(a.device()));
   void* p = data(a);
   Ref<Node>& current = a.storage()->current;
-  // What a capture keeps for its graph is not another's view of the value.
+  // References of a capture do not count as sharing.
   const auto& capture = tape(a.device()).capture();
   const uint32_t kept = capture ? capture->count(*current->buffer) : 0;
   if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1 + kept)) {
@@ -1215,20 +1219,20 @@ void* expose(const Array& a) {
   Buffer& buffer = *a.storage()->current->buffer;
   buffer.exposed = true;
   share_uses(tape(a.device()), buffer);
-  // Whoever sees the memory orders its work by this thread's current stream.
+  // Code that uses the memory must order its work after this thread's current stream.
   wait_before_access(tape(a.device()), buffer, true);
   return p;
 }
 
 namespace {
 
-/// Host code's work cannot be in a graph and be read before the graph runs.
+/// On the CPU, captured work has not run yet, so its results cannot be read before the graph is launched.
 void refuse_captured(const Tape& t) {
   BC_CHECK(!t.capture() || t.device().type != DeviceType::cpu, Runtime,
            "the array's stream is being captured: its values are there when the graph has run; read it after end_capture and launch");
 }
 
-/// Memory of a computed array for a copy without the lock: the buffer stays, and stays as it is, while somebody holds it.
+/// The memory of a computed array, for a copy without the lock: while the buffer is held, it is neither freed nor changed.
 struct Held {
   Ref<Buffer> buffer;
   const char* first = nullptr;  ///< the array's first element
@@ -1265,7 +1269,7 @@ void to_host(const Array& a, void* host) {
 
 namespace {
 
-/// Where element `at` of a node, counted in C's order, lies in its first operand.
+/// The position in its first operand of a node's element `at` (in C order).
 int64_t place_in_operand(const Node& node, int64_t at) {
   const Operand& from = node.in[0];
   if (from.identity) return from.offset + at;
@@ -1287,13 +1291,13 @@ Scalar item(const Array& a) {
   refuse_captured(t);
   const bool on_gpu = traits(a.device()).asynchronous;
   const char* p;
-  Ref<Buffer> buffer;  // keeps a GPU's memory while it is read without the lock, which what the read waits for may need
+  Ref<Buffer> buffer;  // keeps a GPU's memory alive while it is read without the lock, since the awaited work may need the lock
   {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
     const bool copied = node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && a.dtype() == node.dtype;
     if (copied && node.in[0].node->buffer && !node.in[0].node->pending()) {
-      // The element of a pending copy is read where it is copied from.
+      // An element of a pending copy is read from the copy's source.
       if (on_gpu) buffer = node.in[0].node->buffer;
       p = static_cast<const char*>(node.in[0].node->buffer->ptr) + place_in_operand(node, a.offset()) * itemsize(a.dtype());
     } else {
@@ -1326,7 +1330,7 @@ Array to_device(const Array& a, Device device) {
   Tape &source = tape(a.device()), &target = tape(device);
   const size_t bytes = static_cast<size_t>(a.size()) * itemsize(a.dtype());
   const bool up = traits(device).asynchronous, down = traits(a.device()).asynchronous;
-  // Between two devices the target's stream copies, after what the source's has queued and before what it queues next.
+  // Between two devices, the target's stream copies: after the work that is queued on the source's stream, and before its next work.
   const Held held = hold(source, from);
   Buffer& buffer = *result.storage()->current->buffer;
   const bool peers = up && down;
@@ -1391,7 +1395,7 @@ Device default_device() {
 }
 
 void set_default_device(Device device) {
-  backend(device);  // raises where there is none
+  backend(device);  // throws if the device does not exist
   thread_device = device;
 }
 

@@ -12,7 +12,7 @@ namespace bc {
 
 struct PlanPhases;
 
-/// The array: a handle on a view of a storage. Copying it copies the handle. Ops on it are recorded and run when somebody looks.
+/// The array: a handle to a view of a storage. Copying it copies the handle. Ops on it are recorded and run when a value is read.
 class Array {
  public:
   Array() = default;
@@ -29,7 +29,7 @@ class Array {
   DType dtype() const { return dtype_; }
   Device device() const { return storage_->device; }
   bool contiguous() const { return is_contiguous(layout_.shape, layout_.strides); }
-  /// Tells whether the elements are booleans whose bytes may be other than 0 and 1.
+  /// Tells whether the elements are booleans whose bytes may differ from 0 and 1.
   bool has_loose_booleans() const { return dtype_ == DType::b1 && storage_->loose_booleans.load(std::memory_order_relaxed); }
   /// A view of the same storage under another layout (and dtype of another size only through view_dtype).
   Array with_layout(Layout layout) const { return seen_as(dtype_, std::move(layout)); }
@@ -38,14 +38,14 @@ class Array {
     view.detached_ = detached_;
     return view;
   }
-  /// The same view, and whether ops that read it take it as a constant for derivatives, whatever its storage's history is.
+  /// The same view; with `constant`, ops that read it treat it as a constant for derivatives, whatever its storage's history is.
   Array detached(bool constant = true) const {
     Array view = *this;
     view.detached_ = constant;
     return view;
   }
   bool is_detached() const { return detached_; }
-  /// How the value that this array sees came to be, for derivatives; nullptr where it is a constant for them.
+  /// The history of the array's value, for derivatives; nullptr if it is a constant.
   History* history() const { return detached_ ? nullptr : storage_->history.get(); }
 
  private:
@@ -55,7 +55,7 @@ class Array {
   Layout layout_;
 };
 
-/// An operand of an op: an array, or a Python scalar that lends its kind only (NEP 50).
+/// An operand of an op: an array, or a Python scalar, of which only the kind takes part in promotion (NEP 50).
 struct Arg {
   Array array;
   Weak weak = Weak::none;
@@ -68,7 +68,7 @@ struct Arg {
   Arg(int v) : Arg(static_cast<int64_t>(v)) {}
 };
 
-/// An operand as the caller has it: an array that lives during the call, or a Python scalar.
+/// An operand without ownership: an array that must live during the call, or a Python scalar.
 struct Term {
   const Array* array = nullptr;
   Weak weak = Weak::none;
@@ -81,9 +81,9 @@ struct UfuncOptions {
   std::optional<DType> dtype;
   Casting casting = Casting::same_kind;
   Array out;                     ///< written and returned when given
-  Array where;                   ///< a bool mask; elements of `out` where it is false keep their value
-  std::optional<Device> device;  ///< where a result lives when all operands are scalars; the default device unless given
-  char order = 'K';  ///< how a new result lies in memory: 'C', 'F', 'A' (F where all operands do) or 'K' (as the operands' strides say)
+  Array where;                   ///< a bool mask; where it is false, elements of `out` keep their values
+  std::optional<Device> device;  ///< device of the result if all operands are scalars; the default device unless given
+  char order = 'K';  ///< memory order of a new result: 'C', 'F', 'A' (F if all operands are F) or 'K' (from the operands' strides)
 };
 
 /// Records one elementwise row. Shapes broadcast and dtypes promote as in NumPy; errors are raised here.
@@ -96,22 +96,22 @@ struct ReduceOptions {
   bool keepdims = false;
   std::optional<DType> dtype;
   std::optional<Arg> initial;
-  bool no_identity = false;  ///< NumPy's initial=None: starts from the first element, so that nothing to reduce is an error
+  bool no_identity = false;  ///< NumPy's initial=None: starts from the first element, so an empty reduction is an error
   Array where;
   Array out;
   double ddof = 0;
-  Ref<UserOp> join;  ///< of Op::reduce_user, over an array of its dtype
+  Ref<UserOp> join;  ///< the join of Op::reduce_user, for an array of its dtype
 };
 /// Records one reduction row (Op::reduce_sum …). An empty reduction without identity or `initial` is a ValueError.
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
 
-/// Casts; the same handle when nothing changes and `copy` is false. What is made lies in memory as `a` does (NumPy's order 'K').
+/// Casts. Returns `a` itself if nothing changes and `copy` is false; a new array has the memory order of `a` (NumPy's order 'K').
 Array astype(const Array& a, DType dtype, bool copy = true, Casting casting = Casting::unsafe);
 /// A new array with the same elements, C-contiguous.
 Array copy(const Array& a);
-/// As copy(), in NumPy's order 'C', 'F', 'A' or 'K'.
+/// A copy in NumPy's order 'C', 'F', 'A' or 'K'.
 Array copy(const Array& a, char order);
-/// The order of axes in which a copy of `a` in NumPy's order 'C', 'F', 'A' or 'K' lies.
+/// The memory order of axes of a copy of `a` in NumPy's order 'C', 'F', 'A' or 'K'.
 Dims copy_order(const Array& a, char order);
 /// `a` itself when it is C-contiguous (offset 0 not needed), else a copy.
 Array ascontiguous(const Array& a);
@@ -125,23 +125,23 @@ void assign_where(const Array& dst, const Array& mask, const Arg& value);
 // ---- Creation -------------------------------------------------------------------------------------------------------------------
 
 Array empty(const Dims& shape, DType dtype, Device device);
-/// The same for users: checked kernels tell when they read what nobody has written.
+/// empty() for users' arrays: checked kernels report reads of elements that were never written.
 Array unset(const Dims& shape, DType dtype, Device device);
-/// From now on the memory of such arrays is filled with a byte when they are made: the program has checked kernels.
+/// From now on unset() fills new memory with `byte`; called when the program has checked kernels.
 void mark_new_memory(int byte);
-/// That byte, or -1.
+/// The byte set by mark_new_memory(), or -1.
 int new_memory_byte();
-/// Fills such an array's memory with a byte, if nothing was written to it since; for checked kernels, once. Gives first address and end of
-/// the memory if still nothing was written to it.
+/// For checked kernels: fills the memory of an array from unset() with a byte, once, if nothing was written to it yet. Returns the begin
+/// and the end of the memory if nothing was written to it yet.
 std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte);
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device);
-/// start + step * index, computed as NumPy does in `dtype`.
+/// start + step * index, computed in `dtype` like NumPy.
 Array arange(const Scalar& start, const Scalar& step, int64_t n, DType dtype, Device device);
 /// The linear C-order index of each element, int64.
 Array iota(const Dims& shape, Device device);
-/// Copies host memory (any layout, byte pointer of element offset 0) into a new array.
+/// Copies host memory of any layout into a new array; `data` points to the element at offset 0.
 Array from_host(const void* data, DType dtype, const Layout& layout, Device device);
-/// Wraps memory that others own and see (NumPy buffers on the CPU, DLPack, CUDA arrays): exposed from the start.
+/// Wraps memory of another owner (NumPy buffers on the CPU, DLPack, CUDA arrays), which is exposed from the start.
 Array from_foreign(void* data, DType dtype, const Layout& layout, Device device, bool read_only, std::function<void()> release);
 
 // ---- Views (never copy) ---------------------------------------------------------------------------------------------------------
@@ -151,27 +151,28 @@ struct SliceItem {
   int64_t start = 0, stop = 0, step = 1;     ///< index: start
   bool has_start = false, has_stop = false;  ///< Python's None where false
 };
-/// Basic indexing. Throws IndexError in NumPy's words.
+/// Basic indexing. Throws IndexError with NumPy's message.
 Array slice(const Array& a, std::span<const SliceItem> items);
 Array transpose(const Array& a, const Dims& axes);  ///< axes may be negative
 Array transpose(const Array& a);                    ///< all axes reversed
-/// What `make` gives for `shape` with its axes in memory in the given order (outermost first), seen under `shape`.
+/// An array of `shape` whose axes are in memory in the given order (outermost first): calls `make` with the permuted shape and returns a
+/// transposed view.
 template <class Make>
 Array laid_out(const Dims& shape, const Dims& order, Make make) {
   if (is_ascending(order)) return make(shape);
-  Dims turned(shape.size());
-  for (int d = 0; d < shape.size(); ++d) turned[d] = shape[static_cast<int>(order[d])];
-  const Array made = make(turned);
+  Dims permuted(shape.size());
+  for (int d = 0; d < shape.size(); ++d) permuted[d] = shape[static_cast<int>(order[d])];
+  const Array made = make(permuted);
   return made.with_layout(transposed(made.layout(), inverse_axes(order)));
 }
 Array broadcast_to(const Array& a, const Dims& shape);
-/// A view where NumPy's reshape gives one, else a copy. One extent may be -1.
+/// A view if NumPy's reshape returns a view, else a copy. One extent may be -1.
 Array reshape(const Array& a, const Dims& shape);
 /// A view without a copy, or nullopt.
 std::optional<Array> reshape_view(const Array& a, const Dims& shape);
 Array real(const Array& a);  ///< view for complex input, the array itself otherwise
 Array imag(const Array& a);  ///< view for complex input, zeros otherwise
-/// ndarray.view(dtype): the last axis grows or shrinks where the sizes differ.
+/// ndarray.view(dtype): the last axis grows or shrinks if the item sizes differ.
 Array view_dtype(const Array& a, DType dtype);
 
 // ---- Advanced indexing ----------------------------------------------------------------------------------------------------------
@@ -181,30 +182,30 @@ struct IndexItem {
   SliceItem basic;
   Array array;  ///< when set, an advanced index
 };
-/// a[items] as NumPy mixes basic and advanced indices (boolean arrays become nonzero()).
+/// a[items] by NumPy's rules for basic and advanced indices (boolean arrays become nonzero()).
 Array getitem(const Array& a, std::span<const IndexItem> items);
 /// a[items] = value. For repeated indices the last value wins, as in NumPy.
 void setitem(const Array& a, std::span<const IndexItem> items, const Arg& value);
-/// The indices where `a` is not zero, one int64 array an axis (synchronises: the count is needed).
+/// The indices where `a` is not zero, one int64 array for each axis (synchronises, because the count is needed).
 std::vector<Array> nonzero(const Array& a);
 
 // ---- Looking --------------------------------------------------------------------------------------------------------------------
 
-/// What is known of an array's storage without running anything.
+/// Facts about an array's storage that are known without running anything.
 struct StorageFacts {
   bool pending = false;
   bool exposed = false;
-  bool read_only = false;      ///< memory that was lent by a read-only exporter
-  const void* base = nullptr;  ///< nullptr: there is no memory yet
+  bool read_only = false;      ///< memory of a read-only exporter
+  const void* base = nullptr;  ///< nullptr: no memory yet
   int64_t bytes = 0;
 };
 StorageFacts storage_facts(const Array& a);
 
-/// Runs everything that waits on the array's device, so that its storage has memory; returns the address of element `offset` 0.
+/// Runs all pending nodes of the array's device, so that its storage has memory; returns the address of element `offset` 0.
 void* data(const Array& a);
-/// As data(), with memory that no other array shares (a lazy copy does), so that it may be written.
+/// Like data(), but the memory is not shared with another array (as after a lazy copy), so that it may be written.
 void* own(const Array& a);
-/// As own(), and marks the memory as visible outside from now on.
+/// Like own(), and marks the memory as exposed (visible outside) from now on.
 void* expose(const Array& a);
 /// Copies the elements, C-contiguous, to host memory.
 void to_host(const Array& a, void* host);
@@ -213,22 +214,23 @@ Scalar item(const Array& a);
 /// A copy on another device.
 Array to_device(const Array& a, Device device);
 
-/// Runs everything that waits on one device's tape.
+/// Runs all pending nodes of one device's tape.
 void flush(Device device);
-/// Runs everything that waits on all devices and waits for it; raises errors that came up meanwhile.
+/// Runs all pending nodes on all devices and waits for them; raises their errors.
 void synchronize();
 /// The phases of the plan that a flush would run to compute `a` (graph/show_plan.h).
 std::string show_plan(const Array& a, const PlanPhases& phases);
 
-/// The device that creation functions use: BROADCLOTH_DEVICE, else cuda:0 where there is one, else cpu. Per thread.
+/// The device that creation functions use: BROADCLOTH_DEVICE, else cuda:0 if it exists, else cpu. Per thread.
 Device default_device();
 void set_default_device(Device device);
 
-/// Names the Python line for nodes recorded by this thread from now on (kept as an interned pointer).
+/// Sets the Python line of nodes that this thread records from now on. `file` must be an interned pointer.
 void set_source_location(const char* file, int line);
-/// The name of kernels in profiles for ops that this thread records from now on, nullptr for what they compute. Returns the one before.
+/// Sets the name of kernels in profiles for ops that this thread records from now on; nullptr: named after their ops. Returns the previous
+/// name.
 const char* set_kernel_label(const char* label);
-/// A copy of a text that lives for ever, one for equal texts.
+/// An immortal copy of a text; equal texts give the same pointer.
 const char* interned(std::string_view text);
 
 }  // namespace bc

@@ -1,5 +1,5 @@
 // Indexing as NumPy does it: basic items become views; integer arrays become gathers and scatters; a boolean array becomes its nonzero
-// coordinates, or a `where` when it is assigned through and nothing needs their number.
+// coordinates, or a `where` in an assignment that does not need their number.
 #include "array/indexing.h"
 
 #include "array/array.h"
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = SliceItem::Kind;
 
-/// One place of the normalised expression.
+/// One entry of the normalised expression.
 struct Entry {
   enum class What : uint8_t { axis, fixed, index, mask } what = What::axis;
   int64_t extent = 1;
@@ -57,7 +57,7 @@ std::pair<int64_t, int64_t> slice_range(const SliceItem& s, int64_t n) {
           start > stop ? static_cast<int64_t>(static_cast<uint64_t>(start - stop - 1) / (0 - static_cast<uint64_t>(s.step))) + 1 : 0};
 }
 
-/// Moves the offset to where an integer or a slice of one axis begins; a slice's extent and stride.
+/// Applies an integer or a slice to one axis: adds its start to the offset, and for a slice sets extent and stride.
 void resolve_axis(const SliceItem& item, const Array& a, int axis, int64_t* offset, int64_t* extent, int64_t* stride) {
   const int64_t n = a.shape()[axis], step = a.strides()[axis];
   if (item.kind == Kind::index) {
@@ -75,7 +75,7 @@ void resolve_axis(const SliceItem& item, const Array& a, int axis, int64_t* offs
 constexpr const char* kTwoEllipses = "an index can only have a single ellipsis ('...')";
 constexpr const char* kTooMany = "too many indices for array: array is {}-dimensional, but {} were indexed";
 
-/// Resolves the items against the array: slices and integers go into strides and the offset, arrays keep their axes.
+/// Applies the items to the array: slices and integers change strides and offset; axes indexed by arrays are kept.
 Walk walk(const Array& a, std::span<const IndexItem> items) {
   int used = 0;
   bool ellipsis = false;
@@ -105,7 +105,7 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
       e.what = Entry::What::mask;
       e.array = item.array;
       for (int d = 0; d < item.array.ndim(); ++d, ++axis) {
-        // As in NumPy, a mask without elements along an axis fits any extent.
+        // As in NumPy, a mask of extent 0 along an axis fits any extent.
         BC_CHECK(item.array.shape()[d] == a.shape()[axis] || item.array.shape()[d] == 0, Index,
                  "boolean index did not match indexed array along axis {}; size of axis is {} but size of corresponding boolean axis is {}",
                  axis, a.shape()[axis], item.array.shape()[d]);
@@ -127,7 +127,7 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
       ++axis;
     } else if (item.basic.kind == Kind::ellipsis) {
       keep_axes(a.ndim() - used);
-      // An ellipsis that stands for no axis still parts the advanced indices around it.
+      // An ellipsis that stands for no axis still separates the advanced indices around it.
       e.what = Entry::What::axis;
       e.extent = -1;
     }  // a newaxis is an axis of extent 1 with stride 0
@@ -153,15 +153,15 @@ Layout basic_layout(const Walk& w) {
 
 /// An advanced expression with masks expanded: an index space, and for each of its axes and indices the axis of `view`.
 struct Advanced {
-  Array view;                  ///< slices and integers applied; indexed axes whole, in order
-  Dims shape;                  ///< of the index space, the result
+  Array view;                  ///< slices and integers are applied; indexed axes are kept in full, in order
+  Dims shape;                  ///< shape of the index space and the result
   Dims axis;                   ///< result axis → view axis, -1 along the indices' own axes
   std::vector<Array> indices;  ///< shaped to broadcast to `shape`
   Dims index_axis;             ///< index k → view axis
 };
 
-/// How many places of a mask the compaction finds: those whose byte is not zero. A view of other integers, or another library's memory, may
-/// have true values other than 1, which are counted as bytes; what still waits is computed as 0 and 1.
+/// The number of elements that the compaction of a mask finds: those with a nonzero byte. A view of other integers, or another library's
+/// memory, may have true values other than 1, so bytes are counted; a pending mask is computed as 0 and 1.
 int64_t count_of_mask(const Array& mask) {
   const bool bytes = is_bool(mask.dtype()) && !storage_facts(mask).pending;
   return item(reduce(Op::reduce_count_nonzero, bytes ? mask.seen_as(DType::u8, mask.layout()) : mask)).i;
@@ -181,9 +181,9 @@ Advanced expand(const Array& a, const Walk& w) {
   Advanced r;
   Layout view;
   view.offset = w.offset;
-  std::vector<Array> indices;    // as they came
-  Dims shape_after, axis_after;  // basic axes of the result, before the indices' axes go in
-  int at = -1;                   // where those go
+  std::vector<Array> indices;    // the original index arrays
+  Dims shape_after, axis_after;  // basic axes of the result, before the indices' axes are inserted
+  int at = -1;                   // the position of the indices' axes
   int groups = 0;
   bool inside = false;
   Dims common;
@@ -222,7 +222,7 @@ Advanced expand(const Array& a, const Walk& w) {
       indices.push_back(e.array);
     } else if (e.what == Entry::What::mask) {
       if (e.array.ndim() == 0) {
-        // True and False index no axis: they add one of extent 1 or 0. An index of zeros over a stretched axis says so.
+        // True and False index no axis: they add an axis of extent 1 or 0, by an index of zeros into a broadcast axis.
         const int64_t n = item(e.array).i != 0;
         const Array zero = full(Dims{n}, Scalar::integer(0), DType::i64, a.device());
         r.index_axis.push_back(view.ndim());
@@ -234,7 +234,7 @@ Advanced expand(const Array& a, const Walk& w) {
       }
       Array mask = e.array.device() == a.device() ? e.array : to_device(e.array, a.device());
       Dims extents = e.mask_extents, strides = e.mask_strides;
-      // Axes that lie in memory as one are indexed as one.
+      // Axes that can be collapsed to one are indexed as one.
       bool even = mask.ndim() > 1 && mask.shape() == extents;
       for (int d = 0; d + 1 < extents.size(); ++d) even &= strides[d] == strides[d + 1] * extents[d + 1];
       if (even)
@@ -260,7 +260,7 @@ Advanced expand(const Array& a, const Walk& w) {
       if (index.ndim() > 0) shapes += numpy_shape(index.shape()) + " ";
     raise(ErrorKind::Index, "shape mismatch: indexing arrays could not be broadcast together with shapes {}", shapes);
   }
-  if (groups > 1) at = 0;  // parted by a slice: NumPy puts their axes first
+  if (groups > 1) at = 0;  // separated by a slice: NumPy puts the indices' axes first
   for (int d = 0; d < at; ++d) r.shape.push_back(shape_after[d]), r.axis.push_back(axis_after[d]);
   for (int64_t n : common) r.shape.push_back(n), r.axis.push_back(-1);
   for (int d = at; d < shape_after.size(); ++d) r.shape.push_back(shape_after[d]), r.axis.push_back(axis_after[d]);
@@ -297,9 +297,9 @@ const Entry* only_mask(const Walk& w) {
   return mask;
 }
 
-/// a[mask] = value as a where, if the value does not need the number of true elements. Tells whether it was.
+/// a[mask] = value as a `where`, if the value does not need the number of true elements. Returns whether it was done.
 bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& value) {
-  if (mask.array.size() == 0 && !(mask.array.shape() == mask.mask_extents)) return false;  // it fits by having no elements
+  if (mask.array.size() == 0 && !(mask.array.shape() == mask.mask_extents)) return false;  // it fits because it is empty
   Layout view;
   view.offset = w.offset;
   int before = 0;
@@ -313,7 +313,7 @@ bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& 
     }
   }
   const int after = view.ndim() - before - mask.array.ndim();
-  // The value is shaped (before…, count, after…); an extent of 1 along count serves every element.
+  // The value has the shape (before…, count, after…); with an extent of 1 along count, it is the same for every element.
   Arg v = value;
   if (value.weak == Weak::none) {
     Layout l = value.array.layout();
@@ -326,7 +326,7 @@ bool assign_masked(const Array& a, const Walk& w, const Entry& mask, const Arg& 
       if (l.shape[at] != 1) return false;
       for (int d = 1; d < mask.array.ndim(); ++d) l.shape.insert(at, 1), l.strides.insert(at, 0);
     }
-    for (int d = 1; d <= l.ndim(); ++d)  // what does not broadcast gets its error where the count is known
+    for (int d = 1; d <= l.ndim(); ++d)  // if it does not broadcast, the error is raised where the count is known
       if (l.shape[l.ndim() - d] != 1 && l.shape[l.ndim() - d] != view.shape[view.ndim() - d]) return false;
     v = Arg(value.array.with_layout(std::move(l)));
   }
@@ -357,8 +357,8 @@ Array value_for(const Array& target, const Advanced& x, const Arg& value, bool b
   return astype(v.with_layout(std::move(l)), dtype, false);
 }
 
-/// A body that runs beside the host cannot raise: the index goes through a gather of one zero, whose kernel reports an index out of range
-/// at the next synchronisation, with the program's line. (The CPU's body checks before it writes.)
+/// An asynchronous library op cannot raise: the index passes through a gather of a single zero, whose kernel reports an index out of range
+/// at the next synchronisation, with the program's line. (On the CPU the body checks the indices itself.)
 Array checked(const Array& index, int64_t extent) {
   if (!traits(index.device()).asynchronous || index.size() == 0) return index;
   GatherExtra extra;
@@ -409,7 +409,7 @@ Array getitem(const Array& a, std::span<const IndexItem> items) {
     if (std::optional<Array> few = pick_small(a, items[0].array)) return *few;
   const Walk w = walk(a, items);
   if (!w.advanced) return a.with_layout(basic_layout(w));
-  // a[mask]: one compaction, no list of coordinates between.
+  // a[mask]: one compaction, without a list of coordinates.
   if (const Entry* mask = only_mask(w); mask && &w.entries.front() == mask && mask->array.device() == a.device()) {
     bool whole = true;
     for (size_t i = 1; i < w.entries.size(); ++i) whole &= w.entries[i].what == Entry::What::axis && w.entries[i].extent != 0;
@@ -476,7 +476,7 @@ Array count_places(const Array& places, int64_t bins, const Arg& weight, DType t
 }
 
 void scatter_items(Op op, const Array& a, std::span<const IndexItem> items, const Arg& value, DType loop) {
-  // The elements that are worked on become zeros and ones first.
+  // The bytes of the affected elements become 0 or 1 first.
   if (a.has_loose_booleans()) [[unlikely]]
     setitem(a, items, getitem(a, items));
   Advanced x = expand(a, walk(a, items));

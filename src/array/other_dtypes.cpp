@@ -7,7 +7,7 @@
 namespace bc {
 namespace {
 
-/// The dtype that a ufunc's operands have in common; `where` and `ldexp` promote only some of them.
+/// The promoted dtype of a ufunc's operands; `where` and `ldexp` promote only some of them.
 DType common_dtype(const OpInfo& spec, std::span<const Term> args) {
   const size_t first = spec.signature == Signature::where ? 1 : 0, last = spec.signature == Signature::ldexp ? 1 : args.size();
   std::optional<DType> common;
@@ -62,7 +62,7 @@ Array reduce_of_others(Op op, const Array& a, const ReduceOptions& options) {
   return times ? reduce_of_times(op, a, options) : reduce_of_float8(op, a, options);
 }
 
-// The least int64, which is NaT, goes to the greatest.
+// Subtracting 1 maps NaT, the smallest int64, to the largest.
 Array sort_keys(const Array& a) {
   if (is_time(a.dtype())) return ufunc(Op::subtract, {time_ticks(a), Arg(1)});
   return is_float8(a.dtype()) ? astype(a, DType::f16) : a;

@@ -1,8 +1,8 @@
 #pragma once
 #include "array/array.h"
 
-/// Ops on dtypes in which no row has a loop (!is_plain): times, whose ops are ops on int64 with NumPy's rules for units and NaT, and 8-bit
-/// floats, which compute in float32. ufunc(), reduce() and astype() come here when they meet one.
+/// Ops on dtypes for which no row has a loop (!is_plain): times are computed as int64 with NumPy's rules for units and NaT, 8-bit floats in
+/// float32. ufunc(), reduce() and astype() call these functions for such dtypes.
 namespace bc {
 
 Array ufunc_of_others(Op op, std::span<const Term> args, const UfuncOptions& options);
@@ -13,13 +13,13 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
 Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options);
 /// Casts from and to times, and between units.
 Array cast_time(const Array& a, DType dtype);
-/// Where times are NaT.
+/// A mask of the elements that are NaT.
 Array is_nat(const Array& a);
-/// The same elements as int64, and as times again.
+/// Views of times as int64, and of int64 as times.
 Array time_ticks(const Array& a);
 Array as_time(const Array& ticks, DType dtype);
 
-/// Numbers with a loop that sort as the elements do (NaT and NaN last), and the elements again.
+/// Numbers of a plain dtype that sort like the elements (NaT and NaN last), and the conversion back.
 Array sort_keys(const Array& a);
 Array from_sort_keys(const Array& keys, DType dtype);
 

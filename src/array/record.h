@@ -7,10 +7,11 @@
 
 namespace bc {
 
-/// What assignment to an array of `dtype` stores of a value: an array as it is, a Python number as a 0-d array by stored_value's rules.
+/// The array that an assignment to an array of `dtype` stores: an array unchanged, a Python number as a 0-d array by the rules of
+/// stored_value.
 Array stored(const Arg& value, DType dtype, Device device);
 
-/// The dtype that a fold or a scan runs in where the caller gave `out` and perhaps a dtype: as NumPy's, out and the operand promote.
+/// The dtype of a fold or scan if the caller gave `out` but no dtype: as in NumPy, the promoted dtype of `out` and the operand.
 inline std::optional<DType> folding_dtype(std::optional<DType> dtype, DType operand, const Array& out) {
   return dtype || !out || !is_plain(out.dtype()) ? dtype : std::optional(promote(out.dtype(), operand));
 }
@@ -22,23 +23,23 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
                      Device device);
 
-/// Replaces target's storage content by running the body in place on it. The body's output View is the target's view in the buffer,
-/// which is the old one when nobody else still needs it, else a copy. `inputs` are read under their own shapes.
+/// Changes the target in place by a library op. The body's output View is the target's view in a buffer: the old buffer if its value is not
+/// needed elsewhere, else a copy. `inputs` are read under their own shapes.
 void record_store_library(const Array& target, std::vector<Array> inputs, std::unique_ptr<LibraryExtra> extra);
 
-/// A node that notes the Python line; record() puts it on the tape.
+/// Creates a node with the current Python line; record() puts it on the tape.
 Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape);
 
-/// A node read under `shape` through the layout of an array (broadcast); used by every recorder.
+/// The operand that reads an array, broadcast to `shape`; used by all recording functions.
 Operand make_operand(const char* op, const Array& a, const Dims& shape);
 
-/// Booleans as the bytes that they are: what ops that keep the other elements of an array with loose booleans work on.
+/// A view of booleans as bytes, for ops that must not change the bytes of other elements in an array with loose booleans.
 Array as_bytes(const Array& a);
-/// The bytes 0 and 1 for the truth of what is assigned to booleans.
+/// The truth of a value that is assigned to booleans, as bytes 0 and 1.
 Array as_bytes(const Arg& value, Device device);
 Operand make_constant(const Scalar& value, DType dtype, Device device);
 
-/// Appends a node to its device's tape and wraps it in a new array; runs it at once where the mode or exposed memory asks for it.
+/// Appends a node to its device's tape and wraps it in a new array. Runs it at once in plain execution, or if it uses exposed memory.
 Array record(Ref<Node> node);
 /// The same as an array of `dtype`, whose storage_type() the node has.
 inline Array record(Ref<Node> node, DType dtype) {
@@ -46,7 +47,7 @@ inline Array record(Ref<Node> node, DType dtype) {
   return dtype == a.dtype() ? a : a.seen_as(dtype, a.layout());
 }
 
-/// Gives a ufunc's result where `where=` and `out=` want it, and a reduction's where `out=` does.
+/// Stores a ufunc's result by `where=` and `out=`, and a reduction's by `out=`; returns the array that the caller gets.
 Array deliver_ufunc(Op op, const Array& result, const UfuncOptions& options);
 Array deliver_reduced(const char* op, const Array& result, const Array& out);
 

@@ -15,7 +15,7 @@
 namespace bc {
 namespace {
 
-constexpr int64_t kFew = 256;  // elements; of more a compiled kernel is faster
+constexpr int64_t kFew = 256;  // elements; above this a compiled kernel is faster
 
 /// The elements of a 1-d array in host memory.
 struct Near {
@@ -25,13 +25,13 @@ struct Near {
   char* at(int64_t k) const { return first + k * step; }
 };
 
-/// Tells whether this thread may use host memory of a device now: nothing is captured, and there is no other stream.
+/// Tells whether this thread may use the device's memory directly: a CPU without a capture and without other streams.
 bool reachable(Device device) { return device.type == DeviceType::cpu && !many_streams() && !tape(device).capture(); }
-/// The same for what a profiler counts as a kernel.
+/// The same, and no profiler is active that would count the op as a kernel.
 bool open(Device device) { return reachable(device) && !profiling(); }
 
-/// Fills `near` where an array's elements are computed and at most `most`; of more axes than one where `flat` says so, if they are
-/// contiguous. Called with the lock held.
+/// Sets `near` if an array's elements are computed and at most `most`, else returns false. An array of several axes is found where `flat`
+/// and it is contiguous. Called with the lock held.
 bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = false) {
   const bool row = a.ndim() == 1;
   if (!row && (!flat || !a.contiguous())) return false;
@@ -70,7 +70,7 @@ U get(const char* from) {
   return u;
 }
 
-/// A list of places in an array: what an index says. Empty where an index is out of range.
+/// The positions that an index selects; empty if an index is out of range.
 struct Places {
   int count = 0;
   int64_t at[kFew];
@@ -82,7 +82,7 @@ bool is_true(const char* p, int item) {
   return false;
 }
 
-/// The places of the numbers of T that are not zero, of either sign.
+/// The positions of the numbers of T that are not zero; -0.0 is zero.
 template <class T>
 void find_numbers(const Near& from, Places* places) {
   for (int64_t k = 0; k < from.count; ++k)
@@ -91,7 +91,7 @@ void find_numbers(const Near& from, Places* places) {
 
 void find_true(const Near& from, Places* places) {
   if (from.item == 1) {
-    // Written always, kept when set: no branch that a random mask would mispredict.
+    // Always written, and kept only if set: this avoids a branch that a random mask would mispredict.
     int n = 0;
     for (int64_t k = 0; k < from.count; ++k) {
       places->at[n] = k;
@@ -147,14 +147,15 @@ std::optional<Array> pick_small(const Array& a, const Array& index) {
 
 namespace {
 
-/// Tells whether an array's memory may be written now: nobody else sees the old value, or waits to read it. Called with the lock held.
+/// Tells whether an array's memory may be written now: no other array shares the value, and no pending node reads it. Called with the lock
+/// held.
 bool sole_owner(const Array& a) {
   const Node& node = *a.storage()->current;
   const Buffer& buffer = *node.buffer;
   return node.handles == 1 && node.refs() == 1 && buffer.refs() == 1 && !buffer.exposed && !buffer.read_only && !buffer.release;
 }
 
-/// Writes a Python number as an element, where that is what a plain cast of it does; the rest has rules and warnings of its own.
+/// Writes a Python number as an element if a plain cast is correct; other cases have special rules and warnings.
 bool store_number(const Arg& value, DType dtype, char* to) {
   const bool fits = value.weak == Weak::boolean || (value.weak == Weak::integer && integer_fits(value.value, dtype)) ||
                     (value.weak == Weak::real && is_inexact(dtype));
@@ -172,7 +173,8 @@ bool changes_history(const Array& a, const Arg& value) {
   return history_observer() && (a.storage()->history || (value.array && value.array.history()));
 }
 
-/// Where the one element lies that an index of integers only names, in computed memory; nullptr where it is not so.
+/// The address of the element that integer indices select in computed memory; nullptr if the array is not computed or the index is not of
+/// this kind.
 char* find_one(const Array& a, std::span<const SliceItem> items) {
   if (static_cast<int>(items.size()) != a.ndim() || a.has_loose_booleans()) return nullptr;
   int64_t place = a.offset();
@@ -241,7 +243,7 @@ bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value)
 bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value) {
   if (items.empty() || !reachable(a.device()) || (history_observer() && a.storage()->history)) return false;
   const DType from = value.dtype, to = a.dtype();
-  // Other casts have rules and warnings of their own.
+  // Other casts have special rules and warnings.
   const bool simple = can_cast(from, to, Casting::safe) || (is_real_float(from) && is_real_float(to));
   const Tier0Loop cast = from != to && simple ? tier0_cast(from, to) : nullptr;
   if (from != to && !cast) return false;
@@ -310,7 +312,7 @@ bool apply_plain(Op op, DType dtype, T x, T y, Element* made) {
   }
 }
 
-/// Tells whether a term is a number of T as it stands; *value is it then.
+/// Tells whether a term is a float64 number; then sets *value.
 bool is_plain(const ElementTerm& term, double* value) {
   if (term.weak == Weak::none) {
     if (term.element->dtype != DType::f64) return false;
@@ -328,7 +330,7 @@ bool is_plain(const ElementTerm& term, int64_t* value) {
   return plain;
 }
 
-/// Any other row, by the loop that the built-in kernels run.
+/// Computes any other row by the loop of the built-in kernels.
 bool apply_by_loop(Op op, std::span<const ElementTerm> terms, Element* made) {
   const OpInfo& spec = info(op);
   const bool plain_types = spec.signature == Signature::same || spec.signature == Signature::divide;
@@ -337,19 +339,20 @@ bool apply_by_loop(Op op, std::span<const ElementTerm> terms, Element* made) {
   bool weak = false, unsigned_64 = false, signed_int = false;
   for (size_t k = 0; k < terms.size(); ++k) {
     const ElementTerm& t = terms[k];
-    if (t.weak == Weak::none && !bc::is_plain(t.element->dtype)) return false;  // times and 8-bit floats have rules of their own
+    if (t.weak == Weak::none && !bc::is_plain(t.element->dtype)) return false;  // times and 8-bit floats have special rules
     types[k] = t.weak == Weak::none ? OperandType{t.element->dtype, Weak::none} : OperandType{default_dtype(t.weak), t.weak};
     weak |= t.weak != Weak::none;
     unsigned_64 |= t.weak == Weak::none && t.element->dtype == DType::u64;
     signed_int |= t.weak == Weak::none && is_signed_int(t.element->dtype);
   }
-  // Rows that look at values, and Python numbers beyond a dtype, are recorded: rules and errors are there.
+  // Rows whose dtype depends on values, and Python numbers that do not fit a dtype, are recorded: the general code has their rules and
+  // errors.
   if ((is_logical(op) && weak) || (unsigned_64 && signed_int)) return false;
   const Loop loop = resolve(op, std::span<const OperandType>(types, terms.size()));
   if (op == Op::power && !is_inexact(loop.in[1])) return false;
   const Tier0Loop run = tier0_loop(op, loop.in[0]);
   if (!run) return false;
-  alignas(16) char operands[3][16], result[16] = {};  // complex numbers lie at multiples of 16
+  alignas(16) char operands[3][16], result[16] = {};  // aligned to 16 for complex numbers
   for (size_t k = 0; k < terms.size(); ++k) {
     const ElementTerm& t = terms[k];
     if (t.weak == Weak::integer && !integer_fits(t.value, loop.in[k])) return false;
@@ -390,8 +393,9 @@ struct Room {
   alignas(16) char bytes[kFew * 16];
 };
 
-/// Finds the value of a store into `count` elements of `target`: an array of as many or of one, or a Python number, which lies in `room`
-/// then. Elements of the target itself are copied there as well, since the store may write them before it reads them.
+/// Finds the value of a store into `count` elements of `target`: an array of as many elements or of one, or a Python number, which is
+/// written to `room`. Elements that share the target's memory are copied to `room` too, since the store might overwrite them before it
+/// reads them.
 bool find_stored(const Arg& value, const Array& target, int64_t count, Room* room, Near* from) {
   if (value.weak != Weak::none) {
     from->first = room->bytes;
@@ -517,7 +521,7 @@ void by_integer(DType t, F&& f) {
     case DType::u8: return f(uint8_t());
     case DType::u16: return f(uint16_t());
     case DType::u32: return f(uint32_t());
-    default: return f(int64_t());  // and uint64, whose greatest are negative then: both are refused
+    default: return f(int64_t());  // also uint64: its largest values become negative, which are refused anyway
   }
 }
 
@@ -532,13 +536,13 @@ std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t s
   return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
-/// The first element of a 1-d array in host memory, computed now if it is not yet.
+/// The address of the first element of a 1-d array in host memory; computes the array if it is pending.
 const char* first_element(const Array& a) { return static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype()); }
 
 }  // namespace
 
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least) {
-  // A kernel begins after the time that so many take, and other threads may wait so long for the interpreter's lock.
+  // With more elements a kernel is faster; other threads may wait this long for the GIL.
   constexpr int64_t kMostElements = 1 << 13, kMostCounts = 1 << 13;
   const auto fits = [&](const Array& x) {
     return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
@@ -566,14 +570,14 @@ std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_
 
 namespace {
 
-/// The elements of a C-contiguous array of float64, computed now if they are not yet; nullptr where it is another.
+/// The elements of a small C-contiguous float64 array, computed if pending; nullptr for any other array.
 const double* plain_doubles(const Array& a, Device device) {
   constexpr int64_t kMost = 1 << 12;
   const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && a.size() <= kMost && !has_history(a);
   return plain ? reinterpret_cast<const double*>(first_element(a)) : nullptr;
 }
 
-/// The line through `n` points at x, of the bits that the kernels of `interp` give.
+/// Linear interpolation between `n` points at x, with the same bits as the kernels of `interp`.
 double interpolated(double x, const double* xp, const double* fp, int64_t n, double left, double right) {
   if (n == 1) return x < xp[0] ? left : x > xp[0] ? right : fp[0];
   if (x != x) return x;
@@ -586,7 +590,7 @@ double interpolated(double x, const double* xp, const double* fp, int64_t n, dou
   if (x == x0) return y0;
   const double slope = (y1 - y0) / (x1 - x0);
   double y = slope * (x - x0) + y0;
-  if (y != y) y = slope * (x - x1) + y1;  // an infinite slope is taken from the other end
+  if (y != y) y = slope * (x - x1) + y1;  // with an infinite slope, computes from the other end
   return y != y && y0 == y1 ? y0 : y;
 }
 
@@ -729,14 +733,14 @@ std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtyp
 
 namespace {
 
-/// A small matrix as the CPU's product reads it.
+/// A small matrix in the form for the CPU's product.
 struct Factor {
   const char* first = nullptr;
   int64_t strides[3] = {};
-  alignas(64) char cast[kFew * 8];  ///< its elements, where they are of another type than the product
+  alignas(64) char cast[kFew * 8];  ///< the cast elements, if their dtype differs from the product's
 };
 
-/// The elements of a computed matrix of `rows` and `columns`, whose steps in elements are `row` and `column`; cast to `dtype` where they
+/// Sets `made` to the elements of a computed matrix of `rows` x `columns` with strides `row` and `column`; casts them to `dtype` if they
 /// are few.
 bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column, Factor* made) {
   const Node& node = *a.storage()->current;
@@ -751,7 +755,7 @@ bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int
   const char* const from = std::exchange(made->first, made->cast);
   made->strides[1] = columns;
   made->strides[2] = 1;
-  if (columns == 1) {  // walked as a row
+  if (columns == 1) {  // handled as a row
     std::swap(rows, columns);
     std::swap(row, column);
   }
@@ -765,7 +769,7 @@ bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int
 }  // namespace
 
 std::optional<Array> matmul_small(const Array& a, const Array& b) {
-  // To record a product and to run it takes 2 us; of more multiplications than these that is little.
+  // Recording and running a product takes 2 us, which is negligible with more multiplications than this.
   constexpr int64_t kMostWork = 64 * 64 * 64;
   const DType dtype = promote(a.dtype(), b.dtype());
   if (dtype != DType::f32 && dtype != DType::f64) return std::nullopt;
@@ -786,14 +790,14 @@ std::optional<Array> matmul_small(const Array& a, const Array& b) {
 
 namespace {
 
-/// The elements of a one-dimensional array as numbers of T.
+/// The elements of a 1-d array as numbers of T.
 template <class T>
 struct Numbers {
   const Near& near;
   T operator[](int64_t k) const { return get<T>(near.at(k)); }
 };
 
-/// The place of the first extreme: of the first NaN where there is one.
+/// The index of the first extreme, or of the first NaN if there is one.
 template <bool greatest, class T>
 int64_t place_of_extreme(Numbers<T> all) {
   int64_t place = 0;
@@ -820,7 +824,7 @@ bool reduce_numbers(Op op, DType dtype, Numbers<T> all, Element* made) {
     case Op::reduce_max:
     case Op::reduce_min: {
       const T best = all[op == Op::reduce_max ? place_of_extreme<true>(all) : place_of_extreme<false>(all)];
-      // Zeros of two signs and NaNs of several bits are equal here: which of them is the result, the kernel says.
+      // For zeros of either sign and for NaN the kernel decides which bits are the result.
       return (is_integer(dtype) || is_bool(dtype) || (best == best && best != 0)) && set_element(made, dtype, best);
     }
     case Op::reduce_any:

@@ -7,71 +7,72 @@
 
 namespace bc {
 
-// Selections and products of a few elements that lie computed in host memory. Recording and running a kernel would take longer than they
-// do, so they are made at once. Each answers nothing (or false) where the elements are not there, are many, or something is wrong: then the
-// usual way is taken, which says what.
+// Selections and products of few elements that are computed and in host memory. They are computed at once, because recording and running a
+// kernel would take longer. Each function returns nullopt (or false) if the elements are not computed or too many, or the arguments are
+// wrong; then the caller records the op, which also raises errors.
 
-/// The value of one element of the CPU's, apart from any array.
+/// The value of one element in host memory, without an array.
 struct Element {
   DType dtype = DType::f64;
   alignas(8) char bytes[16] = {};
 
   Scalar scalar() const { return Scalar::load(dtype, bytes); }
 };
-/// An operand of apply_one: an element, or a Python number where `weak` says so.
+/// An operand of apply_one: an element, or a Python number if `weak` is not none.
 struct ElementTerm {
   const Element* element = nullptr;
   Weak weak = Weak::none;
   Scalar value;
 };
 
-// Elements are written where the caller keeps them: to copy one that was written just now takes longer than all else here.
+// Results are written to the caller's Element: copying a value that was just written (a store-forwarding stall) would take longer than the
+// rest.
 
-/// Gives the element that an index of an integer for each axis names. Tells whether it was done.
+/// Reads the element at one integer index for each axis. Returns whether it was done.
 bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made);
-/// The same of an array without axes.
+/// The same for an array without axes.
 bool pick_one(const Array& a, Element* made);
-/// Its value, also while a profiler counts kernels.
+/// The element's value; works also while a profiler counts kernels.
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items);
-/// Stores into that element. Tells whether it was done.
+/// Stores into the element at one integer index for each axis. Returns whether it was done.
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
 bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value);
-/// Stores into a 1-d place of a few elements: an array of as many or of one, or a Python number. Tells whether it was done.
+/// Stores into a 1-d view of few elements: an array of the same or of one element, or a Python number. Returns whether it was done.
 bool put_row(const Array& place, const Arg& value);
-/// Tells whether a program seems to read or write `a`, which is not computed yet, element by element: several nodes wait for that. To
-/// compute `a` is faster then than to record a node for each.
+/// Tells whether the program seems to access the pending array `a` element by element, because several pending nodes do. Then computing `a`
+/// is faster than recording a node for each element.
 bool loops_over_elements(const Array& a);
 /// An array without axes that holds an element.
 Array array_of_one(const Element& element);
-/// An elementwise row of elements and Python numbers, at least one of them an element: dtypes and bits are those that recording gives.
-/// Tells whether it was done.
+/// Computes an elementwise row of elements and Python numbers, at least one of which is an element. The dtype and bits are the same as with
+/// recording. Returns whether it was done.
 bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values, or by a mask of all its elements.
 std::optional<Array> pick_small(const Array& a, const Array& index);
-/// a[index] = value likewise. Tells whether it was done.
+/// a[index] = value for the same indices. Returns whether it was done.
 bool put_small(const Array& a, const Array& index, const Arg& value);
-/// The places of what is true in a 1-d array of integers or truth values.
+/// The indices of the nonzero elements in a 1-d array of integers or truth values.
 std::optional<Array> nonzero_small(const Array& a);
-/// How often each integer from 0 on occurs in a 1-d array, at least `least` counts, or the sums of their `weights` in the order of the
-/// elements. Computes the arrays if they are not yet.
+/// numpy.bincount: counts of each integer in a 1-d array, with at least `least` counts, or sums of their `weights` in the order of the
+/// elements. Computes the arrays if they are pending.
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least);
-/// The line through points at each of `x`, as numpy.interp; the first and the last value beyond the points unless given.
+/// numpy.interp at each element of `x`; `left` and `right` default to the first and the last value.
 std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
                                   std::optional<double> right);
 /// numpy.correlate of two vectors, and numpy.convolve where `reversed` says that `v` is read from its end.
 std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed);
 /// f of each element of an int64 array.
 std::optional<Array> map_small(const Array& a, int64_t (*f)(int64_t, const void*), const void* context);
-/// numpy.place: 1-d `values` in turn where a mask holds. Tells whether it was done.
+/// numpy.place: 1-d `values` in turn where a mask holds. Returns whether it was done.
 bool place_small(const Array& a, const Array& mask, const Array& values);
-/// The bits of 1-d uint8, the highest first, and bytes of so many booleans.
+/// numpy.unpackbits of a 1-d uint8 array (highest bit first), and numpy.packbits of a 1-d array.
 std::optional<Array> unpackbits_small(const Array& a);
 std::optional<Array> packbits_small(const Array& a);
-/// 1-d arrays of one type, one after the other.
+/// The concatenation of 1-d arrays of one dtype.
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype);
-/// A reduction row over all of a 1-d array, where the order of the elements does not matter. Tells whether it was done.
+/// Reduces a 1-d array by a row whose result does not depend on the order of elements. Returns whether it was done.
 bool reduce_small(Op op, const Array& a, Element* made);
-/// a · b of two small matrices whose product is one of float32 or of float64.
+/// a · b of two small matrices whose product has dtype float32 or float64.
 std::optional<Array> matmul_small(const Array& a, const Array& b);
 
 }  // namespace bc

@@ -1,4 +1,4 @@
-// Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. NaT, the least int64, is chosen where an operand is NaT.
+// Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. The result is NaT, the smallest int64, where an operand is NaT.
 #include <algorithm>
 
 #include "array/other_dtypes.h"
@@ -76,7 +76,7 @@ UnitChange unit_change(TimeUnit from, TimeUnit to, bool dates) {
   return {UnitChange::Calendar::to_months, time_factor(from, day), time_factor(month, to)};
 }
 
-/// Ticks of one unit as those of another, rounded down.
+/// Converts ticks of one unit to another, rounded down.
 Array in_unit(const Array& ticks, TimeUnit from, TimeUnit to, bool dates) {
   if (from == to || from.base == TimeBase::generic || to.base == TimeBase::generic) return ticks;
   const UnitChange change = unit_change(from, to, dates);
@@ -95,7 +95,7 @@ struct Ticks {
   bool time() const { return is_time(dtype); }
   bool date() const { return is_datetime(dtype); }
   bool delta() const { return is_timedelta(dtype); }
-  /// Integers and booleans, which count as differences of the other operand's unit.
+  /// Integers and booleans, which count as time differences in the other operand's unit.
   bool whole() const { return !time() && !is_inexact(dtype); }
 };
 
@@ -115,7 +115,7 @@ Ticks operand_of(const Term& t, Device device) {
   raise(ErrorKind::UFuncTypeError, "ufunc '{}' not supported for the input types, got {}", info(op).name, types);
 }
 
-/// Both operands in their common unit; a number takes the other's. The dtype in common.
+/// Converts both operands to their common unit; a number takes the other operand's unit. Returns the common dtype.
 DType meet(Op op, Ticks* x, Ticks* y) {
   if ((!x->time() && !x->whole()) || (!y->time() && !y->whole())) no_loop(op, std::array{*x, *y});
   for (Ticks* o : {x, y}) {
@@ -134,14 +134,15 @@ DType meet(Op op, Ticks* x, Ticks* y) {
 
 Array nat_of_either(const Ticks& x, const Ticks& y) { return either(nat_ticks(x.values), nat_ticks(y.values)); }
 
-/// Integers divided, rounded to zero; NaT where the divisor is 0.
+/// Divides integers, rounding towards zero; NaT where the divisor is 0.
 Array truncated(const Array& a, const Array& b) {
   const Array size = ufunc(Op::floor_divide, {ufunc(Op::abs, {a}), ufunc(Op::abs, {b})});
   const Array negative = ufunc(Op::not_equal, {ufunc(Op::less, {a, Arg(0)}), ufunc(Op::less, {b, Arg(0)})});
   return nat_where(either(nat_ticks(a), ufunc(Op::equal, {b, Arg(0)})), choose(negative, ufunc(Op::negative, {size}), size));
 }
 
-/// A difference times or over floats, cut to whole ticks: what is no number becomes NaT, as the cast to int64 gives the least one.
+/// A time difference multiplied or divided by floats, truncated to whole ticks. NaN becomes NaT, because its cast to int64 is the smallest
+/// int64.
 Array by_floats(Op op, const Ticks& delta, const Array& factor) {
   const Array r = astype(ufunc(op, {astype(delta.values, DType::f64), factor}), DType::i64);
   return nat_where(nat_ticks(delta.values), r);
@@ -188,7 +189,7 @@ Array comparison_of(Op op, Ticks x, Ticks y) {
 Array extreme_of(Op op, Ticks x, Ticks y) {
   if (x.date() != y.date()) no_loop(op, std::array{x, y});
   const DType common = meet(op, &x, &y);
-  // NaT is the least number, so that minimum gives it and fmax does not.
+  // NaT is the smallest number, so minimum returns it and fmax does not.
   const bool most = op == Op::maximum || op == Op::fmax;
   Array r = ufunc(most ? Op::maximum : Op::minimum, {x.values, y.values});
   if (op == Op::maximum) r = nat_where(nat_of_either(x, y), r);
@@ -204,7 +205,7 @@ Array unary(Op op, const Ticks& x) {
     case Op::isinf: return ufunc(Op::bitwise_and, {nat, Arg(Weak::boolean, Scalar::boolean(false))});
     default: break;
   }
-  // The absolute value and the negative of the least int64 are that itself.
+  // The absolute value and the negative of NaT, the smallest int64, are NaT again.
   if (!x.delta() || (op != Op::abs && op != Op::negative && op != Op::positive && op != Op::sign)) no_loop(op, {&x, 1});
   return as_time(ufunc(op, {x.values}), x.dtype);
 }
@@ -247,7 +248,7 @@ Array cast_time(const Array& a, DType dtype) {
   const DType from = a.dtype();
   if (!is_time(from)) return as_time(astype(is_float8(from) ? astype(a, DType::f32) : a, DType::i64), dtype);
   if (!is_time(dtype)) return astype(time_ticks(a), dtype);
-  // A generic time takes the unit that it is made of.
+  // A cast to a generic time keeps the operand's unit.
   if (unit_of(dtype).base == TimeBase::generic && is_datetime(from) == is_datetime(dtype)) return copy(a, 'K');
   const Array ticks = in_unit(time_ticks(a), unit_of(from), unit_of(dtype), is_datetime(from) && is_datetime(dtype));
   return as_time(ticks.storage() == a.storage() ? copy(ticks, 'K') : ticks, dtype);
@@ -309,7 +310,7 @@ Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
       r = nat_where(has_nat(), truncated(reduce(Op::reduce_sum, ticks, plain), reduce(Op::reduce_count_nonzero, ones, plain)));
       break;
     }
-    // NaT is the least number: min gives it, and max where it is greater than all by one less, which wraps around.
+    // NaT is the smallest number, so min returns it. For max, 1 is subtracted first: NaT wraps around to the largest number.
     case Op::reduce_min:
     case Op::reduce_fmax: r = reduce(op == Op::reduce_min ? op : Op::reduce_max, ticks, rest); break;
     case Op::reduce_max:

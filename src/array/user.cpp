@@ -9,7 +9,7 @@ namespace bc {
 
 namespace {
 
-/// The same with the axes in another order, so that it runs along memory.
+/// Applies the function with the axes in another order, so that it runs along memory.
 std::vector<Array> apply_in_order(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options, const Dims& shape,
                                   const Dims& order) {
   const auto turned = [&](const Array& a) { return a ? transpose(broadcast_to(a, shape), order) : a; };
@@ -111,7 +111,7 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     if (HistoryObserver* const observer = history_observer()) [[unlikely]]
       observer->user(op, static_cast<int>(k), args, results[k]);
   }
-  // All results are recorded before one is written: an output may be an operand too.
+  // All results are recorded before any output is written, because an output may also be an operand.
   for (size_t k = 0; k < results.size(); ++k) {
     if (k < options.out.size() && options.out[k]) {
       if (options.where)

@@ -27,7 +27,7 @@ Array transpose(const Array& a) {
 
 Array broadcast_to(const Array& a, const Dims& shape) {
   if (a.shape() == shape) return a;
-  product(shape);  // Raises where the elements of the view cannot be counted.
+  product(shape);  // Raises if the number of elements overflows.
   return a.with_layout({shape, broadcast_strides("broadcast_to", a.layout(), shape), a.offset()});
 }
 

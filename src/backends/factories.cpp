@@ -1,4 +1,4 @@
-// The one place that knows every backend: the engine sees the table of them only.
+// The only file that knows every backend: the rest of the engine uses this table.
 #include "backends/cpu/blas.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/openblas.h"
@@ -11,7 +11,7 @@ namespace bc {
 namespace {
 
 int count_gpus() noexcept {
-  // The driver answers once; a GPU does not come or go while a process runs.
+  // Asked once: the number of GPUs does not change while a process runs.
   static const int count = [] {
     try {
       return cuda_device_count();

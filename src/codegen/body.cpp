@@ -13,7 +13,7 @@ std::string substitute(std::string_view text, std::initializer_list<std::pair<st
     const bool starts = std::isalpha(static_cast<unsigned char>(text[i])) || text[i] == '_';
     if (!starts) {
       out += text[i++];
-      // A number's suffix and a member's name are no identifiers of ours.
+      // Copies a number with its suffix: the suffix is not an identifier.
       if (std::isdigit(static_cast<unsigned char>(out.back())))
         while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '.')) out += text[i++];
       continue;
@@ -36,7 +36,8 @@ std::string substitute(std::string_view text, std::initializer_list<std::pair<st
 
 namespace {
 
-/// The languages' own operators for what needs no care in floats and doubles: a compiler reads no declaration for them.
+/// The plain C++ operator of a row that needs no special cases for float and double, so that the compiler reads no declaration for it; else
+/// nullptr.
 const char* float_operator(Op op, DType loop) {
   if (loop != DType::f32 && loop != DType::f64) return nullptr;
   switch (op) {
@@ -165,7 +166,7 @@ std::string BodyPrinter::functions() const {
     magnitudes |= !magnitude_test(x).empty();
   }
   std::string out;
-  // The squares tell, but for what is so near that rounding could matter, or out of range: that takes the magnitude.
+  // Compares the squares. Where they are so close that rounding could matter, or out of range, it computes the magnitude.
   if (magnitudes)
     out += R"(BC_INLINE bool magnitude_less(complex64 z, float r, bool or_equal) {
   const float s = z.re * z.re + z.im * z.im, q = r * r;
@@ -187,8 +188,8 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
 }
 )";
   if (!random) return out;
-  // The words of a block's worth of numbers from the first on. Where neighbours have neighbouring numbers, as the compiler sees in most
-  // programs, each takes its word; else each makes its own block.
+  // The random words for a block of numbers. If neighbours have consecutive numbers, which the compiler sees in most programs, each takes
+  // its word of the shared block; otherwise each computes its own block.
   return out + fmt::format("constexpr int kNeighbours = {};\n", ir_.schedule.vector) + R"(struct RandomWords {
   u64 seed, first;
   u32x4 words;
@@ -250,7 +251,7 @@ std::string BodyPrinter::gather_offset(int index) const {
 std::vector<int> BodyPrinter::gathers_apart() const {
   std::vector<int> found;
   const std::vector<bool> same = invariants(0);
-  std::vector<bool> reads(ir_.values.size());  // a gather, or what depends on one
+  std::vector<bool> reads(ir_.values.size());  // marks gathers and the values that depend on one
   for (size_t i = 0; i < ir_.values.size(); ++i) {
     const Value& x = ir_.values[i];
     const bool gather = x.kind == Value::Kind::gather;
@@ -294,7 +295,7 @@ std::string BodyPrinter::user_call(int index) const {
     out += fmt::format("{} v{}_{}{{}};\n", info(op.out[k]).c_name, index, k);
     list += fmt::format("{}v{}_{}", list.empty() ? "" : ", ", index, k);
   }
-  // Where the result is not used the operands are zeros, for which the function might never end.
+  // Where the result is not used, the operands are zeros, for which the function might not terminate.
   const std::string only_if = x.predicate == kNone ? "" : fmt::format("if ({}) ", v(x.predicate));
   return out + fmt::format("{}{}::{}({});\n", only_if, op.scope(), op.entry, list);
 }
@@ -316,7 +317,7 @@ std::string BodyPrinter::values(int stage, bool outer, Part part) const {
     const int i = static_cast<int>(n);
     if (x.stage != stage || x.outer != outer || x.kind == Value::Kind::result || x.kind == Value::Kind::constant) continue;
     if (part != Part::all && same[n] != (part == Part::invariant)) {
-      // A row that is picked by an index is looked up once, and its elements are read as those of any row.
+      // If an index selects a whole row, its offset is computed once before the loop, and the elements are then read like those of any row.
       const bool row_of = x.kind == Value::Kind::gather && (x.predicate == kNone || same[x.predicate]) &&
                           std::all_of(x.more.begin(), x.more.end(), [&](int16_t m) { return same[m]; });
       if (row_of && part == Part::invariant) out += fmt::format("const i64 w{} = {};\n", i, gather_offset(i));
@@ -429,7 +430,7 @@ std::string reduction_struct(const Ir& ir, int k) {
   out += fmt::format("  static constexpr bool kIdentity = {};\n", spec.identity ? "true" : "false");
   if (ir.target == Target::cpu && spec.extreme != Extreme::none)
     out += fmt::format("  static constexpr int kExtreme = {};\n", static_cast<int>(spec.extreme));
-  // The element is a T, or a float that stands for it.
+  // A is T, or float as a wider form of T.
   out += fmt::format("  template <class A> BC_METHOD S map(A a, i64 i) {{ (void)i; return {}; }}\n", text(spec.map));
   out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(spec.join));
   out += fmt::format("  BC_METHOD S init() {{ return {}; }}\n", spec.identity ? text(spec.identity) : "S()");

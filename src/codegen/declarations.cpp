@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// The word at `at`; empty where none begins.
+/// The word that begins at `at`; empty where none does.
 std::string_view word_at(std::string_view s, size_t at) {
   if (at >= s.size() || !starts_word(s[at])) return {};
   size_t end = at;
@@ -25,7 +25,7 @@ std::string_view word_at(std::string_view s, size_t at) {
   return s.substr(at, end - at);
 }
 
-/// Behind the string or character literal that begins at `at`.
+/// The end of the string or character literal that begins at `at`.
 size_t behind_literal(std::string_view s, size_t at) {
   const char quote = s[at];
   for (++at; at < s.size() && s[at] != quote; ++at)
@@ -33,7 +33,7 @@ size_t behind_literal(std::string_view s, size_t at) {
   return std::min(at + 1, s.size());
 }
 
-/// Calls `f` with every word of a text that may be a name: not those inside literals, numbers or comments.
+/// Calls `f` with every word that may be a name, which excludes words in literals, numbers and comments.
 template <class F>
 void for_words(std::string_view s, const F& f) {
   for (size_t i = 0; i < s.size();) {
@@ -54,7 +54,7 @@ void for_words(std::string_view s, const F& f) {
   }
 }
 
-/// Behind the bracket that closes the one at `at`; the text's end where none does.
+/// The position after the bracket that closes the one at `at`; the text's end where none does.
 size_t behind_bracket(std::string_view s, size_t at, char open, char close) {
   int depth = 0;
   for (; at < s.size(); ++at) {
@@ -76,7 +76,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> li
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// Words before a bracket that are no function's name.
+/// Words that may precede "(" without being a function's name.
 bool is_operator_word(std::string_view word) {
   return is_one_of(
       word, {"alignas", "__align__", "__attribute__", "decltype", "sizeof", "__launch_bounds__", "static_cast", "noexcept", "requires"});
@@ -84,8 +84,8 @@ bool is_operator_word(std::string_view word) {
 
 // ---- Conditionals ---------------------------------------------------------------------------------------------------------------------
 
-/// The value of a preprocessor's expression of known macros, `defined`, numbers, !, &&, ||, comparisons and brackets; nullopt where it
-/// hangs on others.
+/// The value of a preprocessor expression of known macros, `defined`, numbers, !, &&, ||, comparisons and brackets; nullopt where it
+/// depends on other macros.
 class Expression {
  public:
   Expression(std::string_view text, std::span<const Declarations::Macro> macros) : text_(text), macros_(macros) {}
@@ -182,11 +182,11 @@ struct Declarations::Reader {
 
   Declarations& d;
   std::span<const Macro> known;
-  std::vector<std::string> open;  // namespaces around
+  std::vector<std::string> open;  // open namespaces
   uint32_t scope = 0;
-  std::string current;  // the declaration in the making
-  int brackets = 0;     // open in it
-  int undecided = 0;    // conditionals open in it that stay
+  std::string current;  // text of the current declaration
+  int brackets = 0;     // open brackets in `current`
+  int undecided = 0;    // open conditionals in `current` that stay in the text
   struct Condition {
     bool stays = false, taken = false, active = true;
   };
@@ -278,7 +278,7 @@ struct Declarations::Reader {
 
   void keep(std::string_view line) { current.append(line).append("\n"); }
 
-  /// A function-like macro is kept for expansion.
+  /// Stores a function-like macro for expansion.
   void define(const std::string& name, std::string_view rest) {
     d.macros_.erase(name);
     if (!rest.starts_with('(')) return;
@@ -292,7 +292,7 @@ struct Declarations::Reader {
   }
 
   void read_line(std::string_view line) {
-    // Without the comment at its end.
+    // Finds the end of the line without a trailing comment.
     size_t end = line.size();
     char last = 0;
     int depth = brackets;
@@ -381,7 +381,7 @@ struct Declarations::Reader {
       made.analysed += used;
   }
 
-  /// With function-like macros replaced, whose names go to `used`: of a macro within a macro nothing else would be left.
+  /// Expands function-like macros and adds their names to `used`, since the expanded text no longer contains the names.
   std::string expanded(std::string_view s, std::string& used, int level) const {
     std::string out;
     for (size_t i = 0; i < s.size();) {
@@ -393,7 +393,7 @@ struct Declarations::Reader {
       }
       const std::string_view word = word_at(s, i);
       if (word.empty()) {
-        // A number's letters are no words.
+        // Letters of a number are not words.
         if (s[i] >= '0' && s[i] <= '9')
           while (i + 1 < s.size() && (in_word(s[i + 1]) || s[i + 1] == '.')) out += s[i++];
         out += s[i++];
@@ -467,7 +467,7 @@ struct Declarations::Reader {
     if (begin < s.size() && s.find_first_not_of(" \n\t;", begin) != s.npos) f(trimmed(s.substr(begin)));
   }
 
-  /// Adds what a declaration names, and tells what it is a function of.
+  /// Adds the names that a declaration declares, and sets the kind of a function's parameters.
   static void name(std::string_view s, Declaration& to, uint8_t& kind) {
     const std::string_view whole = s;
     const auto skip = [&](size_t n) {
@@ -513,7 +513,7 @@ struct Declarations::Reader {
       if (first == "enum") for_words(s.substr(body), [&](std::string_view w) { to.names.emplace_back(w); });
       return;
     }
-    // A function's name stands before its first bracket; a variable's before what ends its declarator.
+    // A function's name precedes its first "("; a variable's name precedes the end of its declarator.
     std::string_view word;
     for (size_t i = 0; i < s.size();) {
       if (const std::string_view w = word_at(s, i); !w.empty()) {
@@ -534,7 +534,7 @@ struct Declarations::Reader {
         continue;
       }
       if (c == '<') {
-        // Arguments of a type or a specialisation, which the name stands before.
+        // Skips the template arguments of a type or a specialisation; the name precedes them.
         i = behind_bracket(s, i, '<', '>');
         continue;
       }
@@ -552,7 +552,7 @@ struct Declarations::Reader {
     size_t at = s.find('(');
     if (s.substr(at, 2) == "()") at = s.find('(', at + 2);
     kind = kind_of(s.substr(std::min(at, s.size()), behind_bracket(s, at, '(', ')') - at), templates);
-    to.always = true;  // where its kind of number is spoken of
+    to.always = true;  // for programs that mention its kind of number
   }
 
   static uint8_t kind_of(std::string_view parameters, std::string_view templates) {
@@ -574,7 +574,8 @@ Declarations::Declarations(std::string_view text, std::span<const Macro> macros,
   reader.read(text);
   for (uint32_t i = 0; i < all_.size(); ++i)
     for (const std::string& name : all_[i].names) by_name_[name].push_back(i);
-  // A macro that is defined anew has to end where it did; another one may as well stay.
+  // If a macro is defined several times, an #undef and the declarations since the definition before it must be taken together. The #undef
+  // of a macro that is defined once can be left out.
   for (const auto& [name, at] : reader.undefined) {
     const std::vector<uint32_t>& definitions = reader.defined[name];
     if (definitions.size() < 2) continue;

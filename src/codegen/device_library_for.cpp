@@ -8,7 +8,7 @@ namespace {
 
 using Macro = Declarations::Macro;
 
-/// What each compiler has defined, as far as the headers ask. Which instructions the CPU has is left to the compiler.
+/// The macros of each compiler that the headers test. Macros of CPU instruction sets are left to the compiler.
 constexpr Macro kCuda[] = {{"BC_CUDA", 1},         {"__CUDACC_RTC__", 1}, {"__clang__", {}},   {"BC_CPU_KERNEL", {}},
                            {"BC_CPU_SUPPORT", {}}, {"__F16C__", {}},      {"__AVX512F__", {}}, {"BC_PYTHON_PARALLEL", {}}};
 constexpr Macro kCpu[] = {{"BC_CUDA", 0},   {"__CUDACC_RTC__", {}}, {"__CUDA_ARCH__", {}},
@@ -42,7 +42,8 @@ std::string library_part_for(LibraryTarget target, std::span<const std::string_v
 }
 
 bool device_library_has(std::string_view name) {
-  // Every word before a bracket and behind what begins a type, an alias or a macro: calls are among them, which does no harm.
+  // Collects every word before a "(", and every word after struct, using, enum or define. This includes called functions, which does no
+  // harm.
   static const std::set<std::string_view>& names = *[] {
     auto* all = new std::set<std::string_view>;
     const std::string_view text(kDeviceLibrary, kDeviceLibrarySize);

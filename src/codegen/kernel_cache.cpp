@@ -33,28 +33,27 @@ namespace bc {
 namespace {
 
 enum class State : uint8_t {
-  Idle,     // nobody works on it
+  Idle,     // no thread works on it
   Queued,   // waits for the background thread
   Running,  // a thread prints, loads or compiles it
   Failed,   // could not be compiled; `error` says why
 };
 
-/// A kernel of one backend, from the first time it was asked for. Never deleted: readers hold no lock, and kernels that were handed out
-/// stay.
+/// A kernel of one backend, created at its first request. Never deleted: readers hold no lock, and callers may keep its kernel.
 struct Entry {
   Hash128 key;
   Backend* backend = nullptr;
   std::atomic<LoadedKernel*> kernel{nullptr};
   std::atomic<State> state{State::Idle};  // written with the mutex held
-  std::atomic<int64_t> spent{0};          // nanoseconds, for want of the kernel
-  // The rest is guarded by the mutex, or owned by the thread that set Running.
+  std::atomic<int64_t> spent{0};          // nanoseconds spent without the kernel
+  // The members below are guarded by the mutex, or owned by the thread that set Running.
   std::exception_ptr error;
   KernelSource source;
   Hash128 file;
-  pthread_t owner{};  // who set Running
+  pthread_t owner{};  // the thread that set Running
 };
 
-/// Open addressing. Slots only ever go from nullptr to an entry, so readers need no lock; a full table is replaced by a larger one.
+/// Open addressing. A slot only changes from nullptr to an entry, so readers need no lock; a full table is replaced by a larger one.
 struct Table {
   explicit Table(size_t capacity) : mask(capacity - 1), slots(std::make_unique<std::atomic<Entry*>[]>(capacity)) {}
   const size_t mask;
@@ -78,10 +77,10 @@ struct Table {
   }
 };
 
-/// The folder that the environment names for kernels that came with broadcloth.
+/// The folder of shipped kernels that the environment names, or nullptr.
 const char* named_shipped_folder() { return secure_getenv("BROADCLOTH_SHIPPED_KERNELS"); }
 
-/// Where the kernels that came with broadcloth are; empty when there are none.
+/// The folder of the kernels that ship with broadcloth; empty when there are none.
 std::string shipped_folder() {
   if (const char* folder = named_shipped_folder()) return std::strcmp(folder, "0") == 0 ? "" : folder;
   Dl_info here{};
@@ -103,29 +102,29 @@ struct Cache {
   std::atomic<uint64_t> replaced{0};
   std::atomic<int64_t> compile_nanoseconds{0};
   KernelStore store;
-  KernelStore shipped{shipped_folder(), !named_shipped_folder()};  // beside the library: as trusted as that
+  KernelStore shipped{shipped_folder(), !named_shipped_folder()};  // a folder beside the library is as trusted as the library
 
   std::mutex mutex;
-  std::condition_variable changed;  // an entry left Running, or the queue changed
-  std::vector<Table*> old_tables;   // readers may still look at them; together no larger than the last
-  std::vector<Entry*> entries;      // all there ever were
+  std::condition_variable changed;  // signalled when an entry leaves Running or the queue changes
+  std::vector<Table*> old_tables;   // replaced tables, which readers may still use; together they are no larger than the last table
+  std::vector<Entry*> entries;      // all entries ever created
   std::deque<Entry*> queue;
   int running = 0;  // entries in State::Running
   bool stopping = false;
   bool exit_registered = false;
   bool has_worker = false;
-  bool closing = false;  // the process ends: no thread is started any more
-  pthread_t worker{};    // plain, because the child of a fork must be able to forget it
+  bool closing = false;  // the process ends: start no thread
+  pthread_t worker{};    // not a std::thread, because a forked child must be able to drop it
 };
 
-thread_local int t_building = 0;  // entries that this thread has in State::Running
+thread_local int t_building = 0;  // number of entries that this thread has set to Running
 
 void before_fork();
 void after_fork_in_parent();
 void after_fork_in_child();
 
 Cache& cache() {
-  // Never destroyed: kernels are launched until the very end of the process.
+  // Never destroyed: kernels may be launched until the very end of the process.
   static Cache* all = [] {
     auto* made = new Cache;
     at_fork(ForkLevel::KernelCache, before_fork, [](bool child) { child ? after_fork_in_child() : after_fork_in_parent(); });
@@ -134,8 +133,8 @@ Cache& cache() {
   return *all;
 }
 
-// A compile in another thread holds locks of the compiler, which a child could never get: a fork waits for it. Then the mutex is kept over
-// the fork, so none starts.
+// A compile in another thread holds locks of the compiler that a forked child could never take, so a fork waits for compiles to end. The
+// mutex is held over the fork, so that no compile starts.
 void before_fork() {
   Cache& all = cache();
   std::unique_lock lock(all.mutex);
@@ -155,7 +154,7 @@ void after_fork_in_child() {
   Cache& all = cache();
   all.store.unlock_after_fork();
   all.shipped.unlock_after_fork();
-  // The child has this thread only. Waiters that are gone would eat notifications, so the variable starts anew.
+  // The child has only this thread. The parent's waiters would consume notifications, so the condition variable is constructed anew.
   new (&all.changed) std::condition_variable;
   all.has_worker = false;
   all.stopping = false;
@@ -165,7 +164,7 @@ void after_fork_in_child() {
     const State state = entry->state.load(std::memory_order_relaxed);
     const bool orphan = state == State::Running && !pthread_equal(entry->owner, pthread_self());
     if (state == State::Queued || orphan) entry->state.store(State::Idle, std::memory_order_relaxed);
-    // Whoever worked on it has its text.
+    // The thread that was replacing the quick code took the source with it, so the quick code stays for good.
     if (LoadedKernel* kernel = entry->kernel.load(std::memory_order_relaxed); kernel && orphan) kernel->quick.store(nullptr);
   }
   all.mutex.unlock();
@@ -212,13 +211,13 @@ Hash128 file_key(const KernelSource& source, const std::string& target) {
   return digest(text.data(), text.size());
 }
 
-/// What is seen of a kernel from now on: nobody must take quick code for the whole.
+/// Makes a kernel visible to readers. `quick` is set first, so that no reader takes quick code for optimized code.
 void publish(Entry& entry, std::unique_ptr<LoadedKernel> kernel, bool quick) {
   if (quick) kernel->quick.store(&entry, std::memory_order_relaxed);
   entry.kernel.store(kernel.release(), std::memory_order_release);
 }
 
-/// Where quick code lies until the whole is there.
+/// The file key of quick code, which is deleted when the optimized code is stored.
 Hash128 quick_file(const Entry& entry, const KernelSource& source) { return file_key(source, entry.backend->target() + " quick"); }
 
 bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, const KernelSource& source, const Hash128& file,
@@ -231,7 +230,7 @@ bool load_from(KernelStore& store, std::atomic<uint64_t>& hits, Entry& entry, co
       hits.fetch_add(1, std::memory_order_relaxed);
       return true;
     } catch (const std::exception&) {
-      // Whole, yet not loadable here: compiled anew below, where a real fault shows.
+      // The file is complete but cannot be loaded here: the kernel is compiled again, which raises any real error.
     }
   }
   store.remove(file);
@@ -243,7 +242,7 @@ bool load_from_disk(Cache& all, Entry& entry, const KernelSource& source) {
          load_from(all.shipped, all.shipped_hits, entry, source, entry.file);
 }
 
-/// Compiles by `how`, counts and publishes; false if it gives nothing.
+/// Compiles by calling `how`, counts the compile and publishes the kernel; false if `how` returns nothing.
 template <class How>
 bool compile_by(Cache& all, Entry& entry, const KernelSource& source, const Hash128& file, bool quick, How how) {
   const auto start = std::chrono::steady_clock::now();
@@ -261,14 +260,14 @@ void compile(Cache& all, Entry& entry, const KernelSource& source) {
   compile_by(all, entry, source, entry.file, false, [&] { return entry.backend->compile(source); });
 }
 
-/// Quick code, of an earlier process or compiled now; false where there is none.
+/// Makes quick code: from disk or compiled now; false where the backend has no quick mode.
 bool make_quickly(Cache& all, Entry& entry, const KernelSource& source) {
   const Hash128 file = quick_file(entry, source);
   return load_from(all.store, all.disk_hits, entry, source, file, true) ||
          compile_by(all, entry, source, file, true, [&] { return entry.backend->compile_quick(source); });
 }
 
-/// The whole in the place of quick code, which is launched meanwhile.
+/// Compiles the optimized code and replaces the quick code, which may be launched at the same time.
 void replace(Cache& all, Entry& entry, const KernelSource& source) {
   const std::vector<char> binary = entry.backend->compile(source);
   entry.kernel.load(std::memory_order_relaxed)->replace(entry.backend->load(binary, source.entries));
@@ -305,7 +304,7 @@ void wait_for_change(Cache& all, std::unique_lock<std::mutex>& lock) {
 void* work(void*) {
   Cache& all = cache();
   pthread_setname_np(pthread_self(), "bc-compile");
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);  // on Linux this is the thread's own
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);  // on Linux this sets the priority of this thread only
   std::unique_lock lock(all.mutex);
   for (;;) {
     all.changed.wait(lock, [&] { return all.stopping || all.closing || !all.queue.empty(); });
@@ -313,7 +312,7 @@ void* work(void*) {
     const auto next = std::max_element(all.queue.begin(), all.queue.end(), [](const Entry* a, const Entry* b) {
       return a->spent.load(std::memory_order_relaxed) < b->spent.load(std::memory_order_relaxed);
     });
-    Entry& entry = **next;  // the first of equals
+    Entry& entry = **next;  // of equal ones, the first in the queue
     all.queue.erase(next);
     const KernelSource source = std::move(entry.source);
     set_running(all, entry);
@@ -325,28 +324,29 @@ void* work(void*) {
       error = std::current_exception();
     }
     lock.lock();
-    // save() may have failed after the kernel was published; then the kernel counts.
+    // save() may have failed after the kernel was published; the entry has not failed then.
     LoadedKernel* kernel = entry.kernel.load(std::memory_order_relaxed);
     entry.error = kernel ? nullptr : error;
-    if (kernel) kernel->quick.store(nullptr, std::memory_order_release);  // whole now; or it cannot be, which is not tried again
+    if (kernel) kernel->quick.store(nullptr, std::memory_order_release);  // optimized now, or the compile failed, which is not tried again
     leave_running(all, entry, kernel ? State::Idle : State::Failed);
     if (!all.exit_registered) {
-      // Handlers run in reverse order: registered after the compiler was loaded, this one runs before the compiler's own.
+      // Exit handlers run in reverse order: this one is registered after the compiler was loaded, so it runs before the compiler's
+      // handlers.
       all.exit_registered = true;
       std::atexit(kernel_cache_shutdown);
     }
   }
 }
 
-/// Starts a thread that may compile; an errno.
+/// Starts a thread that may compile; returns an errno.
 int start_thread(pthread_t& thread, void* (*run)(void*), void* argument) {
-  // Signals are for the program's own threads.
+  // Signals must go to the program's threads.
   sigset_t blocked, before;
   sigfillset(&blocked);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, size_t{16} << 20);  // a C++ compiler recurses
+  pthread_attr_setstacksize(&attributes, size_t{16} << 20);  // a C++ compiler recurses deeply
   const int error = pthread_create(&thread, &attributes, run, argument);
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -374,7 +374,7 @@ void* prepare(void* argument) {
   try {
     (*work)();
   } catch (...) {
-    // Said by the compile that needs it.
+    // A later compile raises the same error.
   }
   lock.lock();
   --all.running;
@@ -382,7 +382,7 @@ void* prepare(void* argument) {
   return nullptr;
 }
 
-// ---- misses ----
+// ---- cache misses ----
 
 /// Called with the mutex held.
 void enqueue(Cache& all, Entry& entry, KernelSource source) {
@@ -393,7 +393,7 @@ void enqueue(Cache& all, Entry& entry, KernelSource source) {
   all.changed.notify_all();
 }
 
-/// Compiles for the thread that waits in get_slowly, which an interrupt may have made leave meanwhile.
+/// Compiles for the thread that waits in get_slowly; an interrupt may have ended that wait.
 void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
   {
     const std::lock_guard lock(all.mutex);
@@ -418,7 +418,7 @@ void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
   bool waited = false;
-  // Who makes a kernel publishes it before it takes the mutex again.
+  // The compiling thread publishes the kernel before it takes the mutex again.
   while (!entry.kernel.load(std::memory_order_acquire) && entry.state.load(std::memory_order_relaxed) == State::Running) {
     const interrupt::Scope scope = interrupt::wait_scope();
     wait_for_change(all, lock);
@@ -430,7 +430,7 @@ void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
   }
   if (waited && entry.error) std::rethrow_exception(entry.error);
   const bool queued = entry.state.load(std::memory_order_relaxed) == State::Queued;
-  if (queued) std::erase(all.queue, &entry);  // quicker than to wait for what lies before it
+  if (queued) std::erase(all.queue, &entry);  // compiles it here instead of waiting for the entries before it
   const auto source = std::make_shared<KernelSource>(std::move(entry.source));
   set_running(all, entry);
   lock.unlock();
@@ -451,7 +451,7 @@ void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
     leave_running(all, entry, State::Failed);
     throw;
   }
-  --t_building;  // build() counts for its own thread
+  --t_building;  // build() increments the counter of its own thread
   interrupt::run_apart([&all, &entry, source, quick] { build(all, entry, *source, quick); });
   return *entry.kernel.load(std::memory_order_acquire);
 }
@@ -506,7 +506,7 @@ LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const Sourc
 void kernel_cache_improve(LoadedKernel& kernel, bool wait) {
   Cache& all = cache();
   std::unique_lock lock(all.mutex);
-  // Entries are never deleted, so this one is there also after kernel_cache_clear.
+  // Entries are never deleted, so the pointer is valid even after kernel_cache_clear.
   while (auto* entry = static_cast<Entry*>(kernel.quick.load(std::memory_order_relaxed))) {
     const auto idle = [&] { return entry->state.load(std::memory_order_relaxed) == State::Idle; };
     if (idle()) {
@@ -541,7 +541,7 @@ CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, 
     all.disk_hits.fetch_add(1, std::memory_order_relaxed);
     return {{stored->binary.begin(), stored->binary.end()}, std::move(stored->entries)};
   }
-  // Counted as running, so that a fork waits for it as for every other compile.
+  // Counts as running, so that a fork waits for it as for any other compile.
   struct Running {
     explicit Running(Cache& all) : all(all) {
       std::lock_guard lock(all.mutex);
@@ -578,7 +578,7 @@ CacheStats kernel_cache_stats() {
   stats.disk_hits = all.disk_hits.load(std::memory_order_relaxed);
   stats.compiles = all.compiles.load(std::memory_order_relaxed);
   stats.compile_seconds = kernel_compile_seconds();
-  all.store.usable_folder();  // judges it, for the warning
+  all.store.usable_folder();  // checks the folder, which sets the warning
   const KernelStore::Usage usage = all.store.usage();
   stats.disk_bytes = usage.bytes;
   stats.disk_files = usage.files;
@@ -644,7 +644,7 @@ void kernel_cache_wait() {
 }
 
 void kernel_cache_shutdown() {
-  // The thread sleeps before its next call of a compiler by then.
+  // After exit_begun() the thread sleeps at its next call of a compiler, so it cannot be joined.
   if (exit_begun()) return;
   Cache& all = cache();
   std::unique_lock lock(all.mutex);

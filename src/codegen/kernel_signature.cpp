@@ -14,7 +14,7 @@ using Tokens = std::vector<std::string>;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// The words and signs of a text, without comments, strings and preprocessor lines; `defines` gets the object-like macros.
+/// The tokens of a text, without comments, strings and preprocessor lines; object-like macros are added to `defines`.
 Tokens tokenize(std::string_view text, std::unordered_map<std::string, Tokens>* defines) {
   Tokens tokens;
   bool line_start = true;
@@ -65,7 +65,7 @@ Tokens tokenize(std::string_view text, std::unordered_map<std::string, Tokens>* 
   return tokens;
 }
 
-/// The place of the sign that closes the one at `open`; tokens.size() when none does.
+/// The index of the bracket that closes the one at `open`; tokens.size() when none does.
 size_t closing(const Tokens& tokens, size_t open) {
   const std::string& first = tokens[open];
   const std::string last = first == "(" ? ")" : first == "<" ? ">" : first == "[" ? "]" : "}";
@@ -160,7 +160,7 @@ class Reader {
     for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
       if (tokens_[i] != name || tokens_[i + 1] != "(") continue;
       const size_t close = closing(tokens_, i + 1);
-      // A definition, or a declaration, of a kernel: __global__ stands before it in the same statement.
+      // A definition or declaration of a kernel has __global__ before the name in the same statement.
       const bool ends = close + 1 < tokens_.size() && (tokens_[close + 1] == "{" || tokens_[close + 1] == ";");
       size_t begin = i;
       while (begin > 0 && tokens_[begin - 1] != ";" && tokens_[begin - 1] != "}" && tokens_[begin - 1] != "{") --begin;
@@ -184,7 +184,7 @@ class Reader {
     });
   }
 
-  /// What the names of "template <typename T, int N>" stand for.
+  /// The template arguments by the names of "template <typename T, int N>".
   static std::unordered_map<std::string, Tokens> template_arguments(const Tokens& head, const std::vector<Tokens>& arguments) {
     std::unordered_map<std::string, Tokens> bound;
     const auto at = std::find(head.begin(), head.end(), "template");
@@ -219,7 +219,7 @@ class Reader {
   KernelParameter parameter(Tokens part, const std::unordered_map<std::string, Tokens>& bound) const {
     KernelParameter p;
     part.erase(std::find(part.begin(), part.end(), "="), part.end());
-    // Names are replaced by what they stand for; a few rounds, as one may stand for another.
+    // Replaces typedefs and macros by their definitions, a few rounds, since one definition may use another.
     std::string own_name;
     if (part.size() > 1 && is_word(part.back()[0]) && !is_type_word(part.back())) {
       own_name = part.back();
@@ -255,7 +255,7 @@ class Reader {
     for (size_t i = 0; i < part.size(); ++i) {
       const std::string& t = part[i];
       if (t == "*") {
-        p.read_only = !pointer && const_base;  // of several stars one could be written through
+        p.read_only = !pointer && const_base;  // of several pointers in a chain, one could be written through
         pointer = true;
       } else if (t == "const") {
         const_base = const_base || !pointer;
@@ -268,7 +268,7 @@ class Reader {
     }
     if (pointer) {
       p.kind = Kind::pointer;
-      // With "typedef float* P" a "const P" is a constant pointer to what may be written.
+      // With "typedef float* P", "const P" is a constant pointer to writable memory.
       p.read_only = p.read_only && plain_pointer;
       return p;
     }

@@ -27,22 +27,23 @@ constexpr char kMagic[8] = {'B', 'C', 'K', 'E', 'R', 'N', 'E', 'L'};
 constexpr char kArchiveMagic[8] = {'B', 'C', 'A', 'R', 'C', 'H', 'I', 'V'};
 constexpr uint32_t kVersion = KernelStore::kVersion;
 constexpr uint32_t kCompressed = 1;
-constexpr uint32_t kByDictionary = 2;  // of the folder
+constexpr uint32_t kByDictionary = 2;  // compressed with the folder's dictionary
 constexpr const char* kDictionary = "dictionary";
 constexpr size_t kDictionaryBytes = size_t{512} << 10;
 constexpr std::string_view kSuffix = ".bck";
 constexpr std::string_view kTemporary = "tmp-";
-constexpr const char* kCollected = "collected";  // its time is that of the last collect() of any process
+constexpr const char* kCollected = "collected";  // a marker file; its time is the last collect() of any process
 constexpr size_t kDefaultLimit = size_t{2} << 30;
 constexpr size_t kMaxFile = size_t{1} << 30;
-// zstd reads back about 1 GB/s: a CPU object (5-30 KB) would take as long to expand as to load, a large cubin is worth it.
+// zstd decompresses about 1 GB/s: a CPU object (5-30 KB) would take as long to decompress as to load, but for a large cubin compression
+// pays off.
 constexpr size_t kCompressFrom = size_t{128} << 10;
 constexpr time_t kTemporaryAge = 600;  // seconds; a write takes milliseconds
 constexpr time_t kTouchAge = 3600;
 constexpr time_t kCollectAge = 3600;
 
-/// The head of a file. `digest` is of all bytes after it. Then come `meta_bytes` of text (the target, then the entry names, each with its
-/// closing zero) and `stored_bytes` of the binary.
+/// The header of a file. `digest` covers all bytes after it. The header is followed by `meta_bytes` of text (the target, then the entry
+/// names, each ending in a zero) and `stored_bytes` of the binary.
 struct Header {
   char magic[8];
   Hash128 digest;
@@ -115,7 +116,7 @@ std::string name_of(const Hash128& key) { return to_string(key) + std::string(kS
 
 bool is_entry(std::string_view name) { return name.size() == 32 + kSuffix.size() && name.ends_with(kSuffix); }
 
-/// The header of a file that is whole: sizes, version and digest agree with the bytes.
+/// The header of a complete file, whose sizes, version and digest match its bytes; nullptr if the file is damaged.
 const Header* verify(std::span<const char> bytes) {
   if (bytes.size() < sizeof(Header)) return nullptr;
   const auto* header = reinterpret_cast<const Header*>(bytes.data());
@@ -126,7 +127,7 @@ const Header* verify(std::span<const char> bytes) {
   return header;
 }
 
-/// Writes the head and the text after it in front of the binary that lies in `bytes` already.
+/// Writes the header and the text into `bytes`, before the binary that is there already.
 void seal(std::vector<char>& bytes, Header header, std::string_view meta) {
   std::memcpy(bytes.data() + sizeof(Header), meta.data(), meta.size());
   std::memcpy(bytes.data(), &header, sizeof(Header));
@@ -134,7 +135,7 @@ void seal(std::vector<char>& bytes, Header header, std::string_view meta) {
   std::memcpy(bytes.data(), &header, sizeof(Header));
 }
 
-/// The whole of a file, with `status` of it; nullptr if it cannot be read.
+/// Reads a whole file of the given `status`; nullptr if it cannot be read.
 std::unique_ptr<char[]> read_file(const File& file, const struct stat& status) {
   const auto size = static_cast<size_t>(status.st_size);
   if (size > kMaxFile) return nullptr;
@@ -142,7 +143,7 @@ std::unique_ptr<char[]> read_file(const File& file, const struct stat& status) {
   return read_all(file.get(), bytes.get(), size) ? std::move(bytes) : nullptr;
 }
 
-/// A kernel of a file that is whole. `dictionary` may be nullptr.
+/// Extracts the kernel of a complete file. `dictionary` may be nullptr.
 std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, const Header* header, const ZSTD_DDict* dictionary) {
   StoredKernel kernel;
   std::string_view meta(bytes.get() + sizeof(Header), header->meta_bytes);
@@ -217,7 +218,7 @@ std::string KernelStore::usable_folder() {
     folder = folder_;
   }
   struct stat status;
-  if (folder.empty() || stat(folder.c_str(), &status) != 0) return folder;  // judged when it is there
+  if (folder.empty() || stat(folder.c_str(), &status) != 0) return folder;  // checked when it exists
   const std::string refusal = trusts_all_ ? std::string() : why_refused(folder);
   {
     std::lock_guard lock(mutex_);
@@ -257,7 +258,7 @@ size_t KernelStore::limit() const {
 void KernelStore::set_folder(std::string folder) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   if (!folder.empty() && folder[0] != '/') {
-    // Made absolute now: programs change their working folder.
+    // Made absolute now, since programs may change their working directory.
     char here[4096];
     if (getcwd(here, sizeof here)) folder = std::string(here) + "/" + folder;
   }
@@ -301,7 +302,7 @@ std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
     if (header && header->key == key) {
       const auto shared = header->flags & kByDictionary ? dictionary(folder) : nullptr;
       if (auto kernel = unpack(std::move(bytes), header, shared ? shared->form.get() : nullptr)) {
-        // The time of last use, kept by hand since many file systems do not.
+        // Records the time of last use, since many file systems do not.
         if (!read_only_ && time(nullptr) - status.st_mtime > kTouchAge) futimens(file.get(), nullptr);
         return kernel;
       }
@@ -333,12 +334,12 @@ bool KernelStore::write_file(const std::string& folder, const std::string& name,
   static std::atomic<uint64_t> counter{0};
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  // Process ids repeat between machines that share a folder; O_EXCL notices what the clock does not keep apart.
+  // Machines that share a folder may have equal process ids; the time makes the name unique, and O_EXCL detects a collision.
   const std::string temporary =
       fmt::format("{}/{}{}-{}-{}{:09}", folder, kTemporary, getpid(), counter.fetch_add(1), now.tv_sec, now.tv_nsec);
   File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return false;
-  // No fsync: a file that a crash of the machine left short is noticed by its digest.
+  // No fsync: if a crash of the machine truncates the file, its digest does not match.
   const bool written = write_all(file.get(), bytes.data(), bytes.size());
   int error = errno;
   if (written && file.close_now() && rename(temporary.c_str(), (folder + "/" + name).c_str()) == 0) return true;
@@ -431,7 +432,7 @@ void KernelStore::clear() {
   const Folder folder(path);
   if (!folder.dir) return;
   while (const dirent* item = readdir(folder.dir)) {
-    // Temporary files of writers at work stay: their owners are about to rename them.
+    // Temporary files stay: running writers are about to rename them.
     if (is_entry(item->d_name)) unlinkat(dirfd(folder.dir), item->d_name, 0);
   }
 }
@@ -476,7 +477,7 @@ void KernelStore::collect() {
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
-  // A little below the cap, so that the next files do not bring it up again at once.
+  // Stays a little below the limit, so that the next files do not exceed it at once.
   for (const Found& file : found) {
     if (total <= limit / 8 * 7) break;
     unlinkat(fd, file.name.c_str(), 0);
@@ -498,11 +499,11 @@ size_t KernelStore::archive(const std::string& path) {
       if (is_entry(item->d_name)) names.emplace_back(item->d_name);
     }
   }
-  std::sort(names.begin(), names.end());  // the same kernels make the same archive
+  std::sort(names.begin(), names.end());  // equal kernels give equal archives
   for (const std::string& name : names) {
     const File file(open((from + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status;
-    if (!file || fstat(file.get(), &status) != 0) continue;  // deleted meanwhile
+    if (!file || fstat(file.get(), &status) != 0) continue;  // another process deleted it
     if (!trusts(from + "/" + name, status)) continue;
     const auto size = static_cast<uint64_t>(status.st_size);
     if (size > kMaxFile) continue;
@@ -538,7 +539,7 @@ size_t KernelStore::import(const std::string& path) {
            "cache import: expected a file that `cache export` wrote, got {}", path);
   BC_CHECK(header.version == kVersion, Value, "cache import: expected version {}, got version {} in {}", kVersion, header.version, path);
 
-  // All is verified before anything is written. Entries are copied out, because the archive does not keep them aligned.
+  // Verifies all entries before writing any. The entries are copied, because they are not aligned in the archive.
   std::vector<std::vector<char>> entries;
   size_t at = sizeof header;
   for (uint64_t i = 0; i < header.files; ++i) {
@@ -568,7 +569,7 @@ void KernelStore::pack() {
     while (const dirent* item = folder.dir ? readdir(folder.dir) : nullptr)
       if (is_entry(item->d_name)) names.emplace_back(item->d_name);
   }
-  std::sort(names.begin(), names.end());  // the same kernels make the same dictionary
+  std::sort(names.begin(), names.end());  // equal kernels give equal dictionaries
   struct Kernel {
     Header header;
     std::string meta;

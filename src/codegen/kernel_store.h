@@ -14,40 +14,40 @@
 
 namespace bc {
 
-/// A compiled kernel as it was read from a file: `binary` lies in `bytes`.
+/// A compiled kernel read from a file: `binary` is a part of `bytes`.
 struct StoredKernel {
   std::unique_ptr<char[]> bytes;
   std::span<const char> binary;
   std::vector<std::string> entries;
 };
 
-/// Compiled kernels in a folder, one file each, named by a digest of all that went into the binary. Files appear complete by a rename and
-/// are verified when read, so any number of processes may share a folder and die at any time. A folder and files that others may write are
-/// not used (cache_folder.h); the reason is said once. Nothing here throws but archive() and import(): a cache that cannot be used is only
-/// slower.
+/// Compiled kernels in a folder, one file each, named by a digest of everything that the binary depends on. A file appears complete by a
+/// rename and is verified when it is read, so many processes may share a folder and may die at any time. Folders and files that other users
+/// may write are not used (cache_folder.h), with one warning. Only archive(), import() and pack() throw: without a usable cache the program
+/// is only slower.
 class KernelStore {
  public:
-  /// Of the files' format. A part of every key, so that versions of the library may share a folder.
+  /// The version of the file format. It is a part of every key, so that versions of the library may share a folder.
   static constexpr uint32_t kVersion = 1;
 
-  /// The folder and the cap of the environment.
+  /// Takes the folder and the limit from the environment.
   KernelStore();
-  /// A folder that is only read: files stay as they are, damaged ones too. A `trusted` one is used whoever may write it.
+  /// Opens a folder for reading only: files are not changed, not even damaged ones. A `trusted` folder is used whatever its permissions.
   KernelStore(std::string folder, bool trusted);
 
-  /// The kernel of a digest; nothing when there is none, or when its file is damaged, which is then deleted (unless the folder is only
-  /// read).
+  /// Loads the kernel of a digest; nullopt when there is none or its file is damaged. A damaged file is deleted, unless the folder is
+  /// read-only.
   std::optional<StoredKernel> load(const Hash128& key);
   void save(const Hash128& key, const std::string& target, std::span<const std::string> entries, std::span<const char> binary);
   void remove(const Hash128& key);
 
   /// Writes all files into one. Throws ErrorKind::Runtime when it cannot be written.
   size_t archive(const std::string& path);
-  /// Throws ErrorKind::Value when the file is no archive or damaged, ErrorKind::Runtime when it cannot be read. Who made the archive can
-  /// run code with the rights of all that use this folder: the caller asks.
+  /// Throws ErrorKind::Value when the file is damaged or not an archive, ErrorKind::Runtime when it cannot be read. The archive contains
+  /// native code that will run with the rights of this folder's users: the caller must make sure that its origin is trusted.
   size_t import(const std::string& path);
-  /// Compresses all files by a dictionary of what they share, kept in the folder as the file `dictionary`: for kernels that are shipped.
-  /// Too few files make none, and are compressed each for itself. Throws ErrorKind::Runtime when it cannot be written.
+  /// Compresses all files with a dictionary of their common parts, stored in the folder as the file `dictionary`; for shipped kernels. Too
+  /// few files give no dictionary and are compressed without one. Throws ErrorKind::Runtime when a file cannot be written.
   void pack();
 
   struct Usage {
@@ -56,11 +56,11 @@ class KernelStore {
   };
   Usage usage() const;
   void clear();
-  /// Deletes temporary files that somebody left behind long ago, and what was used longest ago while the cap is exceeded.
+  /// Deletes old temporary files of processes that have died, and the least recently used kernels while the limit is exceeded.
   void collect();
 
   std::string folder() const;
-  /// The folder that code may be loaded from; empty when there is none, or it is refused.
+  /// The folder from which code may be loaded; empty when there is none or it is refused.
   std::string usable_folder();
   std::string warning() const;
   size_t limit() const;
@@ -75,7 +75,7 @@ class KernelStore {
   enum class Verdict : uint8_t { unknown, trusted, refused };
 
   bool trusts(const std::string& path, const struct stat& status);
-  /// The dictionary of a folder that was packed; nullptr if there is none. It is read once a folder.
+  /// The dictionary of a packed folder; nullptr if there is none. It is read once for each folder.
   std::shared_ptr<const Dictionary> dictionary(const std::string& folder);
   bool write_file(const std::string& folder, const std::string& name, std::span<const char> bytes);
   void stop_writing(const std::string& folder, const char* what, int error);

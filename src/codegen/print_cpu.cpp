@@ -1,5 +1,5 @@
-// The CPU skeletons. Entry 0 walks the items [begin, end): elements of a one-axis map, rows of any other map, (row, segment) pairs of a
-// row reduction, (outer, column tile, segment) triples of a column reduction. Entry 1, where rows are segmented, joins their partials.
+// The CPU skeletons. Entry 0 runs the items [begin, end): elements of a one-axis map, rows of any other map, (row, segment) pairs of a row
+// reduction, (outer, column tile, segment) triples of a column reduction. If rows are segmented, entry 1 joins their partial results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace bc {
 namespace {
 
-constexpr int kGatherStrip = 256;  // places that are computed before their elements are read
-constexpr int kStrip = 1024;       // elements that are redone together when a fast form meets an argument outside its range
+constexpr int kGatherStrip = 256;  // gather offsets that are computed before the elements are read
+constexpr int kStrip = 1024;       // elements that are recomputed together when a fast form gets an argument outside its range
 
-/// Ops whose instructions form one long chain, so that a vector of elements waits most of the time for its own results.
+/// Ops whose instructions form one long dependency chain, so that a single vector of elements mostly waits for its own results.
 bool is_chain(const Value& x) {
   if (x.kind != Value::Kind::op || (x.loop[0] != DType::f32 && x.loop[0] != DType::f64)) return false;
   switch (x.op) {
@@ -32,7 +32,7 @@ bool is_chain(const Value& x) {
 class CpuPrinter {
  public:
   explicit CpuPrinter(const Ir& ir) : ir_(ir), p_(param_layout(ir)), body_(ir), vectorize_(vectorize()) {
-    // An index out of range is noted in a variable, which keeps stores out of the loops.
+    // An index out of range sets a local variable, which keeps stores of the error word out of the loops.
     body_.parameter = [this](int word, const char* type) {
       return ir_.checked && word == p_.error ? std::string("&bad_index") : fmt::format("load_word<{}>(p->w + {})", type, word);
     };
@@ -62,7 +62,7 @@ class CpuPrinter {
     return out;
   }
 
-  /// A loop's pragma. Long bodies keep the processor busy with one vector at a time, and compile a tenth quicker so.
+  /// The pragma of loops. Long bodies keep the processor busy with one vector at a time, and compile 10 % faster that way.
   std::string vectorize() const {
     if (!only_scalars(ir_)) return "BC_VECTORIZE_CHECKED\n";
     int fast = 0;
@@ -70,11 +70,11 @@ class CpuPrinter {
     return fast > 0 ? "BC_VECTORIZE_LONG\n" : "BC_VECTORIZE\n";
   }
 
-  /// Tells whether every value is a C++ scalar. A class value may be left in a stack slot, which BC_VECTORIZE would call free of
-  /// dependences between iterations.
+  /// Tells whether every value is a C++ scalar. A value of class type may stay in a stack slot, for which BC_VECTORIZE would wrongly assert
+  /// that iterations are independent.
   static bool only_scalars(const Ir& ir) {
     const auto scalar = [](DType t) { return !is_complex(t) && !is_small_float(t); };
-    // Nor is it known what a user's function keeps in memory.
+    // A user's function may also keep values in memory.
     for (const Ref<UserOp>& u : ir.users)
       if (!u->simple) return false;
     for (const Value& x : ir.values)
@@ -88,7 +88,7 @@ class CpuPrinter {
   std::string word(int at) const { return fmt::format("p->w[{}]", at); }
   int access_word(int access) const { return p_.access + p_.access_words * access; }
 
-  /// An access at inner index `index` of the pointer (or first coordinate) named for it.
+  /// The text of an access at inner index `index` of its pointer (or first coordinate).
   std::string element(int access, const std::string& index) const {
     const Access& a = ir_.accesses[access];
     const bool plain = a.outer && ir_.walk != Walk::map && !columns_end_;
@@ -131,14 +131,14 @@ class CpuPrinter {
                : "";
   }
 
-  /// Tells whether a stage's elements run through one long chain. Several, side by side, would take more registers than there are.
+  /// Tells whether a stage has exactly one long chain per element. Several interleaved chains would need too many registers.
   bool has_one_chain(int stage) const {
     int chains = 0;
     for (const Value& x : ir_.values) chains += x.stage == stage && !x.outer && is_chain(x);
     return chains == 1 && !vectorize_.empty() && only_scalars(ir_);
   }
 
-  /// The inner loop over index `j` in [0, count): values, stores into outputs and `sink` (which takes what the loop computed).
+  /// The inner loop over index `j` in [0, count): values, stores into outputs and `sink` (statements that use the computed values).
   std::string loop(int stage, const std::string& count, const std::string& sink) {
     index_ = "j";
     const bool fast = body_.has_fast(stage, false);
@@ -148,7 +148,7 @@ class CpuPrinter {
       const std::string body = body_.values(stage, false, BodyPrinter::Part::varying) + body_.outputs(stage, false) + sink;
       std::string turn;
       if (use_fast == fast && has_one_chain(stage))
-        // Four vectors at a time, and what is left over as a vector too: one element alone would take as long as eight.
+        // Four vectors at a time, and the remainder also as vectors: a single element would take as long as a vector of eight.
         turn = fmt::format(
             "{{\nconst i64 whole = {0} & -i64(64);\nBC_VECTORIZE_FOUR\nfor (i64 j = 0; j < whole; ++j) {{\n{1}}}\n"
             "BC_VECTORIZE_REST\nfor (i64 j = whole; j < {0}; ++j) {{\n{1}}}\n}}\n",
@@ -183,8 +183,8 @@ class CpuPrinter {
       const std::vector<int> gathers = ir_.in_place ? std::vector<int>() : body_.gathers_apart();
       return out + (gathers.empty() ? loop(0, "total", "") : gather_strips(gathers, used)) + close;
     }
-    // Strips: a strip whose fast forms meet an argument out of range is done again exactly. Where an output is an input too, the strip
-    // is kept aside until it is right.
+    // Strips: a strip whose fast forms get an argument out of range is computed again exactly. Where an output overwrites an input, the
+    // strip's results go to a temporary first.
     out += fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kStrip);
     out += shift_to_strip(used);
     if (!ir_.in_place) return out + loop(0, "n", "") + "}\n" + close;
@@ -204,7 +204,7 @@ class CpuPrinter {
     return out + "}\n" + close;
   }
 
-  /// Pointers (and first coordinates) to the elements from s on, through which the body walks from here.
+  /// Declares pointers (and first coordinates) to the elements from s on, for the body of a strip.
   std::string shift_to_strip(const std::set<int>& used) {
     std::string shifted;
     for (int a : used) {
@@ -225,8 +225,8 @@ class CpuPrinter {
     return shifted;
   }
 
-  /// A map that gathers, in strips of three loops: places, elements, the rest. A processor that has tested an index and waits for its
-  /// element has room to test few others; elements alone are asked for hundreds at a time.
+  /// A map with gathers, in strips of three loops: offsets, elements, the rest. In one combined loop, few index tests fit into the
+  /// processor's window while it waits for an element; a loop of loads alone keeps many loads in flight.
   std::string gather_strips(const std::vector<int>& gathers, const std::set<int>& used) {
     std::string out =
         fmt::format("for (i64 s = 0; s < total; s += {0}) {{\nconst i64 n = total - s < {0} ? total - s : {0};\n", kGatherStrip);
@@ -258,7 +258,7 @@ class CpuPrinter {
 
   std::string state(int k) const { return fmt::format("Red{}::S", k); }
 
-  /// Where accumulator k's partial of an item lies.
+  /// The text of accumulator k's partial result of an item.
   std::string partial(int k, const std::string& item, const std::string& items) const {
     std::string before;  // each accumulator's partials start at a multiple of 16 bytes
     for (int i = 0; i < k; ++i) before += fmt::format(" + (({} * i64({}) + 15) & ~i64(15))", state_bytes(ir_.accumulators[i]), items);
@@ -288,7 +288,7 @@ class CpuPrinter {
     return fmt::format("const Red{0}::S s{0} = push_state<Red{0}>(tree{0}, {1}, n, r0); (void)s{0};\n", k, from);
   }
 
-  /// One walk over elements [lo, hi) of a row: fills blocks and pushes them into the accumulators' trees.
+  /// One pass over elements [lo, hi) of a row: fills blocks and pushes them into the accumulators' trees.
   std::string row_stage(int stage) {
     std::string out;
     std::vector<int> mine;
@@ -358,7 +358,7 @@ class CpuPrinter {
   std::string rows() {
     std::string out = "for (i64 item = begin; item < end; ++item) {\n";
     if (ir_.schedule.segmented) {
-      // Rows may lie between each other, as the columns of a narrow matrix do: a segment of all of them, then the next.
+      // Rows may be interleaved in memory, like the columns of a narrow matrix: items are ordered by segment first, then by row.
       out += fmt::format("const i64 segs = {0}, row = item % {1}, seg = item / {1};\n", word(p_.segments), word(p_.kept_size));
       out +=
           fmt::format("const i64 lo = seg * {0}, hi = lo + {0} < {1} ? lo + {0} : {1};\n", word(p_.segment_length), word(p_.reduced_size));
@@ -407,7 +407,7 @@ class CpuPrinter {
     bool computes = false;
     for (const Output& o : ir_.outputs) computes |= !o.outer;
     for (const Accumulator& a : ir_.accumulators) computes |= !ir_.direct(a);
-    const bool whole = !computes && ir_.reduced == 1;  // runs of rows are added up where they lie
+    const bool whole = !computes && ir_.reduced == 1;  // runs of rows are accumulated directly from memory
     for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
       const Accumulator& a = ir_.accumulators[k];
       buffers += fmt::format("alignas(64) Red{0}::S top{0}[{1}], run{0}[{1}];\n", k, tile);
@@ -471,7 +471,7 @@ class CpuPrinter {
   BodyPrinter body_;
   const std::string vectorize_;
   std::string index_ = "j";
-  bool columns_end_ = false;  // what is written for each column is walked along as its elements are
+  bool columns_end_ = false;  // outputs for each column advance along the columns like elements
 };
 
 }  // namespace
@@ -479,7 +479,7 @@ class CpuPrinter {
 KernelSource print_cpu(const Ir& ir) { return CpuPrinter(ir).print(); }
 
 bool fast_in_place(const Ir& ir) {
-  // Strips of fast forms are kept aside, and loops that only checks make vectors of would be walked one by one.
+  // In place, strips of fast forms need a temporary, and a loop that is vectorized only behind overlap checks would run element by element.
   return ir.target == Target::cuda || (CpuPrinter::only_scalars(ir) && !BodyPrinter(ir).has_fast(0, false));
 }
 

@@ -1,6 +1,6 @@
 // The CUDA skeletons. A map's thread handles one vector of elements; a row reduction gives each row (or segment of one) to a group of
-// threads; a column reduction gives 32 vectors of neighbouring columns to a block of 32 x 8 threads. The last block to finish joins partial
-// results, in a fixed order.
+// threads; a column reduction gives 32 vectors of neighbouring columns to a block of 32 x 8 threads. The last block to finish joins the
+// partial results in a fixed order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace bc {
 namespace {
 
 constexpr int kColumnThreads = 32, kColumnGroups = 8;
-constexpr int kFewFast = 3;  // below this many ops with a fast form, memory is the limit and a second body not worth its text
+constexpr int kFewFast = 3;  // with fewer ops that have a fast form, memory bandwidth is the limit and a second body is not worth its code
 
 class CudaPrinter {
  public:
@@ -47,7 +47,7 @@ class CudaPrinter {
   std::string word(int at) const { return fmt::format("I(p.w[{}])", at); }
   int access_word(int access) const { return p_.access + p_.access_words * access; }
   bool row_access(int access) const { return ir_.accesses[access].outer && ir_.walk != Walk::map; }
-  /// An access read or written as one vector.
+  /// Whether an access is loaded or stored as one vector.
   bool vectorized(int access) const {
     const Access& a = ir_.accesses[access];
     return ir_.schedule.vector > 1 && a.vector && !row_access(access) && a.step == Access::Step::unit &&
@@ -76,7 +76,7 @@ class CudaPrinter {
   std::string coordinates(const std::string& linear, const char* prefix, int shape_word, int count) const {
     std::string out;
     if (count == 0) return out;
-    // Unsigned division is the cheaper one.
+    // Unsigned division is cheaper than signed.
     const char* type = ir_.schedule.wide ? "u64" : "u32";
     out += fmt::format("{} {}_rest = {};\n", type, prefix, linear);
     for (int d = count - 1; d > 0; --d)
@@ -85,7 +85,7 @@ class CudaPrinter {
     return out;
   }
 
-  /// The address of an access at kept coordinates x and reduced coordinates y, with its inner step.
+  /// Declares the pointer of an access at kept coordinates x and reduced coordinates y, and its inner step.
   std::string pointer(int access, int kept, int reduced, const std::string& extra = "") const {
     const Access& a = ir_.accesses[access];
     const int w = access_word(access);
@@ -118,7 +118,7 @@ class CudaPrinter {
       if (o.stage == stage && o.predicate != kNone) predicated_.insert(o.access);
   }
 
-  /// One vector of elements: vector loads, the body for each u, vector stores.
+  /// The statements for one vector of elements: vector loads, the body for each u, vector stores.
   std::string vector_body(int stage, const std::set<int>& used, const std::string& head, const std::string& sink,
                           const std::string& before_stores = "", const std::string& after_stores = "") const {
     std::string load, store;
@@ -138,8 +138,8 @@ class CudaPrinter {
            before_stores + store + after_stores;
   }
 
-  /// Tells whether a map is worth a body of fast forms. What such a body computes may be wrong before it is done again, so nothing may
-  /// depend on it that is not: an address, a place to write, a value that is written over.
+  /// Tells whether a map gets a body of fast forms. Such a body may compute wrong values, which are then computed again. So no address, no
+  /// output position and no overwritten input may depend on them.
   bool has_fast_body() const {
     if (body_.count_fast(0, false) < kFewFast || ir_.checked || !ir_.users.empty()) return false;  // a user's function runs once
     for (const Value& x : ir_.values)
@@ -149,8 +149,8 @@ class CudaPrinter {
     return true;
   }
 
-  /// A block's square of the last two axes: operands that lie along the axis before the last one are read along it, put into shared memory,
-  /// and read from there along the last one.
+  /// A block handles a square of the last two axes: operands that are contiguous along the axis before the last one are read along it into
+  /// shared memory, and then read from there along the last axis.
   std::string tiles(const std::set<int>& used) const {
     const int inner = ir_.kept - 1, side = ir_.schedule.tile, rows = kCudaBlock / side;
     const char* type = ir_.schedule.wide ? "u64" : "u32";
@@ -175,7 +175,7 @@ class CudaPrinter {
           "__shared__ __align__(16) unsigned char m{0}[sizeof({1}) * kSide * (kSide + 1)];\n"
           "{1} (&s{0})[kSide][kSide + 1] = *reinterpret_cast<{1} (*)[kSide][kSide + 1]>(m{0});\n",
           a, name);
-      // All loads of a thread are under way before the first is stored.
+      // A thread issues all its loads before it stores the first.
       loads += fmt::format(
           "{{\n{0} held[kSide / kRows];\n#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) {{\n"
           "const I x{1} = top + c, x{2} = left + r + k * kRows;\nif (x{1} < height && x{2} < width) {{\n{3}held[k] = q{4}[0];\n}}\n}}\n"
@@ -200,16 +200,16 @@ class CudaPrinter {
       for (int a : used) all += pointer(a, ir_.kept, 0);
       return all;
     };
-    // The grid covers all. A loop that runs once would be unrolled, and take the compiler half its time.
+    // The grid covers all elements. A loop that runs once would be unrolled, which takes half of the compile time.
     const std::string walk = fmt::format("if (const I i = I(blockIdx.x) * {0} + threadIdx.x; i < total) {{\n", kCudaBlock);
     const char* type = ir_.schedule.wide ? "u64" : "u32";
-    const bool line = inner == 0 && v > 1;  // its last vector may not be whole
-    // The elements of one vector at once; where `good` says no, one by one.
+    const bool line = inner == 0 && v > 1;  // the last vector may be partial
+    // Handles the elements of a vector together; where `good` is false, one by one.
     auto body = [&] {
       if (!fast && v == 1) return vector_body(0, used, "", "");
       std::string good = line ? "i < whole" : "true", all = "#ifndef BC_QUICK\n";
       if (fast) {
-        // Elements are done again where a fast form met an argument out of its range.
+        // Elements are computed again where a fast form got an argument out of its range.
         body_.fast = true;
         const std::string condition = body_.fast_condition(0, false);
         if (!condition.empty()) good = line ? good + " && " + condition : condition;
@@ -262,7 +262,7 @@ class CudaPrinter {
     return out;
   }
 
-  /// The ticket that tells the block which finishes last, for the counter numbered `index`.
+  /// The statements that find out whether this block finishes last, using counter `index`.
   std::string ticket(const std::string& index, const std::string& leader) const {
     return fmt::format(
         "__shared__ bool last;\n__threadfence();\n__syncthreads();\nif ({0}) {{\nu32* counter = reinterpret_cast<u32*>(p.w[{1}]) + {2};\n"
@@ -271,7 +271,7 @@ class CudaPrinter {
         leader, p_.tickets, index, word(p_.segments));
   }
 
-  /// What a thread holds of a tile: an array for each accumulator of a stage, and the statements that fill element `e`.
+  /// A thread's part of a tile: an array for each accumulator of a stage, and the statements that fill element `e`.
   struct Tile {
     std::string buffers, sink;
   };
@@ -291,7 +291,7 @@ class CudaPrinter {
   }
   /// The index of a row's state among those of its group, where a group has several rows.
   const char* of_row() const { return ir_.schedule.rows > 1 ? "[j]" : ""; }
-  /// Joins `count` of the elements that a thread holds, whose first vector lies at `at` of the row, into its states.
+  /// Joins `count` of a thread's elements, whose first vector is at index `at` of the row, into its states.
   std::string join_tile(int stage, int elements, const std::string& count, const std::string& at) const {
     std::string out;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
@@ -307,7 +307,7 @@ class CudaPrinter {
                        ir_.schedule.rows);
   }
 
-  /// A block's groups have squares of rows that lie in a square themselves, so that what they share comes from near memory.
+  /// The squares of a block's groups form a larger square, so that the operands that they share come from the cache.
   std::string square_of_rows() const {
     const int inner = ir_.kept - 1;
     const Schedule::Square groups = ir_.schedule.groups_of_block();
@@ -326,7 +326,7 @@ class CudaPrinter {
     return out + coordinates("rest", "x", p_.kept_shape, inner - 1);
   }
 
-  /// Totals of a group's square: each lane finishes the rows that it has the totals of.
+  /// Computes the totals of a group's square; each lane finishes the rows whose totals it holds.
   std::string join_square() const {
     const int g = ir_.schedule.group, rows = ir_.schedule.rows_of_group(), held = std::max(1, rows / g), lanes = std::max(1, g / rows);
     return fmt::format(
@@ -370,14 +370,15 @@ class CudaPrinter {
           fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\nconst I x{} = first + j;\n", ir_.schedule.rows, ir_.kept - 1);
       end_row = "}\n";
     }
-    // Threads past the last row walk that row too where its result is used as an index: without a row they would find a wrong one.
+    // If a row's result is used as an index, threads past the last row process the last row too: without a row they would report a wrong
+    // index.
     const bool all_walk = ir_.schedule.segmented || ir_.checked;
-    // What later stages take from earlier ones stays in registers.
+    // Values that later stages reuse stay in registers.
     std::set<int> kept;
     for (const Value& x : ir_.values)
       if (x.kind == Value::Kind::register_cached) kept.insert(x.args[0]);
     for (int k : kept) out += fmt::format("{} k{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
-    std::set<int> declared;  // what several stages read once a row
+    std::set<int> declared;  // per-row accesses that several stages read
     for (int s = 0; s < ir_.stages; ++s) {
       find_predicated(s);
       const std::set<int> used = body_.accesses(s, false);
@@ -393,7 +394,7 @@ class CudaPrinter {
       if (walks) {
         std::string pointers;
         for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
-        // The vector at r of the row.
+        // The statements for the vector at index r of the row.
         const auto vector_at = [&](const char* index, const std::string& sink) {
           return coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers + vector_body(s, used, index, sink);
         };
@@ -411,8 +412,8 @@ class CudaPrinter {
           out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v,
                              join_tile(s, held_elements, all_walk ? "m" : "there ? m : 0", fmt::format("base + lane * {}", v)));
         } else {
-          // All loads of a whole tile are under way before the first is waited for. What is left goes vector by vector: the order is the
-          // same, but for moments, which are those of whole tiles. A quick compile has all go vector by vector.
+          // All loads of a full tile are issued before the first is used. The remainder is processed vector by vector, in the same order,
+          // except for moments, which are computed for full tiles. A quick compile processes everything vector by vector.
           const Tile rest = tile_of(s, v);
           const char* walks_on = all_walk ? "" : "there && ";
           const bool moments = has_moments(s);
@@ -491,7 +492,7 @@ class CudaPrinter {
     out += coordinates("r", "y", p_.reduced_shape, ir_.reduced);
     for (int a : used) out += pointer(a, ir_.kept, ir_.reduced);
     out += vector_body(0, used, "", sink) + "}\n}\n}\n";
-    // Partials lie column beside column, so that neighbouring threads write and read neighbours.
+    // Partial results of neighbouring columns are adjacent, so that neighbouring threads access neighbouring memory.
     const std::string items = fmt::format("{} * segs", word(p_.kept_size));
     const auto place = [&](size_t k, const char* seg) {
       return partial(static_cast<int>(k), fmt::format("i64({}) * {} + i64(outer) * width + column + u", seg, word(p_.kept_size)), items);

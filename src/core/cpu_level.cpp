@@ -16,7 +16,7 @@ struct Choice {
 #if defined(__x86_64__)
 CpuLevel processor_level() {
   const auto all = [](auto... there) { return (there && ...); };
-  // A virtual machine may hide a part of a level that no loop here uses, so the parts that are used are asked for one by one.
+  // A virtual machine may hide instruction sets of a level that no loop here uses, so only those in use are tested, one by one.
   if (!all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"), __builtin_cpu_supports("f16c"))) return CpuLevel::baseline;
   if (!all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512bw"), __builtin_cpu_supports("avx512dq"),
            __builtin_cpu_supports("avx512vl")))
@@ -31,7 +31,7 @@ Choice choose() {
   const char* text = std::getenv("BROADCLOTH_CPU");
   if (text == nullptr || *text == 0 || std::string_view(text) == "native") return {processor_level(), nullptr};
 #if defined(__x86_64__)
-  // Generated code may use everything of a level that is asked for by name.
+  // When the user names a level, generated code may use all of it, so the processor must have all of it.
   struct Level {
     CpuLevel level;
     const char* name;

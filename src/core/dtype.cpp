@@ -18,7 +18,7 @@ constexpr DTypeInfo kInfo[kDTypeCount] = {
 #undef BC_DTYPE
 };
 
-// The value range of a type, coarse enough to order them: bits of exact integers (mantissa) and of exponent.
+// The value range of a type, as far as safe casts compare it: the bits of exact integers (mantissa) and of the exponent.
 struct Range {
   bool sign, complex, floating;
   int integer_bits, exponent;
@@ -35,7 +35,7 @@ constexpr bool safe(DType from, DType to) {
   if (from == to) return true;
   if (from == DType::b1) return true;
   if (to == DType::b1) return false;
-  // As ml_dtypes has it: integers of 8 bits go to an 8-bit float, and that to the types that it computes in.
+  // As in ml_dtypes: only 8-bit integers cast safely to an 8-bit float, and an 8-bit float casts safely only to float32 and wider types.
   if (is_float8(to)) return from == DType::i8 || from == DType::u8;
   if (is_float8(from)) return range(to).integer_bits >= 24 && range(to).floating;
   const Range f = range(from), t = range(to);
@@ -95,7 +95,7 @@ const DTypeInfo& info(DType t) {
   static std::atomic<const DTypeInfo*> known[256];
   std::atomic<const DTypeInfo*>& place = known[static_cast<uint8_t>(t)];
   if (const DTypeInfo* found = place.load(std::memory_order_acquire)) return *found;
-  // Made once for each unit of a process, whoever comes first, and kept.
+  // Each unit's names are built once, at the first request of any thread, and kept until the process ends.
   const TimeUnit unit = unit_of(t);
   const std::string brackets = unit.base == TimeBase::generic ? "" : "[" + to_string(unit) + "]";
   const bool date = is_datetime(t);

@@ -15,7 +15,7 @@ enum class ErrorKind {
 };
 // clang-format on
 
-/// An error of broadcloth: `op: what was expected, got what came`.
+/// An error of broadcloth. Its message has the form "op: expected X, got Y".
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::string message) : std::runtime_error(std::move(message)), kind_(kind) {}
@@ -32,7 +32,7 @@ template <class... Args>
 
 }  // namespace bc
 
-/// Raises `bc::Error` of ErrorKind::`kind` unless `condition` holds; the text is formatted only then.
+/// Throws `bc::Error` of ErrorKind::`kind` unless `condition` holds; the message is formatted only when it throws.
 #define BC_CHECK(condition, kind, ...)                 \
   do {                                                 \
     if (!(condition)) [[unlikely]]                     \

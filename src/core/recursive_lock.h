@@ -8,8 +8,9 @@
 
 namespace bc {
 
-/// std::recursive_mutex in two atomic operations while nobody else wants it. A word of 32 bits, so that waiting is one futex; a forked
-/// child makes a new one in its place. Locked and unlocked by code of libbroadcloth alone: a thread's mark has one address in each library.
+/// A recursive mutex that takes two atomic operations when it is not contended. Its state is a 32-bit word, so that a waiting thread sleeps
+/// on one futex; a forked child constructs a new lock in its place. Only libbroadcloth may lock and unlock it: another shared library would
+/// have its own `mark_` for the same thread.
 class RecursiveLock {
  public:
   RecursiveLock() = default;
@@ -17,7 +18,7 @@ class RecursiveLock {
   RecursiveLock& operator=(const RecursiveLock&) = delete;
 
   void lock() {
-    // Only the owner can find its own mark here.
+    // Only the owning thread can read its own mark here, so a relaxed load is enough.
     if (owner_.load(std::memory_order_relaxed) == &mark_) {
       ++depth_;
       return;
@@ -46,7 +47,7 @@ class RecursiveLock {
     if (state_.exchange(kFree, std::memory_order_release) == kWanted) [[unlikely]]
       syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
-  /// True where the owner has locked it more than once: an unlock lets nobody in yet.
+  /// True when the owner has locked it more than once: the next unlock does not release it yet.
   bool nested() const { return depth_ != 0; }
 
  private:
@@ -58,15 +59,16 @@ class RecursiveLock {
       if (state_.compare_exchange_weak(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) return;
       __builtin_ia32_pause();
     }
-    // Who has slept cannot know whether others sleep still, so it leaves the word as wanted.
+    // A thread that has slept cannot know whether other threads still sleep, so it sets the state to kWanted: its unlock wakes the next
+    // one.
     while (state_.exchange(kWanted, std::memory_order_acquire) != kFree)
       syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kWanted, nullptr, nullptr, 0);
   }
 
-  [[gnu::tls_model("initial-exec")]] static constinit inline thread_local char mark_ = 0;  // its address names the thread
+  [[gnu::tls_model("initial-exec")]] static constinit inline thread_local char mark_ = 0;  // its address identifies the thread
   std::atomic<uint32_t> state_{kFree};
   std::atomic<const void*> owner_{nullptr};
-  uint32_t depth_ = 0;  ///< times the owner locked it again
+  uint32_t depth_ = 0;  ///< how many times the owner has locked it again
 };
 
 }  // namespace bc

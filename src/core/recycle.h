@@ -5,7 +5,7 @@
 
 namespace bc {
 
-/// A thread's freed blocks of one type, kept for its next ones: a few instructions where malloc takes fifty. T names the list.
+/// A thread-local free list of memory for objects of type T: reusing a freed block takes a few instructions where malloc takes fifty.
 template <class T>
 class Recycler {
  public:
@@ -30,7 +30,7 @@ class Recycler {
 
  private:
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  static constexpr uint32_t kKept = 0;  // a block used again would hide what these look for
+  static constexpr uint32_t kKept = 0;  // reuse of blocks would hide errors from the sanitizers
 #else
   static constexpr uint32_t kKept = 256;
 #endif
@@ -42,7 +42,7 @@ class Recycler {
     uint32_t count = 0;
     bool watched = false, ended = false;
   };
-  /// Gives the list back when its thread ends.
+  /// Frees the list when its thread ends.
   struct Watch {
     ~Watch() {
       list_.ended = true;
@@ -61,7 +61,7 @@ class Recycler {
     return !list_.ended;
   }
 
-  // Found without a call, in the small room that every thread has for libraries opened at run time.
+  // initial-exec: found without a call. It takes static TLS space, which libraries opened by dlopen share, so it must stay small.
   [[gnu::tls_model("initial-exec")]] static constinit inline thread_local List list_{};
 };
 

@@ -5,13 +5,13 @@
 
 namespace bc {
 
-/// An object that counts its owners inside itself.
+/// Base class of objects with an intrusive reference count.
 class RefCounted {
  public:
   void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
   /// Tells whether this was the last owner.
   bool drop() const { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  /// Becomes an owner unless the last one has gone already; for weak pointers that are guarded by a lock.
+  /// Adds an owner unless the count is 0 already; for weak pointers that a lock guards.
   bool try_retain() const {
     uint32_t n = refs_.load(std::memory_order_relaxed);
     while (n != 0)
@@ -19,7 +19,7 @@ class RefCounted {
     return false;
   }
   uint32_t refs(std::memory_order order = std::memory_order_relaxed) const { return refs_.load(order); }
-  /// retain() for the one who made the object, before any other thread knows it.
+  /// retain() for a new object that no other thread knows yet; needs no atomic addition.
   void retain_first() const { refs_.store(1, std::memory_order_relaxed); }
 
  protected:
@@ -32,7 +32,7 @@ class RefCounted {
   mutable std::atomic<uint32_t> refs_{0};
 };
 
-/// A RefCounted object to which nobody keeps weak pointers: its only owner needs no atomic exchange to know that it is the last.
+/// A RefCounted object without weak pointers: when the count is 1, its only owner can drop it without an atomic subtraction.
 class OwnedCounted : public RefCounted {
  public:
   bool drop() const { return refs(std::memory_order_acquire) == 1 || RefCounted::drop(); }
@@ -42,7 +42,7 @@ class OwnedCounted : public RefCounted {
   ~OwnedCounted() = default;
 };
 
-/// A counted pointer to a RefCounted object; `destroy(T*)` is found by argument-dependent lookup when the last one goes.
+/// A smart pointer to a RefCounted object. The last Ref calls `destroy(T*)`, found by argument-dependent lookup.
 template <class T>
 class Ref {
  public:

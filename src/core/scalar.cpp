@@ -40,8 +40,8 @@ struct bfloat16 {
   }
 };
 
-/// 8 bits: a sign, an exponent and `kMantissa` bits, rounded to nearest even. What is larger than the numbers becomes `kBeyond` (an
-/// infinity, or NaN in a type that has none).
+/// 8 bits: a sign, an exponent and `kMantissa` bits, rounded to nearest even. A value above the largest finite one becomes `kBeyond`
+/// (infinity, or NaN in a type without infinity).
 template <int kMantissa, int kBias, uint8_t kBeyond, uint8_t kNan>
 struct float8 {
   uint8_t bits = 0;
@@ -53,7 +53,7 @@ struct float8 {
     if (a != 0) std::frexp(a, &exponent);
     const int unit = std::max(exponent - 1, 1 - kBias) - kMantissa;  // the exponent of the last place
     const double steps = std::nearbyint(std::ldexp(a, -unit));       // at most 2^(kMantissa + 1)
-    // Adding the steps to the exponent's field carries into it where they are a power of two more.
+    // Where rounding reaches the next power of two, this addition carries into the exponent field.
     const double code = steps + std::ldexp(std::max(unit + kMantissa + kBias - 1, 0), kMantissa);
     bits = static_cast<uint8_t>(sign | (v != v ? kNan : code < kBeyond ? static_cast<uint8_t>(code) : kBeyond));
   }
@@ -75,7 +75,8 @@ constexpr bool is_own_float = std::is_same_v<T, bfloat16> || std::is_same_v<T, f
 template <class T, class From>
 T convert(From v) {
   if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>) {
-    // Out of range a float's conversion is undefined in C++; x86 gives the lowest integer of 32 or 64 bits, cut to the type's width.
+    // C++ leaves the conversion of a float out of range undefined; x86 gives the lowest 32- or 64-bit integer, truncated to the type's
+    // width.
     if (!(v >= -9223372036854775808.0 && v < 18446744073709551616.0)) return static_cast<T>(std::numeric_limits<int64_t>::min());
     return v < 0 ? static_cast<T>(static_cast<int64_t>(v)) : static_cast<T>(static_cast<uint64_t>(v));
   } else {

@@ -32,16 +32,16 @@ struct Scalar {
   double as_double() const {
     return dtype == DType::f64 || dtype == DType::c128 ? f : dtype == DType::u64 ? static_cast<double>(u) : static_cast<double>(i);
   }
-  /// The same bits (so NaN equals itself, and 0.0 is not -0.0).
+  /// Compares bits: NaN equals itself, and 0.0 differs from -0.0.
   bool operator==(const Scalar& o) const {
     return dtype == o.dtype && u == o.u && std::bit_cast<uint64_t>(imag) == std::bit_cast<uint64_t>(o.imag);
   }
 
-  /// Writes the value as an element of `to` (C's conversion; half types round to nearest even). `bytes` has room for 16.
+  /// Writes the value as an element of dtype `to` (C's conversion; half types round to nearest even). `bytes` must have room for 16 bytes.
   void store(DType to, void* bytes) const;
-  /// Reads an element.
+  /// Reads an element of dtype `from`.
   static Scalar load(DType from, const void* bytes);
-  /// Tells whether an integer fits the integer type; floats and bools always do.
+  /// Tells whether an integer fits the integer type `to`; every value fits a float and bool.
   bool fits(DType to) const;
 
  private:

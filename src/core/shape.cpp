@@ -15,7 +15,7 @@ int64_t detail::checked_product(const Dims& shape) {
   for (int64_t d : shape) {
     BC_CHECK(d >= 0, Value, "negative dimensions are not allowed");
     empty |= d == 0;
-    // Strides are products of the extents beside those of 0.
+    // An extent of 0 does not count: the strides of an empty array are products of the other extents, which must not overflow.
     if (d > 0) overflow |= __builtin_mul_overflow(n, d, &n);
   }
   if (overflow) raise_too_big();
@@ -103,7 +103,7 @@ bool reshape_layout(const Layout& from, const Dims& shape, Layout* to) {
   to->strides = contiguous_strides(shape);
   if (from.size() == 0) return true;
   if (is_contiguous(from.shape, from.strides)) return true;
-  // Walk both shapes together: every group of old axes that makes a group of new ones must itself be one contiguous run.
+  // Walk both shapes together: a group of old axes that becomes a group of new axes must be one contiguous run.
   Dims old_shape, old_strides;
   for (int i = 0; i < from.ndim(); ++i)
     if (from.shape[i] != 1) {
@@ -155,7 +155,7 @@ bool may_overlap(const Layout& a, const Layout& b) {
   bounds(a, &alow, &ahigh);
   bounds(b, &blow, &bhigh);
   if (alow > ahigh || blow > bhigh || ahigh < blow || bhigh < alow) return false;
-  // All elements of both lie on one grid of step g; they meet only where the offsets agree modulo g.
+  // All elements of both layouts lie on a grid of step g; the layouts can share an element only where their offsets are equal modulo g.
   int64_t g = 0;
   for (const Layout* l : {&a, &b})
     for (int i = 0; i < l->ndim(); ++i)
@@ -170,7 +170,7 @@ bool self_overlaps(const Layout& layout) {
     if (layout.shape[i] > 1) axes.emplace_back(std::abs(layout.strides[i]), layout.shape[i]);
   }
   std::sort(axes.begin(), axes.end());
-  int64_t reach = 0;  // the largest distance that the smaller axes span; the next stride must step beyond it
+  int64_t reach = 0;  // the largest distance that the axes with smaller strides span; the next stride must be larger
   for (auto [stride, extent] : axes) {
     if (stride <= reach) return true;
     reach += stride * (extent - 1);
@@ -188,7 +188,7 @@ Dims memory_order(const Dims& strides) {
 
 namespace {
 
-/// Whether every operand that steps along both axes takes wider steps along `a`; nullopt where none does.
+/// Whether every operand that steps along both axes has the larger stride along `a`; nullopt where no operand steps along both.
 std::optional<bool> wider(int a, int b, std::span<const Dims> strides) {
   bool known = false, all = true;
   for (const Dims& s : strides) {
@@ -199,7 +199,8 @@ std::optional<bool> wider(int a, int b, std::span<const Dims> strides) {
   return known ? std::optional(all) : std::nullopt;
 }
 
-/// Puts an axis behind those placed, or as far before as `passes` says without a no; where it says nothing it decides nothing.
+/// Inserts an axis after the placed ones, then moves it forward past each axis for which `passes` is true, up to the first for which it is
+/// false. nullopt neither moves the axis nor stops it.
 template <class Passes>
 void place(Dims* placed, int axis, Passes passes) {
   int at = placed->size();
@@ -295,7 +296,8 @@ bool axis_map(const Dims& base_shape, const Layout& view, AxisMap* map) {
     rest %= base[k];
   }
   if (rest != 0) return false;
-  // Give each view axis to the base axis whose stride divides its own and within whose extent its walk stays, widest base stride first.
+  // Assigns each view axis to a base axis whose stride divides the view's and whose extent contains the view's steps; the largest base
+  // stride is tried first.
   for (int j = 0; j < view.ndim(); ++j) {
     if (view.shape[j] == 1 || view.strides[j] == 0) continue;
     bool placed = false;

@@ -15,19 +15,19 @@ inline constexpr int kMaxDims = 64;
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // places past the size are copied with the others
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // uninitialized elements past the size are copied with the others
 #endif
 /// A short list of extents, strides or axes; up to six stay inside the object.
 class Dims {
  public:
-  Dims() {}  // NOLINT(modernize-use-equals-default): leaves the places inside as they are, also in constants
+  Dims() {}  // NOLINT(modernize-use-equals-default): leaves inline_ uninitialized, also in constants
   explicit Dims(int n, int64_t value = 0) { resize(n, value); }
   Dims(std::initializer_list<int64_t> values) : Dims(std::span<const int64_t>(values.begin(), values.size())) {}
   explicit Dims(std::span<const int64_t> values) {
     resize(static_cast<int>(values.size()));
     std::copy(values.begin(), values.end(), data());
   }
-  // All places inside are copied, used or not: three vector moves, where a loop or a call costs more.
+  // Copies all of inline_, used or not: three vector moves cost less than a loop or a call.
   Dims(const Dims& o) : size_(o.size_) {
     if (!o.heap_) [[likely]]
       std::memcpy(inline_, o.inline_, sizeof(inline_));
@@ -78,7 +78,7 @@ class Dims {
   int64_t& back() { return data()[size_ - 1]; }
   int64_t back() const { return data()[size_ - 1]; }
 
-  /// Grows or shrinks; new places hold `value`. Kept values stay. Throws ValueError over kMaxDims.
+  /// Grows or shrinks; new elements are `value`, the others stay. Throws ValueError over kMaxDims.
   void resize(int n, int64_t value = 0) {
     BC_CHECK(n <= kMaxDims, Value, "array: expected at most {} dimensions, got {}", kMaxDims, n);
     if (n > kInline && !heap_) {
@@ -118,7 +118,7 @@ class Dims {
 
   int32_t size_ = 0;
   int64_t* heap_ = nullptr;
-  int64_t inline_[kInline];  // places from size_ on hold anything
+  int64_t inline_[kInline];  // elements from size_ on are uninitialized
 };
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
@@ -127,7 +127,7 @@ class Dims {
 namespace detail {
 int64_t checked_product(const Dims& shape);
 }
-/// Number of elements. Throws ValueError for a negative extent, and when it does not fit 63 bits.
+/// Number of elements. Throws ValueError for a negative extent, and when the number does not fit 63 bits.
 inline int64_t product(const Dims& shape) {
   return shape.size() == 1 && shape[0] >= 0 ? shape[0] : shape.empty() ? 1 : detail::checked_product(shape);
 }
@@ -153,53 +153,52 @@ bool is_f_contiguous(const Dims& shape, const Dims& strides);
 
 /// NumPy's broadcast of two shapes. Throws ValueError naming `op` and both shapes.
 Dims broadcast_shapes(const char* op, const Dims& a, const Dims& b);
-/// The strides of a layout when it is broadcast to `shape` (0 along stretched axes). Throws ValueError when it cannot be.
+/// The strides of a layout when it is broadcast to `shape` (0 along stretched axes). Throws ValueError when it cannot be broadcast.
 Dims broadcast_strides(const char* op, const Layout& layout, const Dims& shape);
 
-/// Normalises a possibly negative axis. Throws AxisError in NumPy's words.
+/// Normalises a possibly negative axis. Throws AxisError with NumPy's message.
 int normalize_axis(int64_t axis, int ndim, const char* op);
 
 /// The layout of the same elements under another shape without a copy; false when a copy is needed.
 bool reshape_layout(const Layout& from, const Dims& shape, Layout* to);
 
-/// The lowest and highest element reached, inclusive; for an empty layout low > high.
+/// The lowest and the highest element index that the layout reaches, inclusive; for an empty layout low > high.
 void bounds(const Layout& layout, int64_t* low, int64_t* high);
 
-/// Tells whether two layouts of one storage can touch the same element. May answer "yes" too often, never "no" wrongly:
+/// Tells whether two layouts of one storage can touch the same element. May answer true too often, but never false wrongly: it compares the
 /// bounds first, then the common divisor of all strides.
 bool may_overlap(const Layout& a, const Layout& b);
 
 /// Tells whether two different indices of the layout can reach the same element (a broadcast or a sliding window).
 bool self_overlaps(const Layout& layout);
 
-/// An order of axes lists them from the outermost (the one with the widest steps in memory) to the innermost.
-/// NumPy's order 'K' for one array: by the size of its strides; axes of equal ones stay as they are.
+/// An order of axes lists them from the outermost (the one with the widest steps in memory) to the innermost. NumPy's order 'K' for one
+/// array: by the size of its strides; axes of equal strides keep their order.
 Dims memory_order(const Dims& strides);
-/// NumPy's order 'K' for an op: an axis lies outside a later one unless all operands that step along both take wider steps along that.
-/// `strides` are broadcast to the op's shape, 0 along axes of extent 1 (moving_strides).
+/// NumPy's order 'K' for an op: an axis stays outside a later axis unless every operand that steps along both has larger strides along the
+/// later one. `strides` are broadcast to the op's shape, 0 along axes of extent 1 (moving_strides).
 Dims operands_order(std::span<const Dims> strides, int ndim);
-/// The same for what is joined along an axis. Where no operand tells, another order comes out.
+/// NumPy's order 'K' of a concatenation. It differs from operands_order where no operand decides between two axes.
 Dims joined_order(std::span<const Dims> strides, int ndim);
 /// The strides with 0 for axes of extent 1.
 Dims moving_strides(const Dims& shape, Dims strides);
-/// The axes as they come: C's order.
+/// True for the axes 0, 1, 2, ...: C order.
 bool is_ascending(const Dims& axes);
 Dims reversed_axes(int ndim);
-/// Where each axis of an order is found in it.
+/// The inverse permutation: element a is the position of axis a in `axes`.
 Dims inverse_axes(const Dims& axes);
 /// Axis k of the result is axis axes[k] of `layout`.
 Layout transposed(const Layout& layout, const Dims& axes);
 
-/// Drops axes of extent 1 and joins neighbours that every one of the given stride lists walks as one. Order is kept.
+/// Drops axes of extent 1 and merges neighbouring axes that are one contiguous run in every stride list. The order of axes is kept.
 void collapse(Dims* shape, std::span<Dims*> strides);
 
-/// How the axes of a storage's own C-contiguous shape are walked by a view of it: along base axis k the coordinate is
-/// start[k] + step[k] * index[axis[k]], or start[k] where axis[k] < 0.
+/// A view described by the axes of its C-contiguous base: along base axis k the coordinate is start[k] + step[k] * index[axis[k]], or
+/// start[k] where axis[k] < 0.
 struct AxisMap {
   Dims start, step, axis;
 };
-/// Recovers the axis map of a view over a C-contiguous base; false when the view is no per-axis map of it (some reshapes, windows,
-/// diagonals).
+/// Finds the AxisMap of a view of a C-contiguous base; false when no such map exists (some reshapes, sliding windows, diagonals).
 bool axis_map(const Dims& base_shape, const Layout& view, AxisMap* map);
 
 }  // namespace bc

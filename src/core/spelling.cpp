@@ -6,7 +6,7 @@
 namespace bc {
 namespace {
 
-/// Edits from one name to the other; two neighbours that change places are one.
+/// The edit distance; swapping two neighbouring letters counts as one edit.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;

@@ -5,8 +5,8 @@
 
 namespace bc {
 
-/// The candidate that is nearest to a name in letters that were changed, added, left out or exchanged with a neighbour (Damerau 1964);
-/// empty where none is near enough to have been meant.
+/// The candidate with the smallest edit distance to a name, counting changed, added, missing and swapped letters (Damerau 1964); empty
+/// where no candidate is close enough.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace bc

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kBases[] = {"Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"};
 constexpr int kBaseCount = 14;
 
-/// The units of this process, by number: first the plain ones, then multiples as they come up.
+/// The units of this process by number: first the base units, then multiples of them in the order of first use.
 struct Units {
   std::array<TimeUnit, kTimeUnits> unit;
   std::atomic<int> count{kBaseCount};
@@ -42,13 +42,14 @@ int number_of(TimeUnit wanted) {
   return n;
 }
 
-/// How many of the next finer base a base has; 0 between months and weeks.
+/// How many of the next finer unit make one of `b`; 0 between months and weeks, whose ratio is not constant.
 int64_t finer(TimeBase b) {
   constexpr int64_t steps[] = {12, 0, 7, 24, 60, 60, 1000, 1000, 1000, 1000, 1000, 1000};
   return steps[static_cast<int>(b)];
 }
 
-/// count x base as a number of a finer base; nullopt where it does not fit 63 bits. `from` and `to` lie on one side of the calendar.
+/// Converts `count` of `from` to the finer base `to`; nullopt where the result does not fit 63 bits. Both are calendar bases (years,
+/// months), or neither is.
 std::optional<int64_t> in_base(int64_t count, TimeBase from, TimeBase to) {
   for (int b = static_cast<int>(from); b < static_cast<int>(to); ++b)
     if (__builtin_mul_overflow(count, finer(TimeBase(b)), &count)) return std::nullopt;
@@ -63,7 +64,7 @@ std::optional<int64_t> in_base(int64_t count, TimeBase from, TimeBase to) {
   raise(ErrorKind::Type, "The DTypes {} and {} do not have a common DType", info(a).name, info(b).name);
 }
 
-/// How many steps of a unit from weeks on one of years or months has in the mean of 400 years, as NumPy counts.
+/// How many `unit`s (weeks or finer) one `calendar` unit (years or months) has on average over 400 years, as NumPy computes it.
 TimeFactor mean_length(TimeUnit calendar, TimeUnit unit) {
   const bool weeks = unit.base == TimeBase::week;
   const std::optional<int64_t> of_day = weeks ? 1 : in_base(1, TimeBase::day, unit.base);
@@ -77,7 +78,7 @@ TimeFactor mean_length(TimeUnit calendar, TimeUnit unit) {
   return {numerator / divisor, denominator / divisor};
 }
 
-/// Whether each step of `from` is a whole number of steps of `to`.
+/// Whether one `from` is a whole number of `to`.
 bool divides(TimeUnit from, TimeUnit to) {
   if (from.base == TimeBase::generic) return true;
   if (to.base == TimeBase::generic) return false;
@@ -93,7 +94,6 @@ TimeUnit unit_of(DType t) { return units().unit[static_cast<int>(t) % kTimeUnits
 
 DType datetime_type(TimeUnit unit) { return DType(static_cast<int>(DType::first_datetime) + number_of(unit)); }
 DType timedelta_type(TimeUnit unit) { return DType(static_cast<int>(DType::first_timedelta) + number_of(unit)); }
-DType with_unit(DType t, TimeUnit unit) { return is_datetime(t) ? datetime_type(unit) : timedelta_type(unit); }
 
 const char* base_name(TimeBase base) { return kBases[static_cast<int>(base)]; }
 
@@ -133,7 +133,7 @@ TimeUnit common_unit(TimeUnit a, TimeUnit b, bool exact) {
              "Cannot get a common metadata divisor for Numpy datetime metadata [{}] and [{}] because they have incompatible nonlinear base "
              "time units.",
              to_string(a), to_string(b));
-    // There is no even factor; NumPy counts months and years as weeks here.
+    // Months and years have no constant length; NumPy counts them in weeks here.
     a.base = TimeBase::week;
   }
   const std::optional<int64_t> fine = in_base(a.count, a.base, b.base);

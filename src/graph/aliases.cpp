@@ -12,16 +12,16 @@
 namespace bc {
 namespace {
 
-/// Buffers that overlap, one with the next, and who used any of them.
+/// A set of overlapping buffers (each overlaps another one of the set), and their shared uses.
 struct Group {
   uintptr_t low, high;
   std::vector<const Buffer*> buffers;
-  Uses uses;  ///< guarded by the device's lock, as a buffer's own
+  Uses uses;  ///< guarded by the device's lock, like Buffer::uses
 };
 
-/// The groups of a device by their first address, which do not overlap each other, and by their buffers.
+/// The groups of a device, by their first address and by buffer. Groups do not overlap each other.
 struct Groups {
-  std::mutex mutex;  ///< taken last
+  std::mutex mutex;  ///< taken after all other locks
   std::map<uintptr_t, std::shared_ptr<Group>> by_low;
   std::unordered_map<const Buffer*, std::shared_ptr<Group>> by_buffer;
 };
@@ -31,9 +31,10 @@ Groups& groups(Device device) {
   return all[device.index];
 }
 
-std::atomic<size_t> known{0};  // buffers that are in a group
+std::atomic<size_t> known{0};  // number of buffers that are in a group
 
-/// Puts a buffer into the group of all that it overlaps, which are then one, and gives the groups that have become a part of it.
+/// Adds a buffer to the group that it overlaps and merges all groups that it overlaps into one (`joined`). Returns the groups that were
+/// merged into it.
 std::vector<std::shared_ptr<Group>> join(const Buffer& buffer, std::shared_ptr<Group>* joined) {
   Groups& g = groups(buffer.device);
   uintptr_t low = reinterpret_cast<uintptr_t>(buffer.ptr), high = low + buffer.bytes;
@@ -93,7 +94,7 @@ void share_uses(Tape& t, Buffer& buffer) {
     uses.write = {&t, t.submit()};
     add_reads(uses, from);
   };
-  // Memory of ours that nobody is noted for was the default stream's.
+  // Our own memory without a recorded use was used by the default stream only.
   if (!buffer.release && !buffer.uses.write.tape && many_streams()) {
     Tape& usual = default_tape(buffer.device);
     buffer.uses.write = {&usual, usual.tick()};

@@ -5,16 +5,16 @@ namespace bc {
 
 class Tape;
 
-// Memory in which several buffers lie: each import of another library's array is a buffer of its own, and so is an array of ours that comes
-// back through another library. Which stream used such memory last is known of all of it together. All of this is called with the device's
-// lock held.
+// Memory that belongs to several buffers: each import of another library's array creates a buffer, and so does an array of ours that comes
+// back through another library. Overlapping buffers share one record of the streams that used them last. All functions are called with the
+// device's lock held.
 
-/// Joins a buffer that others see with all that overlap it. Where both sides have users, the stream `t` waits for the writes of both, and
-/// who uses the memory later waits for `t`. Only memory of asynchronous devices has an order.
+/// Joins an exposed buffer with all buffers that overlap it, so that they share one Uses. If both sides have uses, the stream of `t` waits
+/// for the writes of both, and later uses wait for `t`. Only memory of asynchronous devices needs this.
 void share_uses(Tape& t, Buffer& buffer);
-/// Who used a buffer's memory: its own uses, or those of all that overlap it.
+/// The uses of a buffer's memory: its own, or the shared uses of its overlapping buffers.
 Uses& uses_of(const Buffer& buffer);
-/// The buffer ends.
+/// Removes a buffer that is being destroyed.
 void forget_uses(const Buffer& buffer) noexcept;
 
 }  // namespace bc

@@ -2,7 +2,7 @@
 
 namespace bc {
 
-/// How a flush runs. `lazy` false runs each op as it is recorded (plain execution); `jit` false keeps to tier 0 on the CPU.
+/// How ops are run. `lazy` false runs each op when it is recorded (plain execution); `jit` false uses only tier 0 on the CPU.
 struct Config {
   bool lazy = true;
   bool jit = true;

@@ -8,16 +8,17 @@
 namespace bc {
 namespace {
 
-// A kernel holds at most this much, so that its parameters fit CUDA's 4 KB and a compile stays short.
+// Limits of one kernel, so that its parameters fit CUDA's 4 KB and compiles stay short.
 constexpr int kMaxInlined = 96;
 constexpr int kMaxLeaves = 32;
 constexpr int kMaxGroupNodes = 160;
 constexpr size_t kMaxMembers = 20;
 constexpr int kMaxStages = 5;
-// What several readers at different places each compute again costs no more than this, however little each of them reads. A GPU would
-// rather compute than write and read.
+// The maximum cost of a node that several readers compute again for different elements; a costlier node is materialized. The limit is
+// higher on a GPU, where recomputing is cheaper than a write and a read.
 constexpr int kMaxRepeated[] = {12, 32};  // CPU, CUDA
-// A store into less than this part of a pending array is a choice in the kernel that computes the array; but only so many of them are.
+// A store into less than 1/kSmallRegion of a pending array is small. At most kMaxSmallStores successive small stores become selects in the
+// kernel that computes the array.
 constexpr int64_t kSmallRegion = 8;
 constexpr int kMaxSmallStores = 3;
 
@@ -36,7 +37,7 @@ std::vector<int> kept_axes(const Dims& space, uint64_t axes) {
   return kept;
 }
 
-/// The map of a node over the kept axes of a group; false when its shape is not theirs.
+/// The map of a node over the kept axes of a group; false when the node's shape differs from the extents of those axes.
 bool row_map(const Dims& shape, const Group& g, IndexMap* map) {
   const std::vector<int> kept = kept_axes(g.space, g.axes);
   map->start = map->step = Dims(shape.size(), 0);
@@ -51,8 +52,9 @@ bool row_map(const Dims& shape, const Group& g, IndexMap* map) {
   return next == kept.size();
 }
 
-/// A function that may contract a * b + c is compiled alone, so that array expressions keep the bits of plain execution.
-const UserOp* own_kernel(const Node& node) {
+/// The user's function of a node if it may contract a * b + c, else nullptr. Such a function gets a kernel of its own, so that array
+/// expressions in other kernels keep the bits of plain execution.
+const UserOp* isolated_function(const Node& node) {
   if (node.op == Op::user) {
     const UserOp& op = *static_cast<const UserExtra&>(*node.extra).op;
     return op.contract ? &op : nullptr;
@@ -119,7 +121,7 @@ Fusion::Fusion(std::vector<Ref<Node>>& nodes, Target target) : nodes_(nodes), ta
   for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i]->mark = static_cast<uint32_t>(i);
   notes_.resize(nodes_.size());
   find_users();
-  choose_roots();
+  choose_materialized();
   assign_groups();
 }
 
@@ -144,7 +146,7 @@ int Fusion::inlined_cost(const Node& node) const {
   return transcendental ? 8 : 1;
 }
 
-void Fusion::choose_roots() {
+void Fusion::choose_materialized() {
   for (size_t n = 0; n < nodes_.size(); ++n) {
     const int i = static_cast<int>(n);
     const Node& node = *nodes_[i];
@@ -152,12 +154,12 @@ void Fusion::choose_roots() {
     const OpKind kind = info(node.op).kind;
     if (node.op == Op::store) {
       choose_store(i);
-      if (nodes_[i].get() != &node) {  // a copy was put before it: look at that first
+      if (nodes_[i].get() != &node) {  // choose_store inserted a copy at i: process the copy first
         --n;
         continue;
       }
     }
-    if (own_kernel(node)) {
+    if (isolated_function(node)) {
       note.materialized = true;
       for (const Operand& o : node.in)
         if (const int j = index(o.node.get()); j >= 0) notes_[j].materialized = true;
@@ -167,7 +169,7 @@ void Fusion::choose_roots() {
     for (size_t k = 0; k < node.in.size(); ++k) {
       const int j = index(node.in[k].node.get());
       if (j < 0) continue;
-      // What a library body, a gather or a store in place reads must lie in memory.
+      // A library body, a gather and an in-place store read this operand from memory.
       if (kind == OpKind::library || ((node.op == Op::gather || (node.op == Op::store && !note.select)) && k == 0))
         notes_[j].materialized = true;
       IndexMap map;
@@ -176,7 +178,7 @@ void Fusion::choose_roots() {
                     &map))
         notes_[j].materialized = true;
     }
-    // Collect what comes along; where that is too much, the operand with the most is materialized.
+    // Collect the nodes to inline; while they are too many, materialize the operand with the largest subtree.
     for (;;) {
       note.inlined.reset();
       note.inlined.set(i % kMaxFused);
@@ -199,7 +201,7 @@ void Fusion::choose_roots() {
       notes_[heaviest].materialized = true;
     }
     if (note.materialized) continue;
-    // Several readers, or a reader that repeats elements, would compute it again and again.
+    // Several readers, or a reader that repeats elements, would compute the node's elements several times.
     const bool cheap = note.cost <= 1, expensive = note.cost > kMaxRepeated[target_ == Target::cuda];
     bool shifted = false, part = false;
     int64_t reads = 0;
@@ -224,8 +226,8 @@ void Fusion::choose_roots() {
 
 namespace {
 
-/// Tells whether reading `seen` of a node can find what writing `region` of another, that shares memory with the first, has written
-/// elsewhere: in any other order than element by element.
+/// For two buffers that share memory: tells whether a read of `seen` can see elements that a write of `region` changes, other than the
+/// element that is being computed.
 bool reads_region(const Buffer& from, const Layout& seen, DType read, const Buffer& to, const Layout& region, DType written) {
   const auto first = [](const Buffer& b, const Layout& l, int item) { return static_cast<const char*>(b.ptr) + l.offset * item; };
   const int r = itemsize(read), w = itemsize(written);
@@ -257,12 +259,12 @@ void Fusion::choose_store(int i) {
   const bool exposed = old.buffer && old.buffer->exposed;
   const bool large = 2 * region.size() >= node.size;
   const bool inlined_old = j >= 0 && !notes_[j].materialized;
-  bool reads_old = false;  // through another view than the region itself
+  bool reads_old = false;  // through a view other than the region itself
   std::vector<bool> seen_node(nodes_.size());
   std::function<void(const Node&, int)> look = [&](const Node& reader, int k) {
     const Operand& o = reader.in[k];
     if (reader.op == Op::gather && k == 0) {
-      // Which elements a gather reads is known when it runs.
+      // The elements that a gather reads are known only when it runs.
       reads_old |= o.node.get() == &old || share_memory(*o.node, old);
       return;
     }
@@ -284,10 +286,11 @@ void Fusion::choose_store(int i) {
   };
   look(node, 1);
   const bool shared = old.handles > 0;
-  // A row written into a pending table is a choice for every element of the table: after a few rows the table is computed first.
+  // A select tests every element of the array, even for a store of one row: after a few small stores the array is materialized instead.
   const bool small = kSmallRegion * region.size() < node.size;
   const int small_stores = (inlined_old ? notes_[j].small_stores : 0) + small;
-  // Whether a coordinate lies in a region of steps takes a division, which no vector unit of a CPU has: the array is computed first there.
+  // The test whether a coordinate is in a strided region needs an integer division, which CPU vector units lack: on the CPU the array is
+  // materialized instead.
   bool steps = false;
   for (int c = 0; selectable && c < map.axis.size(); ++c) steps |= map.axis[c] >= 0 && std::abs(map.step[c]) > 1;
   const bool divides = steps && node.device.type == DeviceType::cpu;
@@ -297,7 +300,7 @@ void Fusion::choose_store(int i) {
   if (note.select) return;
   if (j >= 0) notes_[j].materialized = true;
   if (!reads_old) return;
-  // NumPy reads all before it writes: a value that sees the old elements elsewhere is computed into memory of its own first.
+  // NumPy reads all elements before it writes: a value that reads other old elements is first computed into its own memory.
   const int value = index(node.in[1].node.get());
   if (value >= 0 && !notes_[value].materialized) {
     notes_[value].materialized = true;
@@ -324,7 +327,7 @@ void Fusion::choose_store(int i) {
 }
 
 int Fusion::last_materialized(int i) const {
-  // Readers come after what they read, so one sweep finds all that the node is inlined into.
+  // A node's readers come after it in program order, so one sweep finds all nodes into which it is inlined.
   std::vector<bool> reached(nodes_.size());
   reached[i] = true;
   int last = -1;
@@ -353,7 +356,8 @@ bool Fusion::pure_chain(int from, int store) const {
   return true;
 }
 
-/// A store in place overwrites what pending readers of the old value still need: those run before it, by name.
+/// A store in place overwrites elements that pending readers of the old value still need: those readers are materialized, so that they run
+/// before it.
 void Fusion::protect_readers(int i) {
   const Node& node = *nodes_[i];
   const Node* old = node.in[0].node.get();
@@ -392,7 +396,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
     IndexMap outer = map;
     bool stepping = false;
     if (node.op == Op::store && k == 1) {
-      // The region's own axes: coordinate (c - start) / step of the storage's.
+      // The axes of the region: its coordinate is (c - start) / step, where c is the storage's coordinate.
       const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
       through = extra.region.shape;
       if (notes_[i].select) {
@@ -402,7 +406,7 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
         for (int c = 0; c < region.axis.size(); ++c) {
           const int r = static_cast<int>(region.axis[c]);
           if (r < 0) continue;
-          // A region of another step than 1 is no affine walk of the value from outside; the value is then read from memory.
+          // For a region of step other than 1 the value's coordinate is not affine in c, so the value is read from memory.
           stepping |= region.step[c] != 1;
           outer.start[r] = map.start[c] - region.start[c];
           outer.step[r] = map.step[c];
@@ -410,8 +414,8 @@ bool Fusion::visit(int i, const IndexMap& map, const Dims& space, const std::fun
         }
       }
     }
-    // A view that is no per-axis walk, and what a gather picks from or a library op reads in a shape of its own, must lie in memory: such a
-    // map fits no shape.
+    // A view without a per-axis map, the source of a gather, and the operands of a library op, which have shapes of their own, must be in
+    // memory: a map of too many axes tells `dep` that.
     const bool own_shape = (node.op == Op::gather && k == 0) || node.op == Op::library;
     const bool mapped = !stepping && !own_shape && edge_map(node.in[k], through, &edge);
     const int too_many = nodes_[j]->shape.size() + 1;
@@ -477,7 +481,7 @@ void Fusion::assign_groups() {
     groups_.push_back(std::move(fresh));
   }
 
-  // A result goes to memory when somebody holds it, or when another kernel reads it.
+  // A result is written to memory when an array or an op being recorded holds it, or when another kernel reads it.
   for (size_t n = 0; n < nodes_.size(); ++n) {
     const int i = static_cast<int>(n);
     Note& note = notes_[i];
@@ -493,8 +497,8 @@ void Fusion::assign_groups() {
 bool Fusion::join(int i, Group& g, int g_index) {
   const Node& node = *nodes_[i];
   Note& note = notes_[i];
-  // Results of one such function may share its kernel.
-  if (own_kernel(node) != own_kernel(*nodes_[g.members[0]])) return false;
+  // Several results of one isolated function may share its kernel.
+  if (isolated_function(node) != isolated_function(*nodes_[g.members[0]])) return false;
   if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers ||
       g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes)
     return false;
@@ -546,7 +550,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
       return true;
     }
   }
-  // What follows a reduction over the kept axes is computed once a row, where the result is.
+  // An op on a reduction's result, over the kept axes, is computed once per row, in the same kernel.
   if (reduce || g.walk == Walk::map || node.op == Op::store || node.op == Op::gather) return false;
   IndexMap start;
   if (!row_map(node.shape, g, &start)) return false;

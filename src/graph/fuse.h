@@ -8,22 +8,22 @@
 
 namespace bc {
 
-inline constexpr int kMaxFused = 256;  ///< pending nodes that one plan handles
+inline constexpr int kMaxFused = 256;  ///< maximum number of pending nodes in one plan
 
-/// How the axes of a node are walked by a kernel's iteration axes: coordinate k is start[k] + step[k] * x[axis[k]], or start[k] where
+/// A node's coordinates as a function of a kernel's iteration axes: coordinate k is start[k] + step[k] * x[axis[k]], or start[k] where
 /// axis[k] < 0.
 using IndexMap = AxisMap;
 
 IndexMap identity_map(const Dims& shape);
-/// Tells whether a map over `space` walks `shape` exactly as its own axes (axes of extent 1 do not count).
+/// Tells whether a map over `space` is the identity on `shape`, apart from axes of extent 1.
 bool is_identity(const IndexMap& map, const Dims& shape, const Dims& space);
 
-/// The axis map by which a consumer of shape `space` reads `input`; false when the view is no per-axis map.
+/// Finds the map by which a consumer of shape `space` reads the node of `edge`; false when the view has no such map.
 bool edge_map(const Operand& edge, const Dims& space, IndexMap* map);
-/// `inner` read through `outer`: the map of the input over the outer iteration axes.
+/// The composition of two maps: `inner` maps to a node's axes, `outer` to the axes of its consumer.
 IndexMap compose_maps(const IndexMap& inner, const IndexMap& outer);
 
-/// A kernel of the plan: the materialized nodes (those that are computed by name) that share one pass.
+/// One kernel of the plan: the materialized nodes that share one pass. A node is materialized when its own value is computed, not inlined.
 struct Group {
   enum class Kind : uint8_t { fused, store, library } kind = Kind::fused;
   Walk walk = Walk::map;
@@ -35,33 +35,33 @@ struct Group {
   std::vector<int> members;  ///< materialized nodes, in program order
 };
 
-/// What the planner knows of a pending node.
+/// The planner's data about one pending node.
 struct Note {
-  bool materialized = false;  ///< computed by name, by one group; other nodes are inlined where they are used
-  bool select = false;        ///< a store that is computed as a choice between the old and the new element
-  bool stored = false;        ///< a materialized node whose result goes to memory
+  bool materialized = false;  ///< computed once, in one group; other nodes are inlined into their users
+  bool select = false;        ///< a store that is computed as a select between the old and the new element
+  bool stored = false;        ///< a materialized node whose result is written to memory
   bool outer = false;         ///< a materialized node over the kept axes of its group
-  int stage = 0;              ///< of its group
+  int stage = 0;              ///< the stage inside its group
   int group = -1;
-  int small_stores = 0;                    ///< stores into small regions among what is inlined, one after the other
-  int cost = 0;                            ///< rough operations an element of the inlined subtree takes
+  int small_stores = 0;                    ///< number of successive stores into small regions in the inlined subtree
+  int cost = 0;                            ///< estimated operations for one element of the inlined subtree
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
-  std::bitset<kMaxFused> inlined;          ///< the subtree that comes along when it is inlined
+  std::bitset<kMaxFused> inlined;          ///< the nodes that are inlined together with this node
   int leaves = 0;
 };
 
-/// Decides what is computed by name, what is inlined, and which materialized nodes share a kernel. May insert copies into `nodes`.
+/// Decides which nodes are materialized, which are inlined, and which materialized nodes share a kernel. May insert copies into `nodes`.
 class Fusion {
  public:
   Fusion(std::vector<Ref<Node>>& nodes, Target target);
   const std::vector<Note>& notes() const { return notes_; }
   const std::vector<Group>& groups() const { return groups_; }
-  /// The node's place among the pending ones, or -1 for a leaf or constant.
+  /// The node's index among the pending nodes, or -1 for a leaf or constant.
   int index(const Node* node) const;
 
  private:
   void find_users();
-  void choose_roots();
+  void choose_materialized();
   void choose_store(int i);
   void protect_readers(int i);
   void assign_groups();

@@ -8,7 +8,7 @@
 namespace bc {
 namespace {
 
-// Owners of foreign memory may need locks of their own (Python's), so they are called only when this thread holds no tape.
+// Release functions of foreign memory may take other locks (the GIL), so they run only when this thread holds no tape's lock.
 [[gnu::tls_model("initial-exec")]] constinit thread_local int held_tapes = 0;
 [[gnu::tls_model("initial-exec")]] constinit thread_local int waiting_releases = 0;
 thread_local std::vector<std::function<void()>> releases;
@@ -30,7 +30,7 @@ void* (*leave_for_wait)() = nullptr;
 void (*enter_after_wait)(void*) = nullptr;
 
 [[gnu::noinline]] void lock_contended(RecursiveLock& mutex) {
-  // What is left is taken back without the tape's lock, or whoever has it could wait for that.
+  // Takes the GIL back while it does not hold the tape's lock: the thread that holds the GIL may be waiting for that lock.
   while (void* const left = leave_for_wait ? leave_for_wait() : nullptr) {
     mutex.lock();
     mutex.unlock();
@@ -82,7 +82,7 @@ Ref<Buffer> Buffer::allocate(Device device, size_t bytes) {
     b->ptr = pool_allocate(device, bytes);
     return ref;
   }
-  // The stream's earlier work may still use the memory, so that others wait for it.
+  // Earlier work of the stream may still use the memory, so the buffer counts as written by it and other streams wait for that work.
   Tape& t = tape(device);
   b->ptr = pool_allocate(device, bytes, t.stream().native);
   TapeLock lock(t);
@@ -103,7 +103,7 @@ Ref<Buffer> Buffer::foreign(Device device, void* ptr, size_t bytes, std::functio
 
 namespace {
 
-/// The stream that used a buffer last: one of ours, on the buffer's device.
+/// The stream that used a buffer last, or the default stream if that stream is another device's or is unowned.
 Tape& last_user(const Buffer& buffer) {
   const Uses& uses = uses_of(buffer);
   Tape* last = uses.read.tape && uses.read.tape->device() == buffer.device ? uses.read.tape : uses.write.tape;
@@ -115,11 +115,11 @@ void wait_for_others(Tape& last, const Buffer& buffer) noexcept {
   try {
     last.wait_for_uses(buffer);
   } catch (...) {
-    // The device is lost, and all work on it has ended; the owner of that work is told when it synchronises.
+    // The device is lost and its work has ended; the error is raised when the work's stream is synchronised.
   }
 }
 
-/// Gives memory back to the pool for the stream that used it last.
+/// Returns memory to the pool, for the stream that used it last.
 void free_in_order(Buffer& buffer) noexcept {
   if (!uses_of(buffer).write.tape) return pool_free(buffer.device, buffer.ptr);
   Tape& last = last_user(buffer);
@@ -131,7 +131,7 @@ void free_in_order(Buffer& buffer) noexcept {
   pool_free(buffer.device, buffer.ptr, last.stream().native);
 }
 
-/// Hands memory back to its owner, who knows nothing of our streams, when their work that uses it is done.
+/// Returns foreign memory to its owner once all queued work that uses it is done, because the owner does not know our streams.
 void release_in_order(Buffer& buffer) noexcept {
   if (!traits(buffer.device).asynchronous) return release_unlocked(std::move(buffer.release));
   Tape& last = last_user(buffer);
@@ -171,7 +171,8 @@ void Storage::rebind(Ref<Node> value) {
 std::atomic<int64_t> History::live{0};
 
 void destroy(History* history) {
-  // A thread's first call takes those that go with it in turn, so that a long chain does not use up the stack.
+  // The outermost call of a thread deletes the histories one after the other; nested calls only add to its list, so that a long chain does
+  // not overflow the stack.
   static constinit thread_local std::vector<History*>* waiting = nullptr;
   if (waiting) return waiting->push_back(history);
   std::vector<History*> all{history};
@@ -185,9 +186,9 @@ void destroy(History* history) {
 }
 
 void destroy(Storage* storage) {
-  // Histories own arrays, whose destruction takes locks of other tapes: they go after this one's lock is released.
+  // A history owns arrays, whose destruction takes locks of other tapes: it is destroyed after this tape's lock is released.
   const Ref<History> history = std::move(storage->history);
-  // The handle count is read by a flush, which may run in another thread.
+  // A flush in another thread may read the handle count, so it is changed under the lock.
   TapeLock lock(tape(storage->device));
   delete storage;
 }

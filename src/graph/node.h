@@ -19,19 +19,20 @@ namespace bc {
 
 class Tape;
 
-/// A tick: the work of a stream up to its submission of this number.
+/// A point in a stream's order: the stream's work up to the submission with this number.
 struct Use {
   Tape* tape = nullptr;
   uint64_t tick = 0;
 };
 
-/// Who used a buffer last: the write, and reads since. Empty where only the device's default stream did, before there was another.
+/// The last uses of a buffer: the last write, and the reads since then. Empty while only the device's default stream has used the buffer,
+/// before another stream was created.
 struct Uses {
   Use write, read;
-  std::unique_ptr<std::vector<Use>> reads;  ///< of more streams
+  std::unique_ptr<std::vector<Use>> reads;  ///< reads of further streams
 };
 
-/// A piece of device memory. Without `release` it goes back to the pool.
+/// A piece of device memory. If `release` is empty, the memory came from the pool and returns to it.
 struct Buffer final : OwnedCounted {
   Device device;
   void* ptr = nullptr;
@@ -39,7 +40,7 @@ struct Buffer final : OwnedCounted {
   bool exposed = false;           ///< visible outside (DLPack, NumPy, a raw kernel): never rebound, ordered at call time
   bool read_only = false;         ///< borrowed from a read-only exporter
   Uses uses;                      ///< guarded by the device's lock
-  std::function<void()> release;  ///< hands foreign memory back to its owner
+  std::function<void()> release;  ///< returns foreign memory to its owner
 
   static void* operator new(size_t);
   static void operator delete(void* p);
@@ -62,7 +63,7 @@ struct Operand {
   Dims strides;
 };
 
-/// A node's operands: most have one or two, which lie inside the node.
+/// A node's operands. Up to two are stored inside the node, which is enough for most nodes.
 class Operands {
  public:
   Operands() = default;
@@ -85,7 +86,7 @@ class Operands {
       more_.push_back(std::move(o));
     ++size_;
   }
-  /// Adds an operand that is read in its own order.
+  /// Adds an operand that is read in its own order (Operand::identity).
   void push_whole(const Ref<Node>& node, DType dtype) {
     Operand& o = size_ < kInline ? inline_[size_] : more_.emplace_back();
     o.node = node;
@@ -134,7 +135,7 @@ struct ReduceExtra final : Extra {
   Dims shape;
   uint64_t axes = 0;  ///< bit d: axis d of `shape` is reduced
   double ddof = 0;
-  Ref<UserOp> join;  ///< of Op::reduce_user
+  Ref<UserOp> join;  ///< the join of Op::reduce_user
 };
 
 /// One result of a user's function.
@@ -160,23 +161,23 @@ struct GatherExtra final : Extra {
 struct Node final : RefCounted {
   Op op = Op::leaf;
   DType dtype = DType::f64;
-  DType loop[3] = {};  ///< dtypes that the row's loop reads
+  DType loop[3] = {};  ///< the input dtypes of the row's loop
   Device device;
   Dims shape;
   int64_t size = 1;
   Operands in;
-  Scalar value;  ///< of a constant
+  Scalar value;  ///< the value of a constant
   std::unique_ptr<Extra> extra;
   Ref<Buffer> buffer;    ///< set once computed (or a leaf)
-  Tape* tape = nullptr;  ///< where it waits; nullptr once computed
+  Tape* tape = nullptr;  ///< the tape on which the node is pending; nullptr once computed
   uint32_t tape_index = 0;
-  uint32_t handles = 0;  ///< storages whose current value this is
-  bool held = false;     ///< at a flush: somebody beside the tape's own nodes refers to it, so its value must be kept
-  int32_t line = 0;      ///< of the Python program, for errors that come later
+  uint32_t handles = 0;  ///< number of storages whose current value this node is
+  bool held = false;     ///< set at a flush: a reference other than those of pending nodes exists, so the value must be kept
+  int32_t line = 0;      ///< line in the Python program, for errors that appear later
   const char* file = nullptr;
-  const char* label = nullptr;  ///< the kernel's name in profiles, where a function has one for its ops; interned
-  uint32_t mark = 0;            ///< the planner's scratch: place among the pending nodes
-  uint32_t slot = 0;            ///< the planner's scratch: slot of a plan
+  const char* label = nullptr;  ///< the kernel's name in profiles, if the recording function sets one; interned
+  uint32_t mark = 0;            ///< scratch of the planner: index among the pending nodes
+  uint32_t slot = 0;            ///< scratch of the planner: slot in the plan
 
   static void* operator new(size_t);
   static void operator delete(void* p);
@@ -188,34 +189,34 @@ struct Slots {
   std::vector<Ref<Node>> nodes;
 };
 
-/// How the value of a storage came to be, for derivatives: src/autograd makes it and walks it. While none exists, ops are recorded without
-/// a look at their operands' histories.
+/// The recorded computation of a storage's value, for derivatives: src/autograd creates and walks it. While no history exists, recording an
+/// op does not check its operands for one.
 struct History : RefCounted {
   History() { live.fetch_add(1, std::memory_order_relaxed); }
   virtual ~History() { live.fetch_sub(1, std::memory_order_relaxed); }
-  static std::atomic<int64_t> live;  ///< how many there are
+  static std::atomic<int64_t> live;  ///< number of histories that exist
 };
-/// Destroys a history and those that only it refers to, however long the chain is, without recursion.
+/// Destroys a history and the histories that only it owns, without recursion, so that a chain may be long.
 void destroy(History* history);
 
-/// A mutable cell: the memory that views share, as a sequence of values.
+/// A mutable cell that all views of an array share. It holds the current immutable value (a node).
 struct Storage final : OwnedCounted {
   Device device;
   Ref<Node> current;
-  Ref<History> history;  ///< of the current value; none where its derivatives are not followed
+  Ref<History> history;  ///< the history of the current value; null where no derivative is recorded
   uint64_t version = 0;
-  std::atomic<const char*> notice{nullptr};  ///< a warning for whoever first reads a NaN of the value on the host
-  bool unset = false;   ///< made by empty() of Python: while `version` is 0 nothing has been written, for checked kernels
-  bool marked = false;  ///< and its memory was filled with the byte by which they know it
-  /// Booleans in it may have bytes other than 0 and 1: it is also seen as another type, or its bytes came from elsewhere. Ops read such
-  /// booleans as bytes, and take those that are not zero as true.
+  std::atomic<const char*> notice{nullptr};  ///< a warning to issue when the host first reads a NaN of the value
+  bool unset = false;   ///< created by Python's empty(): checked kernels know that nothing was written while `version` is 0
+  bool marked = false;  ///< and its memory was filled with the byte by which checked kernels recognise unset elements
+  /// Booleans in this storage may have bytes other than 0 and 1, because it is also viewed as another dtype or its bytes came from outside.
+  /// Ops then read the booleans as bytes and treat every nonzero byte as true.
   std::atomic<bool> loose_booleans{false};
 
   static void* operator new(size_t);
   static void operator delete(void* p);
   explicit Storage(Ref<Node> value);
   ~Storage();
-  /// Makes `value` the content; views of the storage see it from now on.
+  /// Makes `value` the current value, for all views of the storage.
   void rebind(Ref<Node> value);
   bool exposed() const { return current->buffer && current->buffer->exposed; }
 };

@@ -9,8 +9,8 @@
 namespace bc {
 namespace {
 
-// Bytes from which a result is written over an input that nobody else needs: on the CPU where it spares the near memory, on CUDA where
-// it spares memory at all (a kernel is not slower there for writing elsewhere).
+// The size in bytes from which a result overwrites an input that is not needed any more. On the CPU it saves cache; on CUDA it only saves
+// memory, since writing to other memory is not slower there.
 constexpr int64_t kWorthTaking = int64_t{32} << 10, kWorthTakingCuda = int64_t{1} << 30;
 
 /// Builds one group's kernel: the body over the group's space, then the parameters over collapsed axes.
@@ -31,18 +31,18 @@ class KernelBuilder {
     if (g.kind == Group::Kind::store) {
       build_store(g, step);
     } else {
-      for (int i : g.members) build_root(i, step);
+      for (int i : g.members) build_materialized(i, step);
     }
     finish(step);
   }
 
  private:
-  struct Walked {  ///< an access before its axes are collapsed: strides over the group's space
+  struct Walked {  ///< an access before its axes are collapsed, with strides over the group's space
     int slot = -1;
     DType dtype;
     Access::Role role;
     bool outer;
-    int64_t offset;  ///< elements (or the first coordinate)
+    int64_t offset;  ///< in elements; of a coordinate: its first value
     Dims strides;
     bool operator==(const Walked&) const = default;
   };
@@ -66,7 +66,7 @@ class KernelBuilder {
   }
 
   int16_t access(Walked w) {
-    // A walk along an axis of extent 1 goes nowhere.
+    // The stride along an axis of extent 1 has no effect.
     for (int d = 0; d < w.strides.size(); ++d)
       if (group_->space[d] == 1) w.strides[d] = 0;
     for (size_t k = 0; k < walked_.size(); ++k)
@@ -81,7 +81,7 @@ class KernelBuilder {
     return add(std::move(v));
   }
 
-  /// The strides over the group's space of a walk that has `strides` over the axes that `map` maps.
+  /// Sets the offset and strides of `w` over the group's space, for an access with `strides` over the axes that `map` maps.
   void walk(const IndexMap& map, const Dims& strides, Walked* w) const {
     w->strides = Dims(group_->space.size(), 0);
     for (int c = 0; c < map.axis.size(); ++c) {
@@ -108,7 +108,7 @@ class KernelBuilder {
     return add_value(std::move(v), scope);
   }
 
-  /// The value of an earlier stage, from the register that it stayed in.
+  /// Reads a value of an earlier stage from the register that still holds it.
   int16_t cache_in_register(int16_t from, const Scope& scope) {
     for (size_t k = 0; k < ir_.values.size(); ++k)
       if (ir_.values[k].kind == Value::Kind::register_cached && ir_.values[k].args[0] == from && ir_.values[k].stage == scope.stage)
@@ -128,7 +128,7 @@ class KernelBuilder {
     return add_value(std::move(v), scope);
   }
 
-  /// The value of `edge` seen by a consumer over `space`, which is itself walked by `map`.
+  /// The value of operand `edge` for a consumer of shape `space`, which is accessed through `map`.
   int16_t operand(const Operand& edge, const Dims& space, const IndexMap& map, const Scope& scope) {
     const Node& node = *edge.node;
     if (node.op == Op::constant) return constant(node, edge.dtype);
@@ -160,7 +160,7 @@ class KernelBuilder {
   int16_t value(int i, const IndexMap& map, const Scope& scope) {
     const Node& node = *nodes_[i];
     const Note& note = fusion_.notes()[i];
-    // A reduction's result, or what follows it, stands once a row.
+    // The result of a reduction, and an op on it, exist once per row.
     if (note.materialized && note.group == group_index_)
       for (const auto& [materialized, v] : row_values_)
         if (materialized == i) return v;
@@ -199,7 +199,8 @@ class KernelBuilder {
       v.kind = Value::Kind::gather;
       v.access = access(std::move(w));
       v.predicate = scope.predicate;
-      // The pairs of one gather stand side by side: an index that is gathered itself has taken its own before.
+      // The (extent, stride) pairs of one gather must be adjacent: the indices are compiled first, because an index that is itself a gather
+      // adds its own pairs.
       for (size_t k = 1; k < node.in.size(); ++k) v.more.push_back(operand(node.in[k], node.shape, map, scope));
       v.slot = static_cast<int16_t>(ir_.gather_slots);
       for (size_t k = 1; k < node.in.size(); ++k) {
@@ -228,7 +229,7 @@ class KernelBuilder {
     }
     if (node.op == Op::cast && node.in.size() == 1 && ir_.values[v.args[0]].dtype == node.dtype) return v.args[0];
     Scope at = scope;
-    // What depends on results alone is computed once a row, not once an element.
+    // A value that depends on row results only is computed once per row, not once per element.
     if (!scope.outer && rows && !elements) {
       at.outer = true;
       at.stage = stage;
@@ -244,7 +245,7 @@ class KernelBuilder {
     return static_cast<int16_t>(ir_.users.size() - 1);
   }
 
-  /// One result of a user's function; results of the same arguments share a call.
+  /// One result of a user's function; results with the same arguments share one call.
   int16_t user_value(const Node& node, Value v, const Scope& scope) {
     const UserExtra& extra = static_cast<const UserExtra&>(*node.extra);
     v.slot = user_slot(extra.op);
@@ -261,7 +262,7 @@ class KernelBuilder {
     return add_value(std::move(v), scope);
   }
 
-  /// A store as a choice: inside the region the new element, elsewhere the old one.
+  /// A store as a select: the new element inside the region, the old element elsewhere.
   int16_t choose(const Node& node, const IndexMap& map, const Scope& scope) {
     const StoreExtra& extra = static_cast<const StoreExtra&>(*node.extra);
     IndexMap region;
@@ -281,7 +282,7 @@ class KernelBuilder {
         step = -step;
       }
       if (r >= 0) {
-        // Only regions of step 1 have their value inlined; of others it is read where the coordinate says.
+        // The value is inlined only for regions of step 1; otherwise stepped_value reads it from memory.
         into.start[r] = map.start[c] - region.start[c];
         into.step[r] = map.step[c];
         into.axis[r] = map.axis[c];
@@ -381,7 +382,7 @@ class KernelBuilder {
     step->allocate.push_back(static_cast<int>(node.slot));
   }
 
-  void build_root(int i, Step* step) {
+  void build_materialized(int i, Step* step) {
     const Node& node = *nodes_[i];
     const Note& note = fusion_.notes()[i];
     Scope scope{note.stage, note.outer, kNone};
@@ -394,7 +395,7 @@ class KernelBuilder {
       a.stage = static_cast<uint8_t>(note.stage);
       if (extra.join) a.user = user_slot(extra.join);
       int16_t input = operand(node.in[0], extra.shape, identity_map(extra.shape), scope);
-      // An accumulator reads an element value: a constant or a row's result is repeated as one.
+      // An accumulator needs a value per element: a constant or a row's result is copied to each element.
       const Value& x = ir_.values[input];
       if (x.kind == Value::Kind::constant || x.outer || x.stage != note.stage) {
         Value copy;
@@ -465,7 +466,7 @@ class KernelBuilder {
   }
 
   /// The slot whose memory a map's only output may be written into: an input of the same size and type that is read at the place that is
-  /// written and nowhere else; kNone where there is none. Whether something else still needs its value is not known here.
+  /// written and nowhere else; kNone where there is none. Later steps may still need its value; make_plan checks that.
   int donor() const {
     if (group_->walk != Walk::map || ir_.outputs.size() != 1 || ir_.checked || ir_.outputs[0].predicate != kNone) return kNone;
     const Walked& to = walked_[static_cast<size_t>(ir_.outputs[0].access)];
@@ -487,8 +488,7 @@ class KernelBuilder {
     return kNone;
   }
 
-  /// The walks of the accesses over the group's kept and reduced axes, which collapse separately: what only walks the kept ones has no say
-  /// in the others.
+  /// The accesses over the group's kept and reduced axes. The two sets of axes are collapsed separately.
   AccessWalks collapsed_walks() const {
     const Group& g = *group_;
     AccessWalks walks;
@@ -517,13 +517,13 @@ class KernelBuilder {
     return walks;
   }
 
-  /// How the accesses step along the innermost axis that the skeleton walks.
+  /// Sets the accesses' steps along the skeleton's innermost axis.
   void set_steps(const AccessWalks& walks) {
     const bool rows = group_->walk == Walk::rows;
     const int inner = (rows ? ir_.reduced : ir_.kept) - 1;
     for (size_t k = 0; k < walked_.size(); ++k) {
       const int64_t s = (rows ? walks.reduced_strides : walks.kept_strides)[k][inner];
-      // On the CPU a coordinate's step is a parameter always.
+      // On the CPU the step of a coordinate is always a parameter.
       const bool knows_unit = walked_[k].role != Access::Role::coordinate || ir_.target == Target::cuda;
       ir_.accesses[k].step = s == 0 ? Access::Step::zero : s == 1 && knows_unit ? Access::Step::unit : Access::Step::any;
     }
@@ -600,12 +600,12 @@ class KernelBuilder {
   const Slots& slots_;
   const Group* group_ = nullptr;
   int group_index_ = 0;
-  bool caches_in_registers_ = false;  // elements stay in registers from stage to stage
+  bool caches_in_registers_ = false;  // elements stay in registers between stages
   Ir ir_;
   std::vector<Walked> walked_;
   std::vector<Memo> memo_;
   std::vector<std::pair<int, int16_t>> constants_;   // (slot of the constant node, value)
-  std::vector<std::pair<int, int64_t>> fixed_;       // (constant number, value) that the planner made
+  std::vector<std::pair<int, int64_t>> fixed_;       // (constant number, value) of constants that the planner added
   std::vector<std::pair<int, int16_t>> row_values_;  // (node, value)
   std::vector<int64_t> gathers_, insides_;
   std::vector<double> ddofs_;
@@ -630,7 +630,7 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   plan.pending = pending;
   plan.slots = static_cast<int>(slots.nodes.size());
   std::vector<Ref<Node>> nodes(slots.nodes.begin(), slots.nodes.begin() + pending);
-  // The planner may put copies before stores; it works on its own operands then.
+  // The planner may insert copies before stores and change their operands; the operands are restored at the end.
   std::vector<std::pair<Node*, Operands>> saved;
   for (const Ref<Node>& n : nodes)
     if (n->op == Op::store) saved.emplace_back(n.get(), n->in);
@@ -703,7 +703,7 @@ Hash128 tape_hash(size_t pending, Slots* slots) {
       slots->nodes.push_back(node);
       h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16);
       if (node->buffer && node->buffer->exposed) {
-        // Imports of one array are buffers of their own, and which bytes they share decides what may be read when.
+        // Two imports of one array are different buffers; the bytes that they share decide the order of reads and writes.
         for (size_t i = pending; i + 1 < slots->nodes.size(); ++i) {
           const Buffer *a = slots->nodes[i]->buffer.get(), *b = node->buffer.get();
           if (a && a->exposed && share_memory(*a, *b))

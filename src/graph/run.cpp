@@ -1,4 +1,4 @@
-// Runs plans: makes the outputs, fills in addresses and constants, launches, and lets go of what is no longer read.
+// Runs plans: allocates the outputs, fills in addresses and constants, launches kernels, and releases values that are no longer read.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -22,12 +22,12 @@
 namespace bc {
 namespace {
 
-// A step of fewer elements is compiled only when it has run this often.
+// A step of fewer than kSmallStep elements is compiled only after kSmallRuns runs.
 constexpr int64_t kSmallStep = 2048;
 constexpr int kSmallRuns = 64;
-// So many elements take a kernel that was compiled quickly no longer than the quick compile saves.
+// Below this many elements, a quickly compiled kernel loses less time than its quick compile saves.
 constexpr int64_t kQuickElements = int64_t{1} << 29;
-// Above this many elements a thread, the built-in loops would lose more time than the compiler takes.
+// Above this many elements per thread, the built-in loops would lose more time than a compile takes.
 constexpr int64_t kLargeStep = int64_t{4} << 20;
 
 [[noreturn]] void raise_index_error(const char* file, int line) {
@@ -35,7 +35,7 @@ constexpr int64_t kLargeStep = int64_t{4} << 20;
   raise(ErrorKind::Index, "index is out of bounds for the axis that it indexes");
 }
 
-/// A kernel's parameter block; a usual one needs no heap.
+/// A kernel's parameter block; up to kInside words need no heap memory.
 class Parameters {
  public:
   void assign(const std::vector<int64_t>& from) {
@@ -72,9 +72,9 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   void run() {
-    const CurrentDevice current(backend_);  // once for all of its calls
+    const CurrentDevice current(backend_);  // once for all driver calls of the run
     if (ordered_) [[unlikely]] {
-      // One submission: what it reads is waited for before all of it.
+      // The plan is one submission: it waits for all values that it reads before its first step.
       for (const Ref<Node>& n : slots_.nodes)
         if (n->buffer) use(*n->buffer, false);
     }
@@ -90,19 +90,19 @@ class Runner {
       bool donated = false;
       try {
         interrupt::poll();
-        // May wait for the compiler, which Ctrl-C may end.
+        // find_kernel may wait for the compiler; Ctrl-C can interrupt that wait.
         if (step.kind != Step::Kind::library && !step.launches.empty()) find_kernel(step);
         donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
         for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
         for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
-        // What is written over another value runs to its end.
+        // A step that overwrites another value is not interrupted.
         const interrupt::Scope scope(donated || !step.take.empty() ? interrupt::Mode::never : interrupt::Mode::look);
         if (step.kind == Step::Kind::library)
           run_library(step);
         else if (!step.launches.empty())
           run_kernel(step);
       } catch (...) {
-        // Memory that nothing was written to is no value: reading it must raise.
+        // The outputs were not written, so they have no value: reading them must raise.
         for (int slot : step.allocate) slots_.nodes[slot]->buffer = Ref<Buffer>();
         for (const auto& [slot, from] : step.take) slots_.nodes[slot]->buffer = Ref<Buffer>();
         mark_computed(step);
@@ -118,7 +118,7 @@ class Runner {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Marks the values of the steps before `end`.
+  /// Marks the values that the steps before `end` computed.
   void mark_computed(const Step& end) {
     for (const Ref<Node>& n : slots_.nodes) n->mark = 0;
     for (const Step& step : plan_.steps) {
@@ -137,20 +137,21 @@ class Runner {
     if (!node.buffer) node.buffer = Buffer::allocate(device_, static_cast<size_t>(node.size) * itemsize(node.dtype));
   }
 
-  /// A store goes to the old value's own memory when nobody else will read that, else to a copy.
+  /// An in-place step writes to the old value's memory if no other reader needs the old value, else to a copy of it.
   void take(Node& node, Node& old, bool copies) {
-    const uint32_t kept = tape_.capture() ? tape_.capture()->count(*old.buffer) : 0;  // for the graph, which is no reader
+    const uint32_t kept = tape_.capture() ? tape_.capture()->count(*old.buffer) : 0;  // the graph's references
     const bool mine = !copies && old.handles == 0 && (old.buffer->refs() == 1 + kept || old.buffer->exposed);
     if (mine) {
       if (ordered_) use(*old.buffer, true);
-      node.buffer = old.buffer;  // the step still reads the old value there; run() takes it from `old` afterwards
+      node.buffer = old.buffer;  // the step still reads the old value from it; run() resets old.buffer afterwards
       return;
     }
     node.buffer = Buffer::allocate(device_, old.buffer->bytes);
     backend_.copy(node.buffer->ptr, old.buffer->ptr, old.buffer->bytes, copy_kind(device_, device_), stream_);
   }
 
-  /// A result's memory is an input's when only this flush's nodes refer to that; a graph would change its own input.
+  /// Gives the input's memory to the result if only nodes of this flush refer to the input. Never in a capture: each launch of the graph
+  /// would overwrite its own input.
   bool donate(Node& node, Node& old) {
     if (node.buffer || tape_.capture() || !old.buffer || old.handles > 0 || (old.pending() && old.held)) return false;
     if (old.buffer->refs() != 1 || old.buffer->exposed || old.buffer->release) return false;
@@ -160,7 +161,7 @@ class Runner {
       readers += slots_.nodes[i].get() == &old ? 1u : 0u;
       for (const Operand& o : slots_.nodes[i]->in) readers += o.node.get() == &old ? 1u : 0u;
     }
-    if (static_cast<int>(old.slot) < plan_.pending) --readers;  // counted twice
+    if (static_cast<int>(old.slot) < plan_.pending) --readers;  // `old` itself is in slots_ and was counted twice
     if (old.refs() != readers) return false;
     if (ordered_) use(*old.buffer, true);
     node.buffer = old.buffer;
@@ -180,7 +181,7 @@ class Runner {
     }
     const View output{node.buffer->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
     if (tape_.capture() && backend_.capturing(stream_) && device_.type == DeviceType::cpu) [[unlikely]] {
-      // The node gives its arguments away when it has run; the graph runs them again.
+      // A node's arguments are released after its run, but the graph runs them again, so it takes ownership.
       backend_.record(stream_, [kept = std::shared_ptr<Extra>(std::move(node.extra)), &extra, device = device_, inputs, output] {
         bc::run_library(extra, {device, {device}, inputs, output});
       });
@@ -200,12 +201,12 @@ class Runner {
       std::memcpy(to, node_bytes.data(), size);
     });
     if (!recorded) backend_.copy(buffer->ptr, bytes, size, copy_kind(device_, kHost), stream_);
-    // In a graph the value is there only while it runs: it must not be taken for a constant elsewhere.
+    // In a capture the value is written only when the graph runs, so code outside the graph must not use this buffer as the constant.
     if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
     node.buffer = buffer;
   }
 
-  /// Memory for a step's partial results, given back when all that uses it is queued or the step has failed.
+  /// Memory for a step's partial results, freed when the work that uses it is queued or the step has failed.
   class Partials {
    public:
     Partials(const Runner& r, size_t bytes) : device_(r.device_), stream_(r.stream_) {
@@ -267,7 +268,7 @@ class Runner {
     } else {
       for (const Launch& launch : step.launches) {
         if (const LaunchObserver observe = launch_observer.load(std::memory_order_relaxed)) [[unlikely]]
-          tell(observe, step, partials.get());
+          report_memory(observe, step, partials.get());
         backend_.launch(*step.kernel, launch, parameters_.data(), parameters_.size() * sizeof(int64_t), stream_);
       }
     }
@@ -278,8 +279,8 @@ class Runner {
     }
   }
 
-  /// Names the memory that a step's kernel uses.
-  void tell(LaunchObserver observe, const Step& step, const void* partials) {
+  /// Reports the memory that a step's kernel uses to the observer.
+  void report_memory(LaunchObserver observe, const Step& step, const void* partials) {
     const auto written = [&](int slot) {
       if (std::find(step.allocate.begin(), step.allocate.end(), slot) != step.allocate.end()) return true;
       return std::any_of(step.take.begin(), step.take.end(), [&](const auto& t) { return t.first == slot; });
@@ -303,7 +304,7 @@ class Runner {
     step.tier0_nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
   }
 
-  /// Writes a step's launches down, where the stream's work are calls of the host.
+  /// Adds a step's launches to the graph being captured, on backends whose work is host calls.
   bool record_kernel(const Step& step, const ParamLayout& p) {
     const Node* node = first_output(step);
     return backend_.record(
@@ -324,7 +325,8 @@ class Runner {
         });
   }
 
-  /// Decides what runs a step that has no kernel yet: on the CPU what is small, or still with the compiler, runs on the built-in loops.
+  /// Decides how to run a step without a final kernel: on the CPU small steps, and steps whose kernel is still being compiled, use the
+  /// built-in loops.
   void choose_engine(Step& step) {
     const bool loops = Tier0Program::supported();
     if (step.ir.needs_compiler()) {
@@ -334,7 +336,7 @@ class Runner {
     if (device_.type == DeviceType::cpu && loops) {
       const bool compiler = backend_.can_compile();
       const Config& c = config();
-      // Few elements take less time than the compiler would, again and again.
+      // Even repeated runs of a small step take less time than its compile.
       const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
       on_tier0_ = !c.jit || !compiler || (c.background_compile && small);
       const bool large = step.elements / cpu::thread_count() > kLargeStep;
@@ -349,7 +351,8 @@ class Runner {
       }
     }
     if (step.kernel) {
-      // What runs again may run often; a graph launches what it was captured with, however often that is.
+      // A second run means that the kernel may run often, so the optimized code is requested. A graph keeps the code that was captured, so
+      // a capture waits for it.
       const bool wait = tape_.capture() || !config().background_compile;
       if (step.kernel->quick.load(std::memory_order_acquire)) kernel_cache_improve(*step.kernel, wait);
       return;
@@ -358,8 +361,8 @@ class Runner {
     step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick);
   }
 
-  /// A kernel with users' text has no loops that are built in: it waits for the compiler, whose complaints are about the user's text, if
-  /// any of it is the user's own C++.
+  /// A kernel with users' functions has no built-in loops: it waits for the compiler. Compile errors are reported as errors in the user's
+  /// text, unless all functions were printed from Python.
   void compile_user_step(Step& step) {
     if (step.kernel) return;
     BC_CHECK(backend_.can_compile(), NotImplemented,
@@ -408,10 +411,10 @@ class Runner {
   const Device device_;
   const Stream stream_;
   Backend& backend_;
-  const bool ordered_;               ///< there are more streams than one
-  std::vector<Ref<Node>> captured_;  ///< constants that a graph writes
+  const bool ordered_;               ///< more than one stream exists
+  std::vector<Ref<Node>> captured_;  ///< constants that the captured graph writes
   Parameters parameters_;
-  bool on_tier0_ = false;  ///< the step that runs
+  bool on_tier0_ = false;  ///< for the current step
 };
 
 }  // namespace
@@ -420,7 +423,8 @@ void run_plan(Plan& plan, Slots& slots, Tape& tape) { Runner(plan, slots, tape).
 
 uint32_t* Tape::tickets(int64_t count) {
   if (status.count < count) {
-    // The old counters may still be in use by queued kernels; they stay. A capture's are the graph's, which zeroes them in each launch.
+    // Queued kernels may still use the old counters, so they are never freed. In a capture the counters belong to the graph, which zeroes
+    // them in each launch.
     status.count = std::max<int64_t>(count, capture_ ? 1 << 10 : 1 << 16);
     const size_t bytes = static_cast<size_t>(status.count) * sizeof(uint32_t);
     status.tickets =
@@ -441,7 +445,7 @@ uint32_t* Tape::error_word() {
 void Tape::check_errors() {
   if (!traits(device()).asynchronous || capture_) return;
   const Stream by = unowned() ? default_tape(device()).stream() : stream_;
-  const interrupt::Scope scope(interrupt::Mode::never);  // an error that was taken must be told; the stream was waited for
+  const interrupt::Scope scope(interrupt::Mode::never);  // an error read from the device must be raised
   const auto check = [&](StreamStatus& w) {
     if (!w.watched) return;
     w.watched = false;

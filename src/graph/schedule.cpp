@@ -1,4 +1,4 @@
-// The choice of schedules: how reductions are cut, which accesses are vectors, which maps go through tiles of shared memory.
+// Chooses schedules: how reductions are split, which accesses are vectorized, which maps use tiles of shared memory.
 #include "graph/schedule.h"
 
 #include <algorithm>
@@ -9,16 +9,17 @@
 namespace bc {
 namespace {
 
-// ---- CPU
-// Rows up to this length go side by side where there are four times as many: the compiler's vectors need an inner loop of more turns.
+// ---- CPU Rows up to this length are reduced side by side if there are four times as many: the compiler vectorizes only a longer inner
+// loop.
 constexpr int64_t kShortRow = 16;
-// Up to this many columns go one by one.
+// Up to this many columns are reduced one by one.
 constexpr int64_t kFewColumns = 4;
-// A row is cut into segments of this many blocks of a sum's tree (kReduceBlock) where there are fewer rows than kManyRows.
+// If there are fewer rows than kManyRows, a row is split into segments of this many blocks (kReduceBlock) of the summation tree.
 constexpr int64_t kBlocksOfSegment = 64, kManyRows = 64;
-// A tile of columns is about this wide; fewer than kFewTiles tiles are cut into up to kPartsOfTile parts, each worth a thread.
+// A tile of columns is about this wide; if there are fewer than kFewTiles tiles, each is split into up to kPartsOfTile parts of at least
+// kWorthPart elements.
 constexpr int64_t kTileColumns = 2048, kFewTiles = 8, kPartsOfTile = 16, kWorthPart = int64_t{1} << 18;
-// Elements that are worth a thread, and segments' results that are.
+// The grain of parallel loops: in elements, and in results of segments.
 constexpr int64_t kGrain = 16384, kJoinGrain = 4096;
 
 // ---- CUDA
@@ -26,10 +27,10 @@ constexpr int kMaxVectorBytes = 16;  // the widest access of a thread
 constexpr int kMaxVector = 8;
 // A long row is reduced by several blocks where there are few rows: up to eight blocks for each of an H100's 132 multiprocessors.
 constexpr int64_t kLongRow = 32768, kFewRows = 512, kRowBlocks = 8 * 132;
-// A thread holds this many elements at a time: fewer do not hide the memory's latency, more take registers that resident blocks need.
+// Elements that a thread holds at a time: fewer do not hide the memory's latency, more need too many registers for full occupancy.
 constexpr int kHeldElements = 16;
 constexpr int kMaxGroup = 1024;  // threads of a block
-// Blocks of a column reduction, about six for each multiprocessor; each walks at least kLeastColumnRun elements.
+// Blocks of a column reduction, about six for each multiprocessor; each block handles at least kLeastColumnRun elements of a column.
 constexpr int64_t kColumnBlocks = 800, kLeastColumnRun = 64;
 constexpr int kColumnsOfWarp = 32, kColumnGroups = 8;
 // A block of a column reduction holds a state for each of its columns and groups in 48 KB of shared memory, which other things share.
@@ -37,11 +38,12 @@ constexpr int kColumnStateBytes = 40960;
 // Tiles of a transposing map: shorter axes leave most of a tile empty; all tiles of a block lie in 48 KB.
 constexpr int64_t kLeastTiledAxis = 32, kTileBytes = 48 * 1024;
 constexpr int kTileSides[] = {64, 32};
-// Rows that a group reduces together where they share an operand, unless fewer threads than this are left: they leave multiprocessors idle.
+// Rows that a group reduces together where they share an operand, unless fewer than kLeastThreads threads remain, which would leave
+// multiprocessors idle.
 constexpr int kSharedRows = 4;
 constexpr int64_t kLeastThreads = 1 << 16;
 constexpr int64_t kMaxGrid = 0x7fffffff;
-// Indices of 32 bits reach so far that the end of a grid's last block does not overflow.
+// The limit for 32-bit indices, chosen so that the end of a grid's last block does not overflow.
 constexpr int64_t kNarrowReach = int64_t{1} << 30;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -87,7 +89,7 @@ void cut_for_cuda(const Dims& space, int last, int last_reduced, ReduceShape* r)
   r->cached = int64_t{r->group} * r->unroll * r->vector >= r->length;
 }
 
-/// Whether a load lies along the axis before the last one, so that a tile of it is worth a way through shared memory.
+/// Whether a load is contiguous along the axis before the last one, so that it should be transposed through shared memory.
 bool is_transposed(const Ir& ir, size_t k, const Dims& strides) {
   const int inner = strides.size() - 1;
   if (ir.accesses[k].role != Access::Role::load || strides[inner - 1] != 1 || strides[inner] == 0 || strides[inner] == 1) return false;
@@ -103,8 +105,8 @@ bool is_aligned(const Ir& ir, const AccessWalks& walks, size_t k, int vector) {
     return false;
   const int64_t unit = std::min<int64_t>(kMaxVectorBytes, int64_t{vector} * itemsize(a.dtype)) / itemsize(a.dtype);
   if (unit == 0 || walks.offsets[k] % unit != 0 || !walks.base_aligned[k]) return false;
-  // A vector lies along the last axis of those that the walk goes over side by side. A step of one along another axis, as windows over
-  // an array have, would begin vectors at every element.
+  // Vectors are along the last kept axis (of a rows walk: the last reduced axis). A stride of one along another axis, as in sliding
+  // windows, would let vectors begin at every element.
   const auto steps_are_whole = [&](const Dims& strides, bool holds_vectors, const Dims* extents) {
     for (int d = 0; d < strides.size(); ++d) {
       const bool along = holds_vectors && d == strides.size() - 1;
@@ -117,7 +119,7 @@ bool is_aligned(const Ir& ir, const AccessWalks& walks, size_t k, int vector) {
   return steps_are_whole(walks.kept_strides[k], !rows, &walks.kept) && steps_are_whole(walks.reduced_strides[k], rows, nullptr);
 }
 
-/// Elements that a thread of a map handles as one access: as many as make the widest access of what is stored.
+/// The number of elements that a thread of a map loads or stores in one access: as many as fit the widest access.
 int vector_of_map(const Ir& ir, const AccessWalks& walks) {
   int widest = 1;
   for (const Access& a : ir.accesses)
@@ -143,8 +145,8 @@ void choose_vectors(Ir* ir, const AccessWalks& walks, const ReduceShape& shape) 
   for (size_t k = 0; k < ir->accesses.size(); ++k) ir->accesses[k].vector = s.vector > 1 && is_aligned(*ir, walks, k, s.vector);
 }
 
-/// Lets a group of threads reduce several neighbouring rows where these share an operand, as distances between all pairs do: it is then
-/// read once for all of them. Where another operand is shared along the axis before, the group reduces a square of rows.
+/// Lets a group of threads reduce several neighbouring rows that share an operand (as in the distances between all pairs), so that the
+/// operand is read once for all of them. If another operand is shared along the axis before, the group reduces a square of rows.
 void choose_rows(Ir* ir, const AccessWalks& walks) {
   const Dims& kept = walks.kept;
   const int64_t m = product(kept);
@@ -164,7 +166,8 @@ void choose_rows(Ir* ir, const AccessWalks& walks) {
   };
   if (!shared_along(inner, &Access::still)) return;
   s.rows = kSharedRows;
-  // A square's states are registers of every thread. Those of moments are three numbers, and depend on how much is held at a time.
+  // Every thread keeps the states of a square in registers, so only small states are allowed. A state of moments has three numbers, and its
+  // result depends on `unroll`.
   const Accumulator& a = ir->accumulators[0];
   if (inner == 0 || kept[inner - 1] % kSharedRows != 0 || state_bytes(a) > 8 || m / (kSharedRows * kSharedRows) * s.group < kLeastThreads ||
       !shared_along(inner - 1, &Access::still_outer))
@@ -173,7 +176,7 @@ void choose_rows(Ir* ir, const AccessWalks& walks) {
   s.unroll = 1;
 }
 
-/// The furthest index that a kernel computes: rows and columns count kept and reduced elements apart.
+/// The furthest index that a kernel computes: the kept and the reduced elements are counted separately.
 int64_t reach_of(const AccessWalks& walks) {
   int64_t reach = std::max(product(walks.kept), product(walks.reduced));
   for (size_t k = 0; k < walks.kept_strides.size(); ++k) {

@@ -7,7 +7,8 @@
 
 namespace bc {
 
-/// How a reduction of N elements to M results is cut; it depends on these numbers alone, so that fused and plain execution agree.
+/// How a reduction of N elements to M results is split. It depends only on the space and the axes, so that fused and plain execution give
+/// the same bits.
 struct ReduceShape {
   Walk walk = Walk::rows;
   int64_t rows = 1, length = 1;  ///< M and N
@@ -17,23 +18,23 @@ struct ReduceShape {
 };
 ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target);
 
-/// The walks of a kernel's accesses over its collapsed axes, which its schedule is chosen from. Lists run along Ir::accesses.
+/// A kernel's accesses over its collapsed axes, from which its schedule is chosen. Each list has an element for each of Ir::accesses.
 struct AccessWalks {
   Dims kept, reduced;                               ///< extents
   std::vector<Dims> kept_strides, reduced_strides;  ///< in elements
   std::vector<int64_t> offsets;                     ///< in elements
-  std::vector<bool> base_aligned;                   ///< whether the memory begins at a multiple of 16 bytes
+  std::vector<bool> base_aligned;                   ///< whether the memory's address is a multiple of 16
 };
 
-/// Where a CUDA map's outputs lie along the last axis and some operand lies along another one, puts that axis before the last one and cuts
-/// both into the tiles of blocks. The accesses need their roles and dtypes.
+/// For a CUDA map whose outputs are contiguous along the last axis while some operand is contiguous along another axis: moves that axis
+/// before the last one and splits both into tiles for the blocks. The accesses' roles and dtypes must be set.
 void choose_tiles(Ir* ir, AccessWalks* walks);
 
-/// Chooses the rest of the schedule, and what the accesses say of it. The accesses need their steps.
+/// Chooses the rest of the schedule and sets the accesses' fields that belong to it. The accesses' steps must be set.
 void choose_schedule(Ir* ir, const AccessWalks& walks, const ReduceShape& shape);
 
-/// The launches that run a kernel over its whole space, and how many counters of finished blocks they need. Throws ErrorKind::Memory when
-/// `name` needs more blocks than CUDA has.
+/// The launches that run a kernel over its whole space, and the number of counters of finished blocks that they need. Throws
+/// ErrorKind::Memory when the kernel `name` needs more blocks than a CUDA grid can have.
 struct Launches {
   std::vector<Launch> list;
   int64_t tickets = 0;

@@ -23,7 +23,7 @@ bool any_capture(Device device) {
 void Tape::before(Buffer& buffer, bool write) {
   Uses& uses = uses_of(buffer);
   if (!uses.write.tape) {
-    // Nobody else has used it: its work was the default stream's, before there was another.
+    // No use is recorded: only the default stream has used the buffer, before another stream existed.
     Tape& usual = default_tape(buffer.device);
     uses.write = {&usual, usual.tick()};
   }
@@ -81,7 +81,7 @@ void Tape::give_back() noexcept {
     const interrupt::Scope scope(interrupt::Mode::never);
     if (borrowers_.load(std::memory_order_relaxed) == 1) flush();
   } catch (...) {
-    // Who reads what could not run is told.
+    // Reading a node that could not run raises the error.
   }
   borrowers_.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -92,7 +92,7 @@ void Tape::mark() {
     {
       std::lock_guard events(event_mutex_);
       if (event_tick_ < tick()) {
-        // What a capture of the other library's holds is not queued.
+        // Work inside another library's capture is not queued, so an event cannot mark it.
         if (!backend(device()).capturing(stream_)) {
           if (!event_) event_ = backend(device()).make_event({});
           event_->record(stream_);
@@ -104,14 +104,14 @@ void Tape::mark() {
     default_tape(device()).wait_for({this, tick()});
     pool_hand_over(device(), stream_.native);
   } catch (const Error&) {
-    // The device is lost, and its work has ended.
+    // The device is lost, so its work has ended.
   }
 }
 
 void Tape::wait_for(Use use) {
   if (!use.tape || use.tape == this) return;
   Tape& other = *use.tape;
-  // On the CPU work is done when it is queued.
+  // CPU work is done as soon as it is queued.
   if (other.device().type == DeviceType::cpu || use.tick <= other.done_.load(std::memory_order_acquire) || seen(other) >= use.tick) return;
   if (capture_ && capture_ != other.capture_) {
     // A graph cannot wait for work outside of it.
@@ -122,7 +122,7 @@ void Tape::wait_for(Use use) {
   uint64_t reached = use.tick;
   std::lock_guard lock(other.event_mutex_);
   if (capture_) {
-    // An edge of the graph; the event means nothing outside of it.
+    // The wait becomes an edge of the graph; the event has no meaning outside the graph.
     const std::unique_ptr<StreamEvent> edge = backend(other.device()).make_event({});
     edge->record(other.stream_);
     backend(device()).wait_event(stream_, *edge);
@@ -132,9 +132,9 @@ void Tape::wait_for(Use use) {
   if (other.event_tick_ >= use.tick) {
     reached = other.event_tick_;
   } else if (other.capture_) {
-    return;  // a part of a graph that has not been launched
+    return;  // the work is part of a graph that has not been launched
   } else {
-    // Another device's thread may be in the middle of a submission, which this thread cannot see.
+    // A thread that holds another device's lock may be queueing work right now, so queued() of another device's tape is not reliable.
     reached = &other.mutex_ == &mutex_ ? other.queued() : use.tick;
     other.event_->record(other.stream_);
     other.event_tick_ = reached;
@@ -158,7 +158,7 @@ void Tape::wait_for(const StreamEvent& event, const Use& marked) {
   waited(marked);
 }
 
-/// Notes that a wait was queued.
+/// Records that a wait for `use` was queued.
 void Tape::waited(const Use& use) {
   if (use.tape) {
     const auto number = static_cast<size_t>(use.tape->number_);
@@ -175,7 +175,7 @@ void Tape::note_done(uint64_t tick) {
 }
 
 void Tape::keep(std::function<void()> release, bool soon) {
-  constexpr size_t kUnmarked = 16;  // an event for each would cost a launch a tenth of its time
+  constexpr size_t kUnmarked = 16;  // one event for each would add 10 % to the time of a launch
   TapeLock lock(*this);
   if (!traits(device()).asynchronous) return release_unlocked(std::move(release));
   if (capture_) {
@@ -187,7 +187,7 @@ void Tape::keep(std::function<void()> release, bool soon) {
     try {
       idle = idle || backend(device()).query(stream_);
     } catch (const Error&) {
-      // Whose work failed is told at the next synchronisation.
+      // The error of failed work is raised at the next synchronisation.
     }
     if (idle) return release_unlocked(std::move(release));
   }
@@ -197,9 +197,9 @@ void Tape::keep(std::function<void()> release, bool soon) {
   if (soon || unmarked >= kUnmarked) release_kept();
 }
 
-/// Marks the end of what the last entries wait for, and releases the first ones, whose work is done.
+/// Records an event for the last entries, and releases the first entries, whose work is done.
 void Tape::release_kept() {
-  // The driver allows neither while it captures; a later call comes back to it.
+  // The driver allows neither during a capture; a later call will do it.
   if (kept_.empty() || any_capture(device())) return;
   size_t count = 0;
   uint64_t done = 0;
@@ -224,7 +224,7 @@ void Tape::release_kept() {
       done = kept_[i].done;
     }
   } catch (const Error&) {
-    // Whose work failed is told at the next synchronisation.
+    // The error of failed work is raised at the next synchronisation.
   }
   release_kept(count);
   if (count) note_done(done);
@@ -248,7 +248,7 @@ void Tape::synchronize() {
     reached = tick();
   }
   try {
-    // Without the lock, so that other threads go on recording.
+    // Waits without the lock, so that other threads can record.
     if (!unowned())
       backend(device()).synchronize(stream_);
     else if (const StreamEvent* last = last_event())
@@ -260,7 +260,7 @@ void Tape::synchronize() {
   TapeLock lock(*this);
   note_done(reached);
   check_errors();
-  // What was freed meanwhile may still be in use.
+  // If work was queued meanwhile, memory freed since then may still be in use.
   if (reached == tick() && !unowned()) pool_synchronized(device(), stream_.native);
 }
 
@@ -272,7 +272,7 @@ void Tape::begin_capture(std::shared_ptr<Capture> capture) {
     t->flush();
     wait_for({t, t->tick()});
   }
-  // What is made inside is zeroed by the graph only.
+  // Status memory that is allocated during the capture would be zeroed only when the graph runs, so it is allocated before.
   if (traits(device()).asynchronous) {
     tickets(1);
     error_word();
@@ -290,14 +290,16 @@ void Tape::before_capture() {
   if (!event_) event_ = backend(device()).make_event({});
   event_->record(stream_);
   event_tick_ = tick();
-  // Waits inside are edges of the graph, the one by which a stream joins among them: outside nobody has waited.
+  // Waits inside a capture are only edges of the graph, including the wait by which a stream joins; outside the graph they have not
+  // happened.
   seen_outside_ = seen_;
 }
 
 void Tape::enter_capture(std::shared_ptr<Capture> capture) {
   status_outside_ = status;
   if (capture->origin != this) {
-    // The stream may be at work outside while the graph runs, which waits for its origin alone. An error is the graph's.
+    // The graph waits only for its origin, so this stream may run other work at the same time and needs counters of its own in the graph.
+    // Errors are reported in the origin's word.
     status.tickets = nullptr;
     status.count = 0;
     status.error = capture->origin->status.error;
@@ -330,7 +332,7 @@ void Tape::launch_graph(const std::shared_ptr<Capture>& graph, const std::functi
   flush();
   flush_others(*this);
   Tape& origin = *graph->origin;
-  // The graph has its origin's scratch memory, so that the two are never at work at once.
+  // The graph uses its origin's scratch memory, so the two must never run at the same time.
   wait_for({&origin, origin.tick()});
   for (const Ref<Buffer>& b : graph->buffers) before(*b, true);
   launch();
@@ -338,7 +340,7 @@ void Tape::launch_graph(const std::shared_ptr<Capture>& graph, const std::functi
   for (const Ref<Buffer>& b : graph->buffers) after(*b, true);
   origin.wait_for({this, tick()});
   graph->launched = this;
-  // A graph in a graph lives as long as the outer one.
+  // A graph inside a graph lives as long as the outer graph.
   if (capture_) capture_->owned.push_back(graph);
   if (!graph->checked) return;
   StreamStatus& w = origin.status;
@@ -349,7 +351,7 @@ void Tape::launch_graph(const std::shared_ptr<Capture>& graph, const std::functi
 }
 
 void Tape::end_graph(std::shared_ptr<Capture> graph) {
-  // Memory of the device has its own order; what the host has must stay until the driver has called and copied it.
+  // Device memory is freed in stream order. Host functions and host memory must stay until the driver has called and copied them.
   if (!graph || graph->owned.empty() || !graph->launched) return;
   Tape& last = *graph->launched;
   TapeLock lock(last);

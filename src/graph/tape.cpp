@@ -18,7 +18,7 @@
 namespace bc {
 namespace {
 
-std::atomic<size_t> max_plans{4096};  // past this the cache of plans starts anew
+std::atomic<size_t> max_plans{4096};  // a device's plan cache is cleared when it has this many plans
 
 /// Writes the phases of a new plan that BROADCLOTH_DUMP names.
 void dump(const Plan& plan) {
@@ -33,11 +33,11 @@ struct StreamOf {
   StreamOptions options;
 };
 
-/// All tapes, and the streams that wait to be used again. Guarded by registry_mutex; never destroyed, as the tapes are.
+/// All tapes, and the streams that can be reused. Guarded by registry_mutex; never destroyed, like the tapes.
 struct Registry {
   std::vector<Tape*> all;
-  std::vector<StreamOf> own;   ///< made by acquire_stream
-  std::vector<StreamOf> free;  ///< given back
+  std::vector<StreamOf> own;   ///< created by acquire_stream
+  std::vector<StreamOf> free;  ///< released by release_stream
 };
 
 Registry& registry() {
@@ -59,7 +59,7 @@ Tape* make_tape(Stream stream, bool foreign = false) {
   return r.all.back();
 }
 
-/// The streams that this thread chose, and those that CUDA would call its per-thread default streams.
+/// The streams that this thread chose, and its per-thread default streams.
 struct ThreadStreams {
   std::vector<Tape*> chosen;
   std::vector<Tape*> own;
@@ -70,22 +70,22 @@ struct ThreadStreams {
 };
 thread_local ThreadStreams thread_streams;
 
-constexpr size_t kSpareStreams = 32;  // as many wait busy before one of them is used again
+constexpr size_t kSpareStreams = 32;  // when this many released streams are busy, one of them is reused
 
-/// Plans by the digest of the tape that they fit. Guarded by the tape's lock. A flush owns the plan that it runs: what it runs may flush
-/// another stream of the device, which may empty the cache.
+/// Plans by tape_hash. Guarded by the device's lock. A flush shares ownership of its plan, because its work may flush another stream of the
+/// device, which may clear the cache.
 struct PlanCache {
   std::unordered_map<Hash128, std::shared_ptr<Plan>> plans;
 };
 
 PlanCache& plan_cache(Device device) {
-  // Never destroyed: a daemon thread may still be flushing while the process ends.
+  // Never destroyed: a daemon thread may flush while the process ends.
   static PlanCache* const caches = new PlanCache[3 * detail::kTapeDevices];
   return caches[place_of(device)];
 }
 
-/// A value is needed after the flush when an array has it, or when an op that is just being recorded refers to it: more owners than the
-/// pending nodes that read it and the list itself.
+/// A value is needed after the flush if an array holds it, or if an op that is just being recorded refers to it: it then has more owners
+/// than the pending nodes that read it and the list itself.
 void mark_held(std::span<const Ref<Node>> pending) {
   for (const Ref<Node>& n : pending) n->mark = 1;
   for (const Ref<Node>& n : pending)
@@ -114,7 +114,7 @@ Tape& default_tape(Device device) {
   BC_CHECK(device.index >= 0 && device.index < detail::kTapeDevices, Value, "device: expected an index from 0 to 63, got {}", device.index);
   std::atomic<Tape*>& place = detail::default_tapes[place_of(device)];
   if (Tape* t = place.load(std::memory_order_acquire)) return *t;
-  backend(device);  // raises where there is none
+  backend(device);  // throws if the device does not exist
   std::lock_guard lock(registry_mutex);
   if (!place.load()) place.store(make_tape({device, nullptr}), std::memory_order_release);
   return *place.load();
@@ -146,12 +146,12 @@ Tape& acquire_stream(Device device, const StreamOptions& options) {
     std::vector<StreamOf>& free = registry().free;
     const bool many = static_cast<size_t>(std::count_if(free.begin(), free.end(), equal)) >= kSpareStreams;
     for (auto s = free.begin(); s != free.end(); ++s) {
-      if (!equal(*s) || s->tape->capture()) continue;  // asking a captured stream would end its capture
+      if (!equal(*s) || s->tape->capture()) continue;  // a query would invalidate the capture
       bool idle = many;
       try {
         idle = idle || b.query(s->tape->stream());
       } catch (...) {
-        continue;  // its work failed; it is left alone
+        continue;  // its work failed, so it is not reused
       }
       if (!idle) continue;
       Tape* t = s->tape;
@@ -211,7 +211,7 @@ void flush_others(Tape& tape) {
 namespace {
 
 void before_fork() {
-  // A compile that is under way holds locks which the fork's own handlers would wait for.
+  // A running compile holds locks for which the fork's own handlers would wait.
   kernel_cache_wait();
   for (Tape* t : tapes()) t->mutex().lock();
   registry_mutex.lock();
@@ -220,7 +220,7 @@ void before_fork() {
 void after_fork(bool child) {
   registry_mutex.unlock();
   for (Tape* t : tapes()) {
-    // The lock names the thread that took it, which has another number in the child.
+    // In the child the lock must not be owned by a thread of the parent, so a new lock replaces it.
     if (child)
       new (&t->mutex()) RecursiveLock;
     else
@@ -230,8 +230,8 @@ void after_fork(bool child) {
 
 }  // namespace
 
-/// Takes every device's lock for good: a daemon thread that flushes gets to the end of it, and none begins; nor does a compile. Python is
-/// gone by now, so that nobody who waits holds its lock.
+/// Takes every device's lock until the process ends: running flushes of daemon threads finish, and no flush or compile begins after that.
+/// Python has ended by now, so no waiting thread holds the GIL.
 void hold_tapes() {
   kernel_cache_close();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -265,8 +265,8 @@ bool short_running() {
 
 namespace {
 
-/// The elements that a node walks, about: its own or an operand's. A library's body may do much with few, and a user's function waits for
-/// the compiler.
+/// Estimates the elements that a node processes: its own or those of its largest operand. A library op may do more work per element, and a
+/// user's function always waits for the compiler.
 int64_t work_of(const Node& node) {
   int64_t n = node.size;
   for (const Operand& o : node.in) n = std::max(n, o.node->size);
@@ -287,7 +287,7 @@ void Tape::append(Node* node) {
 
 void Tape::forget(Node* node) {
   TapeLock lock(*this);
-  if (!node->tape) return;  // a flush in another thread took it meanwhile
+  if (!node->tape) return;  // a flush in another thread has taken the node already
   nodes_[node->tape_index] = nullptr;
   pending_bytes_ -= node->size * itemsize(node->dtype);
   set_work(pending_work_.load(std::memory_order_relaxed) - work_of(*node));
@@ -303,7 +303,7 @@ void Tape::take(std::vector<Ref<Node>>* taken) {
 }
 
 void Tape::flush() {
-  /// Puts nodes that an interrupted flush did not compute on the tape again, before what was recorded meanwhile.
+  /// Puts the nodes that an interrupted flush did not compute back on the tape, before nodes that were recorded since then.
   const auto put_back = [this](std::span<const Ref<Node>> nodes) {
     std::vector<Node*> later;
     later.swap(nodes_);
@@ -325,7 +325,7 @@ void Tape::flush() {
     const interrupt::Scope scope(interrupt::Mode::look);
     TapeLock lock(*this);
     if (flushing_) return;
-    // What library bodies allocate and record is this stream's, whichever the thread uses.
+    // Library bodies must allocate and record on this stream, even if the thread's current stream is another one.
     std::optional<CurrentTape> current;
     if (many_streams()) [[unlikely]]
       current.emplace(*this);
@@ -340,8 +340,8 @@ void Tape::flush() {
     set_work(0);
     flush_tick_ = submit();
     flushing_ = true;
-    // Whatever happens, the nodes leave the tape: one that could not run has no buffer, and reading it raises. Only an interrupt keeps
-    // those that were not computed.
+    // The nodes leave the tape in every case: a node that could not run has no buffer, and reading it raises. Only an interrupt puts the
+    // nodes that were not computed back.
     struct Leave {
       Tape& tape;
       const decltype(put_back)& back;
@@ -359,7 +359,7 @@ void Tape::flush() {
           nodes[i]->in.clear();
           nodes[i]->extra.reset();
         }
-        // Letting go of nodes can end buffers, whose owners may record again: the list is no longer in use by then.
+        // Releasing nodes can destroy buffers whose owners record again, so slots_ must not be in use at that point.
         if (interrupted) back(kept);
         kept.clear();
         std::vector<Ref<Node>> last;
@@ -373,7 +373,7 @@ void Tape::flush() {
     if (const Node& last = *slots_.nodes[count - 1]; last.file) file_ = last.file, line_ = last.line;
     const Target target = target_of(device());
     Hash128 key = tape_hash(count, &slots_);
-    key.lo ^= static_cast<uint64_t>(target);  // the null device's changes
+    key.lo ^= static_cast<uint64_t>(target);  // the null device can change its target
     PlanCache& cache = plan_cache(device());
     std::shared_ptr<Plan> plan;
     if (const auto found = cache.plans.find(key); found != cache.plans.end()) {
@@ -395,7 +395,7 @@ void Tape::flush() {
     try {
       return flush_now();
     } catch (const Interrupted&) {
-      // The handler runs below, where this flush holds no lock.
+      // The signal handler runs below, where this flush holds no lock.
     }
     interrupt::deliver();
   }

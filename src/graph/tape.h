@@ -17,18 +17,19 @@ namespace bc {
 class Tape;
 struct PlanPhases;
 
-/// What the work of streams used while they were captured together: kept for as long as the graph lives.
+/// The memory and functions that captured work uses, of all streams that were captured together. The Capture lives as long as the graph.
 struct Capture {
-  /// The stream whose capture was begun. The graph uses its scratch memory; streams that joined have some in the graph.
+  /// The stream whose capture was begun. The graph uses this stream's scratch memory; streams that joined the capture allocate theirs
+  /// inside the graph.
   Tape* origin = nullptr;
-  bool checked = false;        ///< kernels of the graph may report an error, in the origin's word
-  const char* file = nullptr;  ///< of an op that may
+  bool checked = false;        ///< kernels of the graph may report an error in the origin's error word
+  const char* file = nullptr;  ///< of an op that may report an error
   int line = 0;
-  Tape* launched = nullptr;  ///< the stream of the last launch; launches wait for each other
+  Tape* launched = nullptr;  ///< the stream of the last launch; each launch waits for the previous one
   std::vector<Ref<Buffer>> buffers;
-  std::vector<std::shared_ptr<void>> owned;  ///< host functions and host memory that it uses, and graphs inside it
+  std::vector<std::shared_ptr<void>> owned;  ///< host functions and host memory that the graph uses, and graphs inside it
   void keep(Buffer& buffer) { buffers.emplace_back(Ref<Buffer>(&buffer)); }
-  /// How often it keeps a buffer.
+  /// How many references to a buffer it keeps.
   uint32_t count(const Buffer& buffer) const {
     uint32_t n = 0;
     for (const Ref<Buffer>& b : buffers) n += b.get() == &buffer ? 1u : 0u;
@@ -36,19 +37,19 @@ struct Capture {
   }
 };
 
-/// Counters of finished blocks and the error word of one stream of a CUDA device: zero between kernels, which is how kernels leave them.
+/// The counters of finished blocks and the error word of one stream of a CUDA device. Kernels leave them zero.
 struct StreamStatus {
   uint32_t* tickets = nullptr;
   int64_t count = 0;
   uint32_t* error = nullptr;
-  bool watched = false;  ///< a kernel that may report an error ran since the last look
+  bool watched = false;  ///< a kernel that may report an error was launched since the last check
   const char* file = nullptr;
   int line = 0;
 };
 
-/// A stream as the engine sees it: the pending nodes, in program order, and the order of what was queued. Entries are weak: a node whose
-/// last owner goes leaves a gap and is never run. The lock guards all tapes of the device, the nodes on them and the storages of the
-/// device; it is recursive because releasing a node takes it too. Tapes are never destroyed.
+/// The engine's state of one stream: its pending nodes in program order, and the order of its queued work. The entries are weak: when the
+/// last owner of a node releases it, the node leaves a gap and is never run. The lock guards all tapes of the device, the nodes on them and
+/// the device's storages; it is recursive because releasing a node takes it too. Tapes are never destroyed.
 class Tape {
  public:
   Tape(Stream stream, int number, RecursiveLock& mutex, bool foreign)
@@ -60,84 +61,87 @@ class Tape {
 
   void append(Node* node);
   void forget(Node* node);
-  /// Runs every pending node. On an error the nodes that could not run are dropped and reading them raises it again.
+  /// Runs every pending node. On an error the nodes that could not run are dropped, and reading them raises an error.
   void flush();
   /// The phases of the plan that a flush would run.
   std::string show(const PlanPhases& phases);
   bool empty() const { return alive() == 0; }
-  /// Another library's stream.
+  /// Whether the stream belongs to another library.
   bool foreign() const { return foreign_; }
-  /// True for another library's stream while nothing of ours promises that it is there: it may have been destroyed. All that was queued on
-  /// it is marked by an event, which is what others wait for, and its free memory is the default stream's.
+  /// True for another library's stream while no borrow() guarantees that it exists: it may be destroyed already. An event marks all work
+  /// that was queued on it; other streams wait for the event, and the stream's free memory belongs to the default stream.
   bool unowned() const { return foreign_ && borrowers_.load(std::memory_order_acquire) == 0; }
-  /// Between these the stream of another library is there. The first waits for what ran under the same handle before; the last one runs
-  /// what is pending. They do nothing to a stream of ours.
+  /// Between borrow() and give_back() another library's stream is guaranteed to exist. The first borrow() makes it wait for earlier work
+  /// under the same handle; the last give_back() runs the pending nodes. For our own streams they do nothing.
   void borrow();
   void give_back() noexcept;
-  /// Marks what was queued on another library's stream, so that it is not needed for waiting. Called with the lock held.
+  /// Marks the work queued on another library's stream by an event, so that waiting for it does not need the stream. Called with the lock
+  /// held.
   void mark();
-  /// Makes a handle's stream, which may be a new one, wait for what ran under it before.
+  /// Makes the stream wait for earlier work under the same handle, which may have been another stream.
   void catch_up();
-  /// Tells whether what waits is done before another thread could make use of the time: little work on the CPU, no compile.
+  /// Tells whether running the pending nodes takes less time than handing the GIL to another thread: little work on the CPU, without a
+  /// compile.
   bool short_running() const {
     return device().type == DeviceType::cpu && pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork;
   }
   bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
-  // ---- Order ----------------------------------------------------------------------------------------------------------------------
-  // A tick is a stream and the number of its last submission. Buffers remember the ticks that used them; a native event is recorded only
-  // when another stream needs one. While a process has one stream a device, nothing is remembered.
+  // ---- Order ---------------------------------------------------------------------------------------------------------------------- A
+  // tick is a stream and the number of its last submission. Buffers store the ticks that used them; a native event is recorded only when
+  // another stream needs one. While a process has only one stream per device, no tick is stored.
 
   uint64_t tick() const { return tick_.load(std::memory_order_relaxed); }
-  /// Counts a submission: what was queued since the last one, or is queued before the lock is let go.
+  /// Counts a submission: the work that was queued since the last one, or will be queued before the lock is released.
   uint64_t submit() {
     const uint64_t next = tick() + 1;
     tick_.store(next, std::memory_order_relaxed);
     return next;
   }
-  /// Makes the stream's next work wait for what other streams do with the buffer: for writes, and for reads where it will be written.
+  /// Makes the stream's next work wait for other streams' writes to the buffer and, if `write`, also for their reads.
   void before(Buffer& buffer, bool write);
   /// Notes that the stream's work up to tick() uses the buffer.
   void after(Buffer& buffer, bool write);
-  /// Makes the stream's next work wait for a tick of any device's stream. A wait that is queued counts as a submission, so that whoever
-  /// waits for the stream's tick() waits for what the stream waits for.
+  /// Makes the stream's next work wait for a tick of any device's stream. A queued wait counts as a submission, so that a stream that waits
+  /// for this stream's tick() also waits for the awaited work.
   void wait_for(Use use);
-  /// The same for an event that marks a tick (or, with no tape, something else).
+  /// The same for an event that marks a tick, or other work if `marked` has no tape.
   void wait_for(const StreamEvent& event, const Use& marked);
-  /// Makes the stream's next work wait for all that uses the buffer.
+  /// Makes the stream's next work wait for all uses of the buffer.
   void wait_for_uses(const Buffer& buffer);
-  /// Runs what waits, waits for the stream, and raises the errors of its work.
+  /// Runs the pending nodes, waits for the stream, and raises the errors of its work.
   void synchronize();
-  /// Raises what kernels reported since the last call: an index out of range, on CUDA seen at a synchronisation.
+  /// Raises the errors that kernels reported since the last call: an index out of range, which CUDA reports only at a synchronisation.
   void check_errors();
 
-  /// Calls `release` once the work queued until now is done, in a thread that holds no lock: at a later flush or call of keep(), at the
-  /// latest at a synchronisation. `soon`: somebody may wait for it, so that it is called at once where the stream is idle. What a capture
-  /// uses is kept as long as its graph.
+  /// Calls `release` after the work queued until now is done, in a thread that holds no lock: at a later flush or call of keep(), at the
+  /// latest at a synchronisation. `soon`: the owner may be waiting for it, so it is called at once if the stream is idle. While the stream
+  /// is captured, `release` is called when the graph is destroyed.
   void keep(std::function<void()> release, bool soon = false);
 
-  /// The capture that the stream is in; nullptr: none.
+  /// The capture that the stream belongs to, or nullptr.
   const std::shared_ptr<Capture>& capture() const { return capture_; }
-  /// Begins a capture. Waits for all other streams of the device first, since a graph cannot.
+  /// Begins a capture. The stream first waits for all other streams of the device, since a graph cannot wait for them.
   void begin_capture(std::shared_ptr<Capture> capture);
-  /// Marks what was queued for those who will wait for it while the stream is captured. To be called before the stream joins a capture.
+  /// Marks the queued work by an event, for streams that wait for it while this stream is captured. Must be called before the stream joins
+  /// a capture.
   void before_capture();
-  /// Becomes a part of another stream's capture, which it has waited for.
+  /// Joins the capture of another stream, after this stream has waited for that stream.
   void join_capture(const Tape& other);
-  /// Leaves the capture, which has ended.
+  /// Leaves the capture after it has ended.
   void leave_capture();
-  /// Queues a captured graph by `launch`, in order with all that uses its memory.
+  /// Queues a captured graph by calling `launch`, in order with all other uses of the graph's memory.
   void launch_graph(const std::shared_ptr<Capture>& graph, const std::function<void()>& launch);
-  /// Lets go of a graph's memory and functions once the launches so far are done.
+  /// Releases a graph's memory and functions once its launches so far are done.
   static void end_graph(std::shared_ptr<Capture> graph);
 
   StreamStatus status;  ///< guarded by the lock
-  /// Memory that stays zero between kernels, for `count` counters; and the word for errors.
+  /// Memory for `count` counters, which is zero between kernels; and the word in which kernels report errors.
   uint32_t* tickets(int64_t count);
   uint32_t* error_word();
 
  private:
-  // Past these a flush starts by itself: the planner stays cheap, and memory that only waits stays bounded.
+  // Beyond these limits append() flushes, so that planning stays cheap and the pending results' memory is bounded.
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
   static constexpr int64_t kShortRunningWork = 4096;  // elements
@@ -146,22 +150,22 @@ class Tape {
   uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
 
   const Stream stream_;
-  const int number_;  ///< among all tapes
+  const int number_;  ///< index among all tapes
   RecursiveLock& mutex_;
   const bool foreign_;
   std::atomic<int> borrowers_{0};
   std::vector<Node*> nodes_;
-  std::atomic<size_t> alive_{0};  ///< changed under the lock; whether it is 0 is asked without
+  std::atomic<size_t> alive_{0};  ///< changed under the lock; read without it to test for 0
   size_t alive() const { return alive_.load(std::memory_order_relaxed); }
   void set_alive(size_t n) { alive_.store(n, std::memory_order_relaxed); }
   void set_work(int64_t n) { pending_work_.store(n, std::memory_order_relaxed); }
   int64_t pending_bytes_ = 0;
-  std::atomic<int64_t> pending_work_{0};  ///< elements that the pending nodes walk, about; changed under the lock, asked without
+  std::atomic<int64_t> pending_work_{0};  ///< estimated elements that the pending nodes process; changed under the lock, read without it
   bool flushing_ = false;
-  uint64_t flush_tick_ = 0;  ///< the submission of the flush that is under way
-  Slots slots_;              ///< of the flush that runs; kept for its memory
+  uint64_t flush_tick_ = 0;  ///< the submission of the running flush
+  Slots slots_;              ///< the slots of the running flush; a member so that its memory is reused
 
-  /// The last tick whose work is all queued: a flush that is under way goes on queueing work of its own tick.
+  /// The last tick whose work is queued completely: a running flush still queues work of its own tick.
   uint64_t queued() const { return flushing_ ? flush_tick_ - 1 : tick(); }
   void waited(const Use& use);
   void note_done(uint64_t tick);
@@ -175,22 +179,22 @@ class Tape {
 
   std::atomic<uint64_t> tick_{0};  ///< of the last submission; changed under the lock
   std::atomic<uint64_t> done_{0};  ///< the tick that the host has waited for
-  std::vector<uint64_t> seen_;     ///< by number: the tick of another stream that this one waits for already
-  std::mutex event_mutex_;         ///< guards the next two; taken last, also under another device's lock
+  std::vector<uint64_t> seen_;     ///< by tape number: the tick of that stream for which this stream waits already
+  std::mutex event_mutex_;         ///< guards event_ and event_tick_; taken after all other locks, also under another device's lock
   std::unique_ptr<StreamEvent> event_;
-  uint64_t event_tick_ = 0;  ///< what `event_` marks
+  uint64_t event_tick_ = 0;  ///< the tick that `event_` marks
   std::shared_ptr<Capture> capture_;
-  StreamStatus status_outside_;  ///< while the stream is captured: what it had before
+  StreamStatus status_outside_;  ///< while the stream is captured: the status before the capture
   std::vector<uint64_t> seen_outside_;
-  std::vector<Tape*> graphs_;   ///< the origins of graphs that ran here and may have reported an error
-  const char* file_ = nullptr;  ///< of the last op that was queued, where lines are noted
+  std::vector<Tape*> graphs_;   ///< the origins of graphs that were launched here and may report an error
+  const char* file_ = nullptr;  ///< file of the last op that was queued, if lines are recorded
   int line_ = 0;
 
-  /// What queued work uses and nobody else holds.
+  /// A release function that must wait for queued work.
   struct Kept {
-    uint64_t tick;                       ///< of the last submission that uses it
-    uint64_t done;                       ///< the tick that is done with the event
-    std::unique_ptr<StreamEvent> event;  ///< marks the end of that work; nullptr: a later entry's does
+    uint64_t tick;                       ///< the last submission that uses the object
+    uint64_t done;                       ///< the tick that has finished when the event has
+    std::unique_ptr<StreamEvent> event;  ///< marks the end of that work; nullptr: the event of a later entry does
     std::function<void()> release;
   };
   std::deque<Kept> kept_;  ///< in the stream's order
@@ -202,8 +206,8 @@ class Tape {
 namespace detail {
 inline constexpr int kTapeDevices = 64;
 extern std::atomic<Tape*> default_tapes[3 * kTapeDevices];
-extern std::atomic<bool> many_streams;   ///< a stream beside the default ones exists
-extern std::atomic<int> chosen_streams;  ///< how often threads have chosen a stream
+extern std::atomic<bool> many_streams;   ///< a stream other than the default streams exists
+extern std::atomic<int> chosen_streams;  ///< number of streams that threads have chosen
 Tape& find_tape(Device device);
 }  // namespace detail
 
@@ -217,29 +221,29 @@ inline Tape& tape(Device device) {
 }
 inline bool many_streams() { return detail::many_streams.load(std::memory_order_relaxed); }
 
-/// Tells whether running what waits on a device takes no longer than handing a lock over.
+/// Tells whether running a device's pending nodes takes no longer than handing a lock to another thread.
 inline bool short_running(Device device) { return device.type == DeviceType::cpu && !many_streams() && tape(device).short_running(); }
-/// The same of all devices.
+/// The same for all devices.
 bool short_running();
 
 /// The tape of a device's default stream.
 Tape& default_tape(Device device);
-/// The tape of any native stream, which may be another library's.
+/// The tape of any native stream, possibly one of another library.
 Tape& tape_of(Stream stream);
-/// The stream that CUDA calls the per-thread default stream: one a thread and device, made at the first use.
+/// The stream that CUDA calls the per-thread default stream: one for each thread and device, created at the first use.
 Tape& per_thread_tape(Device device);
-/// A stream of its own. release_stream() gives it back, to be used again by the next who asks for an equal one.
+/// Returns a stream that no other caller uses. release_stream() returns it for reuse by a later request with equal options.
 Tape& acquire_stream(Device device, const StreamOptions& options);
 void release_stream(Tape& tape);
-/// Makes a stream this thread's current one for its device; returns the one before.
+/// Makes a stream this thread's current stream for its device; returns the previous one.
 Tape& set_current_tape(Tape& tape);
 /// Every tape that exists.
 std::vector<Tape*> tapes();
 std::vector<Tape*> tapes(Device device);
-/// Runs what waits on the other streams of a tape's device, before memory that it may read is written.
+/// Flushes the other tapes of a tape's device. Called before memory is written that their pending nodes may read.
 void flush_others(Tape& tape);
 
-/// Makes a stream the thread's current one for a scope.
+/// For its scope, makes a stream the thread's current one.
 class CurrentTape {
  public:
   explicit CurrentTape(Tape& tape) : before_(set_current_tape(tape)) {}
@@ -251,17 +255,19 @@ class CurrentTape {
   Tape& before_;
 };
 
-/// From now on every tape is locked around a fork, so that the child finds none in the middle of a change.
+/// From now on every tape is locked around a fork, so that the child never gets a tape in the middle of a change.
 void watch_forks();
 
-/// Around a wait for a tape's lock: `leave` gives up what its holder may need (Python's lock, for hooks and allocators written in Python,
-/// and for queued calls of the host) and returns nullptr when there was nothing, `enter` takes it back. Set once.
+/// Sets the functions that release and take the GIL around a wait for a tape's lock: the lock's holder may need the GIL for hooks and
+/// allocators written in Python, and for queued host functions. `leave` returns nullptr where the thread does not hold the GIL. Called
+/// once.
 void set_lock_wait(void* (*leave)(), void (*enter)(void*));
 
-/// Calls `release` when this thread holds no tape's lock.
+/// Calls `release` as soon as this thread holds no tape's lock.
 void release_unlocked(std::function<void()> release);
 
-/// Holds a tape's lock, and after the last one of a thread is let go hands foreign buffers back to their owners (who may take other locks).
+/// Holds a tape's lock. When a thread releases its last tape lock, it runs the pending release functions of foreign buffers, which may take
+/// other locks.
 class TapeLock {
  public:
   explicit TapeLock(Tape& tape);

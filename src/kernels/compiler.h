@@ -132,7 +132,6 @@ class Unit {
   std::string unique(const std::string& name, bool free = false);
   std::string matcher_declarations() const;
   std::string matcher_texts() const;
-  void print_entry(const Specialised& s, CompiledFunction* made);
 
   const Function& entry_;
   std::map<std::string, std::unique_ptr<Specialised>> functions_;

@@ -48,8 +48,6 @@ Array round(const Array& a, int64_t decimals, Array out) {
   return deliver("round", r, out);
 }
 
-Array where3(const Arg& condition, const Arg& x, const Arg& y) { return choose_where(condition, x, y); }
-
 Array isclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_nan) {
   std::optional<Arg> x, y;
   Array limit;

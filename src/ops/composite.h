@@ -112,7 +112,6 @@ Array insert(const Array& a, std::span<const int64_t> at, const Array& values, A
 /// clip(a, lo, hi); a missing bound is no bound.
 Array clip(const Arg& a, const std::optional<Arg>& low, const std::optional<Arg>& high, const UfuncOptions& options = {});
 Array round(const Array& a, int64_t decimals = 0, Array out = {});
-Array where3(const Arg& condition, const Arg& x, const Arg& y);
 Array isclose(const Arg& a, const Arg& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 /// These three look (synchronise).
 bool allclose(const Arg& a, const Arg& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
@@ -172,7 +171,6 @@ Array cumsum(const Array& a, Axis axis = {}, std::optional<DType> dtype = {}, Ar
 Array cumprod(const Array& a, Axis axis = {}, std::optional<DType> dtype = {}, Array out = {});
 Array nancumsum(const Array& a, Axis axis = {}, std::optional<DType> dtype = {}, Array out = {});
 Array nancumprod(const Array& a, Axis axis = {}, std::optional<DType> dtype = {}, Array out = {});
-Array ufunc_outer(Op op, const Arg& a, const Arg& b, const UfuncOptions& options = {});
 Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis = 0, std::optional<DType> dtype = {}, Array out = {});
 /// ufunc.at(a, indices, b): unbuffered, every occurrence of a repeated index counts. `b` is empty for unary rows.
 void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std::optional<Arg>& b = {});

@@ -181,17 +181,6 @@ Array nancumprod(const Array& a, Axis axis, std::optional<DType> dtype, Array ou
   return cumprod(without_nan(a, 1), axis, dtype, std::move(out));
 }
 
-Array ufunc_outer(Op op, const Arg& a, const Arg& b, const UfuncOptions& options) {
-  BC_CHECK(info(op).nin == 2, Value, "outer product only supported for binary functions");
-  Arg left = a;
-  if (a.weak == Weak::none && b.weak == Weak::none) {
-    Array wide = a.array;
-    for (int d = 0; d < b.array.ndim(); ++d) wide = insert_axis(wide, wide.ndim());
-    left = Arg(wide);
-  }
-  return ufunc(op, {left, b}, options);
-}
-
 Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std::optional<DType> dtype, Array out) {
   const char* name = info(op).name;
   check_binary(op, "reduceat");

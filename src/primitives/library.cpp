@@ -1,4 +1,4 @@
-// What tells library ops apart, and the table of their bodies.
+// The keys of library ops, and the table of their bodies.
 #include "primitives/library.h"
 
 #include <atomic>
@@ -25,7 +25,7 @@ void register_body(DeviceType type, LibraryKind kind, LibraryBody body) { body_o
 void require_body(const LibraryExtra& op, Device device) {
   if (body_of(device.type, op.kind).load(std::memory_order_acquire)) [[likely]]
     return;
-  // A device that nobody has used yet has registered nothing.
+  // Opening the device registers its bodies, if nothing has opened it yet.
   backend(device);
   BC_CHECK(body_of(device.type, op.kind).load(std::memory_order_acquire), NotImplemented,
            "{}: {} cannot compute it; copy the array to another device first, for instance with .to_device('cpu')", op.name,
@@ -86,7 +86,7 @@ void register_fft_plans(DeviceType type, FftPlanCache& (*cache)(Device device)) 
 }
 
 FftPlanCache& fft_plans(Device device) {
-  backend(device);  // registers it when it is opened
+  backend(device);  // opening the device registers its plan cache
   const auto cache = g_fft_plans[static_cast<int>(device.type)].load(std::memory_order_acquire);
   BC_CHECK(cache, NotImplemented, "fft: {} has no transforms", to_string(device));
   return cache(device);

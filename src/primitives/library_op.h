@@ -9,19 +9,19 @@
 
 namespace bc {
 
-/// What only some ops carry.
+/// The arguments that only some ops have.
 struct Extra {
   virtual ~Extra() = default;
 };
 
 /// A pointer with its layout, as library bodies receive it.
 struct View {
-  void* ptr = nullptr;  ///< of element `offset` 0
+  void* ptr = nullptr;  ///< address of the element at offset 0
   DType dtype = DType::f64;
   Layout layout;
 };
 
-/// The kinds of library ops, which are what is not one pass of a generated kernel. The classes of their arguments are in library.h.
+/// The kinds of library ops: ops that are not one pass of a generated kernel. library.h has the classes of their arguments.
 enum class LibraryKind : uint8_t {
   matmul,
   scan,
@@ -39,20 +39,20 @@ enum class LibraryKind : uint8_t {
 };
 inline constexpr int kLibraryKinds = static_cast<int>(LibraryKind::sparse) + 1;
 
-/// A library op: the body gets every input as memory and writes the C-contiguous result.
+/// The arguments of a library op. Its body gets every input in memory and writes the C-contiguous result.
 struct LibraryExtra : Extra {
   const LibraryKind kind;
   const char* name = "";
   std::vector<Dims> input_shapes;  ///< the shape under which each operand is read
-  uint64_t key = 0;                ///< tells plans of equal structure but different arguments apart
-  bool moves_elements = false;     ///< looks at no element, so that it takes any dtype
-  bool in_place = false;           ///< the result is in[0]'s content, changed; the body gets `region` of it as output
+  uint64_t key = 0;                ///< distinguishes plans of equal structure with different arguments
+  bool moves_elements = false;     ///< the op only moves elements, so it works for any dtype
+  bool in_place = false;           ///< the result is in[0] changed in place; the body gets `region` of it as output
   Layout region;
 
   explicit LibraryExtra(LibraryKind kind_) : kind(kind_) {}
 };
 
-/// What a body works on. It queues its work on `stream`, and returns when the host's part of it is done.
+/// The device, stream and memory for a body. The body queues its work on `stream` and returns when its host work is done.
 struct LibraryContext {
   Device device;
   Stream stream;
@@ -60,17 +60,17 @@ struct LibraryContext {
   const View& output;
 };
 
-/// How the devices of one type run a kind of library op. A body may not record ops.
+/// The function with which the devices of one type run a kind of library op. A body must not record ops.
 using LibraryBody = void (*)(const LibraryExtra& op, const LibraryContext& context);
 
-/// Makes `body` what devices of a type run for a kind; nullptr: they have none. A backend registers its bodies before it is opened.
+/// Sets the body of a kind for a device type; nullptr: the type has no body. A backend registers its bodies before it is opened.
 void register_body(DeviceType type, LibraryKind kind, LibraryBody body);
 
 /// Raises ErrorKind::NotImplemented, naming the op and the device, where the device has no body for it.
 void require_body(const LibraryExtra& op, Device device);
 
-/// Runs the body of the context's device. Throws what the body throws; the log of a user's text that does not compile is
-/// ErrorKind::Compile.
+/// Runs the body for the context's device. Throws the body's exceptions; if a user's text does not compile, throws ErrorKind::Compile with
+/// the compiler's log.
 void run_library(const LibraryExtra& op, const LibraryContext& context);
 
 }  // namespace bc

@@ -8,8 +8,8 @@
 
 namespace bc {
 
-/// What a linear algebra op computes of each matrix of a stack. "->" names the parts of the result, in their order; every one ends with
-/// `info`, int32 for each matrix: 0, or what LAPACK's routine says.
+/// The linear algebra ops; each computes its result for every matrix of a stack. After "->" are the parts of the result in order. The last
+/// part of every op is `info`, an int32 for each matrix: 0, or the error code of LAPACK's routine.
 enum class Linalg : uint8_t {
   solve,                  ///< (a, b) -> x
   inverse,                ///< (a) -> x
@@ -32,13 +32,13 @@ enum class Linalg : uint8_t {
   qz_ordered,             ///< (aa, bb, q, z, which eigenvalues come first (int32)) -> the same of the ordered form
   balanced,               ///< (a) -> the balanced matrix, gebal's scale (real), its first and last place of the part that is scaled (int32)
   hessenberg,             ///< (a) -> h, q
-  ldl,                    ///< (a) -> what sytrf or hetrf leaves in the triangle, its pivots (int32)
+  ldl,                    ///< (a) -> the triangle as sytrf or hetrf computes it, its pivots (int32)
   banded_solve,           ///< (diagonals, b) -> x
   banded_definite_solve,  ///< (diagonals of a triangle, b) -> x
   banded_cholesky,        ///< (diagonals of a triangle) -> those of the factor
   banded_cholesky_solve,  ///< (diagonals of the factor, b) -> x
-  toeplitz_solve,    ///< (t(1 - n), ..., t(n - 1) with a[i, j] = t(i - j), b) -> x; `info`: where Levinson's recursion is not to be trusted
-  tridiagonal_eigh,  ///< (diagonal, the one beside it) -> w, v; or w
+  toeplitz_solve,    ///< (t(1 - n), ..., t(n - 1) with a[i, j] = t(i - j), b) -> x; `info`: not 0 where Levinson's recursion is unreliable
+  tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w
   triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
 };
@@ -46,8 +46,8 @@ enum class Linalg : uint8_t {
 enum class Vectors : uint8_t { none, thin, full };
 enum class Transposed : uint8_t { no, transpose, conjugate };
 
-/// The arguments of one op. The result is one buffer of the matrices' dtype in which the parts lie one after the other, so that an op with
-/// several results is one node; the arrays are views of it.
+/// The arguments of one op. The result is one buffer of the matrices' dtype that holds the parts one after the other: an op with several
+/// results is one node, and the result arrays are views of it.
 struct LinalgExtra final : LibraryExtra {
   static constexpr LibraryKind kKind = LibraryKind::linalg;
   struct Part {
@@ -55,19 +55,19 @@ struct LinalgExtra final : LibraryExtra {
     Dims shape;      ///< the batch, then the matrix, vector or number of each
     int64_t offset;  ///< in bytes, a multiple of kAlignment
   };
-  /// For kernels that read a part as vectors.
+  /// Aligns the parts for kernels that read them as vectors.
   static constexpr int64_t kAlignment = 256;
 
   Linalg what;
-  bool lower = true;                       ///< the triangle that is read or made
-  bool unit_diagonal = false;              ///< of a triangular matrix: its diagonal is not read, and taken for ones
+  bool lower = true;                       ///< which triangle is read or computed
+  bool unit_diagonal = false;              ///< of a triangular matrix: the diagonal is not read and is assumed to be ones
   Transposed transposed = Transposed::no;  ///< op(a)
   Vectors vectors = Vectors::thin;
   bool pivoted = false;    ///< qr with column exchanges; balancing with exchanges of rows and columns
   bool scaled = false;     ///< balancing with scaling
-  bool left = false;       ///< eig: left eigenvectors are wanted too
+  bool left = false;       ///< eig: also computes left eigenvectors
   bool hermitian = false;  ///< ldl: the matrix is Hermitian, not symmetric
-  int64_t below = 0;       ///< how many diagonals a band has below the main one; the others are above
+  int64_t below = 0;       ///< number of diagonals of a band below the main diagonal; the others are above it
   double tolerance = 0;    ///< of lstsq: singular values below it times the largest one count as zero
   DType dtype;             ///< of the matrices
   Dims batch;
@@ -78,16 +78,16 @@ struct LinalgExtra final : LibraryExtra {
   void add(DType part_dtype, const Dims& shape);
   /// The bytes of all parts.
   int64_t bytes() const { return bytes_; }
-  /// Sets the key. To be called when all is set.
+  /// Computes the key. Must be called after all arguments are set.
   void finish();
 
  private:
   int64_t bytes_ = 0;
 };
 
-/// What a device's libraries are good at.
+/// Facts about the performance of a device's libraries.
 struct LinalgTraits {
-  int64_t svd_by_eigh_from = std::numeric_limits<int64_t>::max();  ///< matrices of so many rows and columns, or more
+  int64_t svd_by_eigh_from = std::numeric_limits<int64_t>::max();  ///< from this number of rows and columns on, svd uses eigh
 };
 const LinalgTraits& linalg_traits(DeviceType type);
 /// Called by backends when they register their bodies.

@@ -48,7 +48,7 @@ struct Table {
     rows[static_cast<int>(Op::cast)] = elementwise("cast", 1, (DTypeSet{1} << kDTypeCount) - 1, Result::SAME, "a");
     rows[static_cast<int>(Op::library)].name = "library";
     rows[static_cast<int>(Op::library)].kind = OpKind::library;
-    structural(Op::user, "user", 0);  // how many operands it has is told by the function
+    structural(Op::user, "user", 0);  // the function determines its number of operands
     structural(Op::reduce_user, "user", 1);
     rows[static_cast<int>(Op::reduce_user)].kind = OpKind::reduce;
 #define BC_UNARY(name, set, result, text, ...) rows[static_cast<int>(Op::name)] = elementwise(#name, 1, set, Result::result, text);
@@ -93,7 +93,8 @@ const Table& table() {
   return t;
 }
 
-/// The loop that each row runs for each promoted dtype; kDTypeCount where it has none. (Two operands of mixed kinds are looked up by hand.)
+/// The loop dtype of each row for each promoted dtype; kDTypeCount where the row has none. (resolve() handles two operands of mixed kinds
+/// separately.)
 struct LoopTable {
   uint8_t loop[kOpCount][kDTypeCount];
   LoopTable() {
@@ -194,7 +195,8 @@ std::optional<Op> reduction_of(Op ufunc) {
 
 namespace {
 
-/// Whether a casting rule lets an operand be read as `to`. A Python number has no dtype of its own, only a kind, which is never equivalent.
+/// Whether a casting rule allows an operand to be read as `to`. A Python number has only a kind and no dtype, so it is never equivalent to
+/// one.
 bool operand_casts(const OperandType& operand, DType to, Casting casting) {
   if (operand.weak == Weak::none || operand.weak == Weak::boolean) return can_cast(operand.dtype, to, casting);
   const bool holds = promote_weak(to, operand.weak) == to;
@@ -238,7 +240,8 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
            "No loop matching the specified signature and casting was found for ufunc {}", spec.name);
   std::optional<DType> found;
   if (dtype && spec.result != Result::BOOL) {
-    // `dtype=` names the result; a row whose result is the loop's type runs in it. The size of a complex number is of the loop's real type.
+    // `dtype=` names the dtype of the result; a row whose result has the loop's dtype runs in it. The absolute value of a complex number
+    // has the loop's real type.
     const bool of_complex = spec.result == Result::REAL && is_complex(t);
     const DType wanted = of_complex && is_inexact(*dtype) ? complex_type(*dtype) : *dtype;
     const bool real = !is_complex(*dtype) && (!of_complex || (real_type(wanted) == *dtype && can_cast(t, wanted, Casting::safe)));
@@ -247,7 +250,7 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
     BC_CHECK(found, UFuncTypeError, "{}: no loop with result dtype {}", spec.name, info(*dtype).name);
   } else {
     found = first_loop(op, t);
-    // NumPy takes the first loop that each operand casts to: int8 with uint8 is int16 as a sum, but float16 as an arctan2.
+    // NumPy takes the first loop to which every operand casts: int8 with uint8 gives int16 for add, but float16 for arctan2.
     if (n == 2 && found && is_inexact(*found) && !is_inexact(t) && spec.signature == Signature::same && operands[0].weak == Weak::none &&
         operands[1].weak == Weak::none) {
       const std::optional<DType> a = first_loop(op, operands[0].dtype), b = first_loop(op, operands[1].dtype);
@@ -259,7 +262,7 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
     BC_CHECK(found, UFuncTypeError, "ufunc '{}' not supported for the input types, got {}{}", spec.name, types,
              is_complex(t) && (spec.set & COMPLEX) == 0 ? "; it takes real numbers alone: pass the real or the imaginary part" : "");
   }
-  // Without `dtype=` operands meet their loop safely. The truth of logical operands is taken in their own dtypes.
+  // Without `dtype=` operands always cast safely to their loop. Logical rows test the truth of each operand in its own dtype.
   if ((dtype || casting != Casting::same_kind) && !is_logical(op))
     for (int i = first; i < last; ++i)
       BC_CHECK(operand_casts(operands[i], *found, casting), UFuncTypeError,
@@ -273,8 +276,8 @@ Loop resolve_anew(Op op, std::span<const OperandType> operands, std::optional<DT
   return loop;
 }
 
-// What resolve_anew said for up to two operands without a dtype asked for: the four dtypes, each plus one, in one word; 0 where not asked
-// yet. A word is written whole, so threads need no order among them.
+// Cached results of resolve_anew for up to two operands without `dtype=`: the four dtypes, each plus one, in one word; 0: not cached yet.
+// Each word is written atomically, so relaxed order is enough.
 constexpr int kOperandKinds = kDTypeCount + 4;  // a dtype, or a Python bool, int, float or complex
 std::atomic<uint32_t> resolved[kOpCount][kOperandKinds][kOperandKinds];
 

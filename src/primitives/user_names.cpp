@@ -1,5 +1,5 @@
-// What users' C++ may name. C's and CUDA's functions are the device library's own, so that a user's kernel gives the bits that array
-// expressions give; what the library lacks is CUDA's on a GPU and the C library's on the CPU.
+// The functions that users' C++ can call. Those of C and CUDA are implemented by the device library, so that a user's kernel gives the same
+// bits as array expressions; a function that the library lacks is CUDA's on a GPU and the C library's on the CPU.
 #include "primitives/user_op.h"
 
 namespace bc {

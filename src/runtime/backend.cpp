@@ -19,7 +19,8 @@ constexpr int kMaxDevices = 64;
 
 // Backends are leaked on purpose: arrays may be freed by other threads and by Python's own shutdown after static destructors have run.
 std::atomic<Backend*> g_backends[kDeviceTypes][kMaxDevices];
-/// Of types whose devices do not survive a fork: one was asked for; it was before this process was forked, and is lost here.
+/// For types whose devices do not survive a fork. touched: this process has asked for a device of the type. lost: the parent had asked for
+/// one before the fork, so this process cannot use the type.
 std::atomic<bool> g_touched[kDeviceTypes], g_lost[kDeviceTypes];
 
 std::mutex& open_mutex() {
@@ -66,7 +67,7 @@ Backend& open_backend(Device device) {
   return *result;
 }
 
-/// Where work is done when it is queued, a point in a stream's order is a time.
+/// The event of backends that run work at once when it is queued: a point in the stream's order is a time.
 class TimeEvent final : public StreamEvent {
  public:
   void record(Stream) override { at_.store(std::chrono::steady_clock::now(), std::memory_order_relaxed); }

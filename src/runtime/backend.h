@@ -15,11 +15,11 @@ namespace bc {
 enum class DeviceType : uint8_t { cpu, cuda, null };
 inline constexpr int kDeviceTypes = 3;
 
-/// What the engine asks about a type of devices, instead of its name.
+/// The properties of a device type that the engine tests, instead of comparing the type itself.
 struct DeviceTraits {
   const char* name;
-  bool asynchronous;   ///< work is queued and runs beside the host; the memory is not the host's
-  bool survives_fork;  ///< a forked child can go on using devices that were opened before
+  bool asynchronous;   ///< work is queued and runs in parallel to the host; its memory is not host memory
+  bool survives_fork;  ///< a forked child can use devices that the parent opened
 };
 inline constexpr DeviceTraits kDeviceTraits[kDeviceTypes] = {
     {.name = "cpu", .asynchronous = false, .survives_fork = true},
@@ -49,23 +49,22 @@ struct Stream {
 class LoadedKernel {
  public:
   virtual ~LoadedKernel() = default;
-  /// Runs the code of `better` from the next launch on, and owns it. Other threads may launch this kernel meanwhile.
+  /// Takes ownership of `better` and runs its code from the next launch on. Other threads may launch this kernel at the same time.
   virtual void replace(std::unique_ptr<LoadedKernel> better) { (void)better; }
 
-  /// Not null while the code is of compile_quick: what the kernel cache knows it by (kernel_cache_improve).
+  /// The kernel cache's entry while the code is from compile_quick, else null (kernel_cache_improve).
   std::atomic<void*> quick{nullptr};
-  /// Set by who launches it from outside a plan: what is launched again may be launched often.
+  /// Set at the first launch from outside a plan: a second launch means that the kernel may be launched often.
   std::atomic<bool> launched{false};
 };
 
-/// What is compiled: C++ text that includes nothing. The backend puts the device library before it.
-/// CUDA text defines `extern "C" __global__ void NAME(const Params p)`; CPU text defines
-/// `extern "C" void NAME(const Params* p, i64 begin, i64 end)`, one for each entry.
+/// The source text of kernels: C++ without #include. The backend puts the device library before it. CUDA text defines `extern "C"
+/// __global__ void NAME(const Params p)`; CPU text defines `extern "C" void NAME(const Params* p, i64 begin, i64 end)`, one for each entry.
 struct KernelSource {
   std::string text;
-  std::vector<std::string> entries;  ///< names of the entry points, in the order that Launch::entry counts
+  std::vector<std::string> entries;  ///< names of the entry points; Launch::entry is an index into it
   bool contract = false;  ///< lets the compiler contract a * b + c (user kernels); array expressions keep the bits of plain execution
-  bool quick = false;     ///< with BC_QUICK defined, it is shorter and slower and gives the same results (Backend::compile_quick)
+  bool quick = false;     ///< with BC_QUICK defined, the text is shorter and slower with the same results (Backend::compile_quick)
 };
 
 /// One launch of one entry point.
@@ -94,18 +93,18 @@ struct StreamOptions {
 };
 
 struct EventOptions {
-  bool timing = false;        ///< for elapsed(); an event without is cheaper
+  bool timing = false;        ///< needed for elapsed(); an event without timing is cheaper
   bool blocking = false;      ///< synchronize() sleeps instead of spinning
-  bool interprocess = false;  ///< another process may open it
+  bool interprocess = false;  ///< another process may open the event
 };
 
 /// A point in a stream's order that streams and the host can wait for. Made by Backend::make_event; destroying it is safe at any time.
 class StreamEvent {
  public:
   virtual ~StreamEvent() = default;
-  /// Marks the work that is queued on the stream now; waits that were asked for before keep to the point they had.
+  /// Marks the work that is queued on the stream now. Earlier wait_event() calls keep waiting for the previous mark.
   virtual void record(Stream stream) = 0;
-  /// True when the marked work is done, or nothing was marked.
+  /// True when the marked work is done or record() was never called.
   virtual bool query() const = 0;
   virtual void synchronize() const = 0;
   /// Milliseconds from `start` to this event; both need timing and must be done.
@@ -114,12 +113,12 @@ class StreamEvent {
   virtual void* native() const { return nullptr; }
 };
 
-/// Work that was captured from a stream, ready to run again and again.
+/// Work that was captured from a stream and can be launched repeatedly.
 class StreamGraph {
  public:
   virtual ~StreamGraph() = default;
   virtual void launch(Stream stream) = 0;
-  /// Moves what the graph needs to the device before the first launch.
+  /// Uploads the graph's data to the device before the first launch.
   virtual void upload(Stream stream) = 0;
   virtual size_t node_count() const = 0;
 };
@@ -127,15 +126,15 @@ class StreamGraph {
 struct ProgramSource;
 class Program;
 
-/// The four small things a device must do: memory, compile and load, launch and copy, order. One object a device; safe to call from
-/// several threads. Every failure throws bc::Error naming the call and the driver's own message.
+/// The interface of one device: memory, compilation and loading, launches and copies, ordering. There is one object for each device; it may
+/// be called from several threads. Every failure throws bc::Error with the call's name and the driver's message.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual Device device() const = 0;
   virtual std::string device_name() const = 0;
 
-  // Memory: whole chunks for the pool (src/runtime/pool.h), aligned to 256 bytes. nullptr when the device has no more.
+  // Memory: chunks for the pool (src/runtime/pool.h), aligned to 256 bytes; nullptr when the device has no more.
   virtual void* allocate_chunk(size_t bytes) = 0;
   virtual void free_chunk(void* chunk, size_t bytes) = 0;
   virtual MemoryInfo memory_info() = 0;
@@ -143,93 +142,97 @@ class Backend {
   /// ErrorKind::NotImplemented where the device has none.
   virtual void* allocate_pinned(size_t bytes, bool write_combined);
   virtual void free_pinned(void* memory) noexcept {}
-  /// Memory that moves between host and device on demand; nullptr when there is no more. free_chunk frees it.
+  /// Memory that migrates between host and device on demand; nullptr when there is no more. free_chunk frees it.
   virtual void* allocate_managed(size_t bytes) { return allocate_chunk(bytes); }
-  /// Memory of the driver's own pool, in a stream's order; nullptr when there is no more.
+  /// Stream-ordered memory of the driver's own pool; nullptr when there is no more.
   virtual void* allocate_ordered(size_t bytes, Stream) { return allocate_chunk(bytes); }
   virtual void free_ordered(void* memory, size_t bytes, Stream) { free_chunk(memory, bytes); }
 
-  // Memory whose addresses and pages are apart: ranges of the pool grow in place and give pages between used ones back.
-  /// What commit and decommit count in (a power of two); 0: there is none, and the next three are not called.
+  // Virtual memory: addresses are reserved first and pages are mapped later, so that the pool's ranges grow in place and return unused
+  // pages.
+  /// The page size of commit and decommit (a power of two); 0: not supported, and the next three functions are not called.
   virtual size_t page_bytes() { return 0; }
-  /// Addresses without memory, aligned to a page, for the rest of the process; nullptr when there are none.
+  /// Reserves addresses without memory, aligned to a page, until the process ends; nullptr when none are left.
   virtual void* reserve_addresses(size_t bytes) { return nullptr; }
-  /// Puts memory behind whole pages of a reserved range. False when the device has no more.
+  /// Maps memory to whole pages of a reserved range. False when the device has no more memory.
   virtual bool commit(void* at, size_t bytes) { return false; }
-  /// Takes back what one commit gave, which no queued work may use any more (wait_for_reuse).
+  /// Unmaps the memory of one commit. No queued work may still use it (wait_for_reuse).
   virtual void decommit(void* at, size_t bytes) {}
 
   // Compile and load.
-  /// Tells whether there is a compiler here; without, only loops that are built in run.
+  /// Tells whether a compiler exists; without one, only the built-in loops run.
   virtual bool can_compile() const { return true; }
-  /// From now on loaded programs stay loaded: a graph may launch their kernels when nobody holds them any more.
+  /// From now on loaded programs are never unloaded: a graph may launch their kernels after the last owner released them.
   virtual void keep_programs_loaded() {}
-  /// Names the code's target and the compiler with its version and flags: a part of the cache key ("sm_90 nvrtc-13.0").
+  /// The name of the code's target and of the compiler with its version and flags, a part of the cache key ("sm_90 nvrtc-13.0").
   virtual std::string target() const = 0;
   /// Compiles to a cubin or an object file. Throws ErrorKind::Runtime with the compiler's log. Thread-safe.
   virtual std::vector<char> compile(const KernelSource& source) = 0;
-  /// Code that runs slower and is compiled in less time, for the first launches of a kernel; empty where there is no such way.
+  /// Compiles faster to slower code, for the first launches of a kernel; empty where the backend has no such mode.
   virtual std::vector<char> compile_quick(const KernelSource& source) {
     (void)source;
     return {};
   }
   virtual std::unique_ptr<LoadedKernel> load(std::span<const char> binary, std::span<const std::string> entries) = 0;
 
-  /// Compiles (through kernel_cache_binary, so that a second process does not) and loads a user's program; see runtime/program.h, whose
-  /// load_program is the one caller.
+  /// Compiles (through kernel_cache_binary, so that a second process need not) and loads a user's program. Only load_program
+  /// (runtime/program.h) calls it.
   virtual std::shared_ptr<Program> open_program(const ProgramSource& source);
 
   // Launch and copy, in the stream's order.
   virtual void launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) = 0;
   /// DeviceToHost returns when the bytes are in `dst`; HostToDevice when `src` may be reused.
   virtual void copy(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) = 0;
-  /// As copy, but where the host memory is page-locked it returns at once, true: that memory is in use until the stream has come there.
+  /// Like copy, but where the host memory is page-locked it returns true at once; that memory is then in use until the stream has executed
+  /// the copy.
   virtual bool copy_async(void* dst, const void* src, size_t bytes, CopyKind kind, Stream stream) {
     copy(dst, src, bytes, kind, stream);
     return false;
   }
-  /// Copies memory of another device of the same type to this one's, in the order of a stream of this one.
+  /// Copies memory of another device of the same type to this device, in the order of a stream of this device.
   virtual void copy_from(Device source, void* dst, const void* src, size_t bytes, Stream stream) {
     (void)source;
     copy(dst, src, bytes, CopyKind::DeviceToDevice, stream);
   }
   virtual void fill(void* dst, int byte, size_t bytes, Stream stream) = 0;
 
-  // Order. On the CPU work is done when it is queued: streams there are names, events are times.
+  // Ordering. The CPU runs work at once when it is queued: its streams are only names, and its events are only times.
   virtual void synchronize(Stream stream) = 0;
-  /// Waits for a stream, or for all of the device, before memory that its work uses gets another owner. Work that failed has ended too.
-  /// False, and the memory is still in use, while a capture forbids to wait.
+  /// Waits for a stream, or for the whole device, before memory that its work uses is reused. Failed work counts as finished. Returns false
+  /// while a capture forbids to wait; the memory is then still in use.
   virtual bool wait_for_reuse(Stream stream) {
     synchronize(stream);
     return true;
   }
   virtual bool wait_for_reuse() { return true; }
-  /// A queue of its own, with a handle that no other stream of the device has.
+  /// Creates a stream whose handle no other stream of the device has.
   virtual Stream create_stream(const StreamOptions& options);
   virtual void destroy_stream(Stream stream) noexcept {}
   /// True when all work queued on the stream is done.
   virtual bool query(Stream stream) { return true; }
   virtual std::unique_ptr<StreamEvent> make_event(const EventOptions& options);
-  /// Work queued on `stream` from now on waits for what the event marks, which may be another device's.
+  /// Makes work that is queued on `stream` from now on wait for the work that the event marks. The event may belong to another device.
   virtual void wait_event(Stream stream, const StreamEvent& event) {}
-  /// Calls `f` in some thread when the stream has come there; `f` must not throw, nor call the device.
+  /// Queues a call of `f`, which runs in some thread in the stream's order. `f` must not throw and must not call the device.
   virtual void launch_host(Stream stream, std::function<void()> f) { f(); }
-  /// Until end_capture the stream's work is written down and not run. Copies from and to pageable host memory cannot be captured.
+  /// Until end_capture the stream's work is recorded into a graph instead of run. Copies from and to pageable host memory cannot be
+  /// captured.
   virtual void begin_capture(Stream stream);
   virtual std::unique_ptr<StreamGraph> end_capture(Stream stream);
   virtual bool capturing(Stream stream) { return false; }
-  /// Writes a call down, true, where the stream is captured and its work are calls of the host.
+  /// For backends whose work is host calls: if the stream is being captured, adds `call` to the graph and returns true.
   virtual bool record(Stream stream, std::function<void()> call) { return false; }
-  /// Lets kernels of this device use another one's memory. False when they cannot.
+  /// Lets kernels of this device access the memory of `peer`. False when they cannot.
   virtual bool enable_peer_access(Device peer) { return false; }
-  /// Makes this the device that other libraries of the process find current in this thread; leave() with what enter() gave undoes it.
+  /// Makes this device the thread's current device for other libraries of the process. leave() takes enter()'s result and restores the
+  /// previous one.
   virtual void* enter() { return nullptr; }
   virtual void leave(void* before) noexcept {}
   /// {least, greatest} priority of streams, such as {0, -5}.
   virtual std::pair<int, int> stream_priorities() { return {0, 0}; }
 
-  // Facts that the code generator asks for.
-  /// Kernels are CUDA C++ for grids of threads; else C++ functions over a range of items.
+  // Properties that the code generator needs.
+  /// True: kernels are CUDA C++ for grids of threads. False: kernels are C++ functions over a range of items.
   virtual bool runs_grids() const { return false; }
   virtual int multiprocessors() const { return 1; }
 };
@@ -240,7 +243,7 @@ Backend& backend(Device device);
 /// Number of devices of a type that can be used here (0 without driver or GPU); never throws.
 int device_count(DeviceType type);
 
-/// For a scope a device is the one that other libraries of the process find current in this thread.
+/// For its scope, makes a device the thread's current device for other libraries of the process (Backend::enter).
 class CurrentDevice {
  public:
   explicit CurrentDevice(Backend& backend) : backend_(backend), before_(backend.enter()) {}
@@ -253,15 +256,16 @@ class CurrentDevice {
   void* const before_;
 };
 
-/// How the devices of one type are found and opened.
+/// How the devices of one type are counted and opened.
 struct BackendFactory {
-  int (*count)();  ///< devices that can be used; never throws
+  int (*count)();  ///< the number of usable devices; never throws
   std::unique_ptr<Backend> (*open)(int index);
 };
-/// Defined in src/backends/factories.cpp, the one place that knows every backend.
+/// Defined in src/backends/factories.cpp, the only file that knows every backend.
 const BackendFactory& backend_factory(DeviceType type);
 
-/// Waits until no other thread is opening a device: a driver that starts while the process ends would find its own state gone.
+/// Waits until no other thread is opening a device: a driver that starts while the process exits could use state that its exit handlers
+/// have destroyed.
 void finish_opening();
 
 }  // namespace bc

@@ -28,7 +28,7 @@ class DriverSource final : public MemorySource {
       else
         b.free_chunk(ptr, bytes);
     } catch (...) {
-      // The device is lost, and its memory with it.
+      // The device is lost, so its memory is gone too.
     }
   }
 
@@ -45,14 +45,14 @@ bool CachingPool::Place::operator<(const Place& o) const {
 }
 
 CachingPool::~CachingPool() {
-  for (const auto& [place, pointers] : waiting_)
+  for (const auto& [place, pointers] : free_)
     for (void* ptr : pointers) source_->free(ptr, place.bytes, place.device, native(place));
 }
 
-/// Memory that waits, or nullptr. Called with the mutex held.
-void* CachingPool::take_waiting(const Place& place) {
-  const auto found = waiting_.find(place);
-  if (found == waiting_.end() || found->second.empty()) return nullptr;
+/// Takes a free block of `place`, or returns nullptr. Called with mutex_ held.
+void* CachingPool::take_free(const Place& place) {
+  const auto found = free_.find(place);
+  if (found == free_.end() || found->second.empty()) return nullptr;
   void* ptr = found->second.back();
   found->second.pop_back();
   Counts& c = counts(place.device);
@@ -62,24 +62,24 @@ void* CachingPool::take_waiting(const Place& place) {
   return ptr;
 }
 
-/// Called with the mutex held.
-void CachingPool::move_waiting(Device device, void* from, void* to) {
-  for (auto at = waiting_.lower_bound({device, from, 0}); at != waiting_.end();) {
+/// Moves the free blocks of stream `from` to stream `to`. Called with mutex_ held.
+void CachingPool::move_free(Device device, void* from, void* to) {
+  for (auto at = free_.lower_bound({device, from, 0}); at != free_.end();) {
     if (!(at->first.device == device) || at->first.stream != from) break;
-    std::vector<void*>& target = waiting_[{device, to, at->first.bytes}];
+    std::vector<void*>& target = free_[{device, to, at->first.bytes}];
     target.insert(target.end(), at->second.begin(), at->second.end());
-    at = waiting_.erase(at);
+    at = free_.erase(at);
   }
 }
 
 void CachingPool::synchronized(Device device, void* stream) {
   std::lock_guard lock(mutex_);
-  move_waiting(device, stream, any_stream());
+  move_free(device, stream, any_stream());
 }
 
 void CachingPool::hand_over(Device device, void* stream) {
   std::lock_guard lock(mutex_);
-  move_waiting(device, stream, nullptr);
+  move_free(device, stream, nullptr);
 }
 
 const CachingPool::Counts* CachingPool::find(Device device) const {
@@ -92,11 +92,11 @@ void* CachingPool::allocate(size_t bytes, Device device, void* stream) {
   {
     std::lock_guard lock(mutex_);
     for (void* place : {stream, any_stream()})
-      if (void* ptr = take_waiting({device, place, size})) return ptr;
+      if (void* ptr = take_free({device, place, size})) return ptr;
     const Counts& c = counts(device);
     if (limit_ && (size > limit_ || c.total > limit_ - size)) return nullptr;
   }
-  // Without the lock: the source may be a Python function, which comes back here when its own arrays are freed.
+  // Called without the lock: the source may be a Python function, and freeing its arrays calls this pool again.
   void* ptr = source_->allocate(size, device, stream);
   if (!ptr) return nullptr;
   std::lock_guard lock(mutex_);
@@ -118,7 +118,7 @@ void CachingPool::free(void* ptr, size_t, Device device, void* stream) {
     Counts& c = counts(device);
     c.used -= size;
     if (cache_) {
-      waiting_[{device, stream, size}].push_back(ptr);
+      free_[{device, stream, size}].push_back(ptr);
       ++c.blocks;
       return;
     }
@@ -132,7 +132,7 @@ void CachingPool::trim(Device device) {
   {
     std::lock_guard lock(mutex_);
     Counts& c = counts(device);
-    for (auto& [place, pointers] : waiting_) {
+    for (auto& [place, pointers] : free_) {
       if (!(place.device == device) || pointers.empty()) continue;
       c.total -= place.bytes * pointers.size();
       c.blocks -= pointers.size();
@@ -141,15 +141,15 @@ void CachingPool::trim(Device device) {
     }
   }
   for (auto& [place, pointers] : gone) {
-    // Queued work may still use them.
+    // Work queued on the stream may still use the blocks.
     const bool done = place.stream == any_stream() || backend(device).wait_for_reuse({device, place.stream});
     if (!done) {
-      // A capture forbids to wait.
+      // The stream is being captured and cannot be waited for, so its blocks stay in the pool.
       std::lock_guard lock(mutex_);
       Counts& c = counts(device);
       c.total += place.bytes * pointers.size();
       c.blocks += pointers.size();
-      std::vector<void*>& target = waiting_[place];
+      std::vector<void*>& target = free_[place];
       target.insert(target.end(), pointers.begin(), pointers.end());
       continue;
     }

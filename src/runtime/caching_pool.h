@@ -9,24 +9,24 @@
 
 namespace bc {
 
-/// Where a CachingPool gets its memory.
+/// The allocator under a CachingPool.
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  /// nullptr when there is no more.
+  /// Returns nullptr when there is no more memory.
   virtual void* allocate(size_t bytes, Device device, void* stream) = 0;
   virtual void free(void* ptr, size_t bytes, Device device, void* stream) noexcept = 0;
 };
 
 enum class MemoryKind : uint8_t {
   chunk,    ///< straight from the driver
-  managed,  ///< moves between host and device on demand
-  ordered   ///< from the driver's own pool, in a stream's order
+  managed,  ///< migrates between host and device on demand
+  ordered   ///< stream-ordered, from the driver's own pool
 };
 std::shared_ptr<MemorySource> memory_source(MemoryKind kind);
 
-/// A pool over memory of any source, in the place of a device's own (pool_set_allocator): what is freed waits for the next who asks for as
-/// much on the same stream. With `cache` false everything goes to the source and back.
+/// A pool over any MemorySource, which pool_set_allocator installs in place of the device's own pool. A freed block is kept for the next
+/// request of the same size on the same stream. With `cache` false each call goes to the source.
 class CachingPool final : public PoolAllocator {
  public:
   CachingPool(std::shared_ptr<MemorySource> source, bool cache, const char* name)
@@ -44,7 +44,7 @@ class CachingPool final : public PoolAllocator {
   size_t used(Device device) const;
   size_t total(Device device) const;
   size_t free_blocks(Device device) const;
-  /// 0: none.
+  /// 0: no limit.
   void set_limit(size_t bytes);
   size_t limit() const;
 
@@ -55,12 +55,12 @@ class CachingPool final : public PoolAllocator {
     size_t bytes;
     bool operator<(const Place& o) const;
   };
-  /// In the place of a stream: what waits may be used by every stream.
+  /// A Place::stream that stands for every stream: its free blocks may be used by all.
   static constexpr char kMark = 0;
   static void* any_stream() { return const_cast<char*>(&kMark); }
   static void* native(const Place& place) { return place.stream == any_stream() ? nullptr : place.stream; }
-  void* take_waiting(const Place& place);
-  void move_waiting(Device device, void* from, void* to);
+  void* take_free(const Place& place);
+  void move_free(Device device, void* from, void* to);
 
   struct Counts {
     size_t used = 0, total = 0, blocks = 0;
@@ -72,8 +72,8 @@ class CachingPool final : public PoolAllocator {
   const bool cache_;
   const char* const name_;
   mutable std::mutex mutex_;
-  std::map<Place, std::vector<void*>> waiting_;
-  std::unordered_map<void*, size_t> sizes_;  ///< of what is handed out
+  std::map<Place, std::vector<void*>> free_;
+  std::unordered_map<void*, size_t> sizes_;  ///< of the blocks in use
   std::map<int, Counts> counts_;
   size_t limit_ = 0;
 };

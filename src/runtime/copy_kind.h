@@ -4,7 +4,7 @@
 
 namespace bc {
 
-/// The kind of a copy from one device's memory to another's; memory of devices that are not asynchronous is the host's.
+/// The kind of a copy from one device's memory to another's; memory of a device that is not asynchronous is host memory.
 constexpr CopyKind copy_kind(Device to, Device from) {
   const bool up = traits(to).asynchronous, down = traits(from).asynchronous;
   return up && down ? CopyKind::DeviceToDevice : up ? CopyKind::HostToDevice : down ? CopyKind::DeviceToHost : CopyKind::HostToHost;

@@ -6,8 +6,9 @@
 
 namespace bc {
 
-/// The device that a text names: "cpu", "cuda" or "gpu" (the first one), "cuda:1", "null:0". Nothing for every other text: an index that is
-/// missing, negative or no number, or one of the CPU other than 0. Whether the device exists is for backend() to say.
+/// The device that a text names: "cpu", "cuda" or "gpu" (the first one), "cuda:1", "null:0". nullopt for any other text, for example where
+/// the index is missing, negative or not a number, or an index of the CPU other than 0. Does not check that the device exists; backend()
+/// does.
 std::optional<Device> parse_device(std::string_view text);
 
 }  // namespace bc

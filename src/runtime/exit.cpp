@@ -20,9 +20,9 @@ using detail::LibraryThread;
 
 std::atomic<void (*)()> exit_barrier{nullptr};
 std::atomic<LibraryThread*> library_threads{nullptr};
-pthread_t closer{};  // who ends the process; written before library_calls_ended
+pthread_t closer{};  // the thread that ends the process; written before library_calls_ended
 
-/// A thread's record goes to the next thread that needs one.
+/// Releases a thread's LibraryThread at the thread's end, so that another thread can reuse it.
 struct Leave {
   ~Leave() {
     LibraryThread* mine = std::exchange(detail::library_thread, nullptr);
@@ -30,15 +30,15 @@ struct Leave {
   }
 };
 
-/// Makes what other threads have stored seen here, as if each had passed a fence.
+/// Makes the stores of other threads visible here, as if each thread had executed a fence.
 void fence_all_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  // A store is seen by other processors within far less than this. (membarrier(2) would tell, but a process with threads waits 10 ms for
-  // the registration, which its first kernel would pay.)
+  // A store becomes visible to other processors in far less time than this. (membarrier(2) would guarantee it, but its registration takes
+  // 10 ms in a process with threads, which would delay the first kernel.)
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// From now on only this thread calls libraries. Returns when no other thread is inside one, or after some seconds.
+/// After this, only the calling thread may call libraries. Returns when no other thread is inside a library, or after five seconds.
 void end_library_calls() {
   closer = pthread_self();
   detail::library_calls_ended.store(true);
@@ -56,7 +56,7 @@ namespace detail {
 
 LibraryThread& register_library_thread() {
   static const bool prepared = [] {
-    // A forked child has one thread; calls that others were in have no end there.
+    // A forked child has only the forking thread; the library calls of the parent's other threads never end there.
     pthread_atfork(nullptr, nullptr, [] {
       for (LibraryThread* t = library_threads.load(); t; t = t->next)
         if (!pthread_equal(t->owner.load(), pthread_self())) t->depth.store(0);
@@ -97,7 +97,7 @@ void set_exit_barrier(void (*barrier)()) { exit_barrier.store(barrier); }
 void arm_exit_barrier() {
   // Handlers run in the reverse order of their registration.
   std::atexit([] {
-    // Only the first of them has something to do.
+    // arm_exit_barrier() may register this handler several times; only the first run has work to do.
     if (detail::library_calls_ended.load()) return;
     if (auto* barrier = exit_barrier.load()) barrier();
     end_library_calls();

@@ -5,39 +5,40 @@
 
 namespace bc {
 
-/// What has to be still before the libraries that work calls into (CUDA's driver, NVRTC) take down their own state at the end of the
-/// process: `barrier` returns when no other thread is inside such work, or after some seconds.
+/// Sets the function that runs at the end of the process before the exit handlers of libraries such as CUDA's driver and NVRTC. `barrier`
+/// returns when no other thread is inside work that calls these libraries, or after a few seconds.
 void set_exit_barrier(void (*barrier)());
 
-/// Puts the barrier, and then the end of library calls (LibraryCall), before the exit handlers of all libraries that are open by now; for
-/// who opened one, and for the end of the interpreter, before which libraries may have opened others by themselves.
+/// Registers an exit handler that runs the barrier and then ends library calls (LibraryCall). It runs before the exit handlers of all
+/// libraries that are open now. Called after a library was opened, and once more when the interpreter ends, since libraries may have opened
+/// others.
 void arm_exit_barrier();
 
-/// Whether the end of the process has come so far that only its own thread calls libraries.
+/// Whether the process is ending and only the exiting thread may call libraries.
 bool exit_begun();
 
 namespace detail {
-/// A thread's calls into libraries, one inside the other. Never freed.
+/// How deeply one thread's library calls are nested. Never freed.
 struct LibraryThread {
   std::atomic<int> depth{0};
-  LibraryThread* next = nullptr;  ///< all there ever were
+  LibraryThread* next = nullptr;  ///< the list of all records
   std::atomic<pthread_t> owner{};
-  std::atomic<bool> used{true};  ///< has a living thread
+  std::atomic<bool> used{true};  ///< belongs to a living thread
 };
 extern std::atomic<bool> library_calls_ended;
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local LibraryThread* library_thread = nullptr;
 LibraryThread& register_library_thread();
-/// Returns for the thread that ends the process and for one that is inside a call already; all others sleep until the process is gone.
+/// Returns for the exiting thread and for a thread that is already inside a call; any other thread sleeps until the process has ended.
 void enter_after_end(LibraryThread& thread);
 }  // namespace detail
 
-/// Around a call into a library that takes its state down by an exit handler. The end of the process waits for those that are under way and
-/// begins no other, so that no thread is inside a library that is going. Costs two stores to memory of the thread's own.
+/// The scope of a call into a library that destroys its state in an exit handler. At exit the process waits for running calls and lets no
+/// new one begin, so that no thread is inside a library while it shuts down. Costs two stores to thread-local memory.
 class LibraryCall {
  public:
   LibraryCall() : thread_(detail::library_thread ? *detail::library_thread : detail::register_library_thread()) {
     thread_.depth.store(thread_.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    // The one who ends the calls waits first until all threads' stores are seen, so that no fence is needed here.
+    // end_library_calls() waits until the stores of all threads are visible, so no fence is needed here.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (detail::library_calls_ended.load(std::memory_order_relaxed)) [[unlikely]]
       detail::enter_after_end(thread_);
@@ -50,7 +51,7 @@ class LibraryCall {
   detail::LibraryThread& thread_;
 };
 
-/// A library's function whose calls are LibraryCalls.
+/// A function of a library; each call of it is a LibraryCall.
 template <class F>
 class LibraryFunction;
 template <class R, class... A>
@@ -63,7 +64,7 @@ class LibraryFunction<R(A...)> {
   }
   explicit operator bool() const { return pointer_ != nullptr; }
   Pointer pointer() const { return pointer_; }
-  /// What dlsym found.
+  /// Stores the address that dlsym returned.
   void set(void* symbol) { pointer_ = reinterpret_cast<Pointer>(symbol); }
 
  private:

@@ -13,7 +13,7 @@ struct Handler {
 };
 constexpr int kLevels = static_cast<int>(ForkLevel::Interrupts) + 1;
 Handler handlers[kLevels];
-// What `before` was called for in the fork of this thread: a level that another thread registers meanwhile must not be ended.
+// The levels whose `before` ran in this thread's fork. Another thread may register a level after that; its `after` must not run.
 thread_local bool begun[kLevels];
 
 void before_fork() {

@@ -3,15 +3,15 @@
 
 namespace bc {
 
-// Calls of the host that streams have to make (Stream.launch_host_func) may need a lock of the program's, Python's. The driver lets who
-// queues work wait while a queue is full, and freeing waits for the device: who held the lock then would wait for a call that waits for the
-// lock.
+// Host functions queued on streams (Stream.launch_host_func) may need the GIL. A thread that queues work waits in the driver while the
+// stream's queue is full, and freeing memory waits for the device. If that thread held the GIL, it would wait for a host function that
+// waits for the GIL.
 
-/// How many calls of the host are queued, or are in graphs.
+/// How many host functions are queued on streams or are nodes of graphs.
 extern std::atomic<int> queued_host_calls;
 
-/// Around calls of the driver that may wait, and around waits for those who make them: gives the program's lock up while calls of the host
-/// are queued. What it gave up is taken back when it ends, so that no lock of the engine's may be held around it.
+/// Releases the GIL for its scope while host functions are queued. Used around driver calls that may block, and around waits for threads
+/// that make such calls. Its destructor takes the GIL again, so no lock of the engine may be held around it.
 class HostWait {
  public:
   HostWait() {
@@ -31,7 +31,7 @@ class HostWait {
   void* left_ = nullptr;
 };
 
-/// `leave` gives the lock up and returns nullptr where the thread does not have it, `enter` takes it back. Set once.
+/// Sets the functions that release and take the GIL. `leave` returns nullptr where the thread does not hold it. Called once.
 void set_host_wait(void* (*leave)(), void (*enter)(void*));
 
 }  // namespace bc

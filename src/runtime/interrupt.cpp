@@ -22,13 +22,13 @@ namespace bc::interrupt {
 namespace {
 
 constexpr long kTickNanoseconds = 50'000'000;
-constexpr int kIdleTicks = 20;  // so long the counting thread stays awake when nothing computes
+constexpr int kIdleTicks = 20;  // idle ticks after which the counting thread sleeps
 
 enum : uint32_t { kAwake, kAsleep, kNotStarted };
 
 std::atomic<uint32_t> tick{0};
-std::atomic<uint32_t> computing{0};  // the main thread's scopes
-std::atomic<uint32_t> entries{0};    // changes with each of its computations
+std::atomic<uint32_t> computing{0};  // number of open scopes of the main thread
+std::atomic<uint32_t> entries{0};    // number of scopes that the main thread has opened so far
 std::atomic<uint32_t> counter{kNotStarted};
 std::atomic<const FrontEnd*> front_end{nullptr};
 pthread_t main_thread{};
@@ -44,8 +44,8 @@ void pause_for_tick() {
   nanosleep(&time, nullptr);
 }
 
-/// Counts while the main thread computes. When it does not, the thread sleeps until the next computation wakes it. A computation that
-/// began as the thread was about to sleep may not have seen that: so the thread looks again a tick after it said so.
+/// Increments the word while the main thread computes, and sleeps otherwise until the next computation wakes it. A computation that begins
+/// just before the thread sleeps may not see kAsleep, so the thread checks for activity once more, one tick after it has stored kAsleep.
 [[noreturn]] void count() {
   uint32_t last = 0;
   const auto active = [&] {
@@ -77,14 +77,14 @@ void start_or_wake() {
     syscall(SYS_futex, &counter, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     return;
   }
-  // Signals belong to the threads of the program.
+  // Signals must go to the program's threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     std::thread(count).detach();
   } catch (const std::system_error&) {
-    // Without it computations run to their end.
+    // Without the counting thread, Ctrl-C takes effect only after a computation.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -119,7 +119,7 @@ bool asked() {
 
 namespace {
 
-/// asked(), where the word has changed since this thread's last call.
+/// asked(), but false when the word has not changed since this thread's last call.
 bool asked_lately() {
   const uint32_t now = tick.load(std::memory_order_relaxed);
   if (now == seen) [[likely]]
@@ -156,14 +156,14 @@ void wait_until(const std::function<bool()>& ready, bool sleeps) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       continue;
     }
-    // Who asks too often keeps other threads from the driver; a sixty-fourth of the time that has passed is no loss.
+    // Frequent queries would block other threads' driver calls. A pause of 1/64 of the elapsed time delays the result only a little.
     while (steady_clock::now() - now < (now - start) / 64) __builtin_ia32_pause();
   }
 }
 
 namespace {
 
-/// How much work is left running. Never destroyed.
+/// Counts the work that run_apart() left running after an interrupt. Never destroyed.
 struct Left {
   std::mutex mutex;
   std::condition_variable changed;
@@ -206,7 +206,7 @@ void* work_apart(void* argument) {
   return nullptr;
 }
 
-/// Starts a thread that gets no signals, with a stack on which a C++ compiler can recurse.
+/// Starts a thread that gets no signals, with a stack large enough for a recursive C++ compiler.
 bool start_apart(const std::shared_ptr<Apart>& apart) {
   auto argument = std::make_unique<std::shared_ptr<Apart>>(apart);
   sigset_t all, before;
@@ -262,10 +262,10 @@ void set_front_end(const FrontEnd& given) {
       ForkLevel::Interrupts, [] {},
       [](bool child) {
         if (!child) return;
-        // The thread that forks is the child's main one, and its only one.
+        // The forking thread is the child's only thread, so it is the child's main thread.
         main_thread = pthread_self();
         counter.store(kNotStarted);
-        new (&left()) Left;  // the threads are the parent's
+        new (&left()) Left;  // the threads that it counts exist only in the parent
       });
 }
 

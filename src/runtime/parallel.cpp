@@ -21,15 +21,15 @@
 #include "runtime/fork.h"
 #include "runtime/interrupt.h"
 
-// Why not oneTBB: a loop of two pieces of 5 or 10 us, run again and again as the steps of a simulation are, took 10 and 20 us with its
-// release 2021.8 (the second thread was not there in time) and takes 5.2 and 10.3 us here. A thread of this pool spins for a moment after
-// its last piece, so the next loop finds it awake; it sleeps when nothing follows. Another reason is fork(): a child can have new threads.
+// Why not oneTBB: a loop of two pieces of 5 or 10 us, repeated like the steps of a simulation, took 10 and 20 us with oneTBB 2021.8 (its
+// second thread started too late) and takes 5.2 and 10.3 us here. A thread of this pool spins for a moment after its last piece, so the
+// next loop finds it awake; it sleeps when no loop follows. Another reason is fork(): a forked child can start new threads.
 namespace bc::cpu {
 namespace {
 
-/// Turns of the waiting loop before a thread sleeps: 20 to 50 µs.
+/// Iterations of the spin loop before a thread sleeps: 20 to 50 µs.
 constexpr int kSpins = 1000;
-/// Loops that can run side by side, nested ones included; one more than that runs in its own thread alone.
+/// Loops that can run in parallel at the same time, nested ones included; any further loop runs in its calling thread alone.
 constexpr int kSlots = 16;
 
 void relax() {
@@ -40,7 +40,7 @@ void relax() {
 #endif
 }
 
-/// The share of the cores that a container may use, rounded up; a large number when there is no limit.
+/// The number of cores that the container's CPU quota allows, rounded up; a large number when there is no quota.
 int quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double budget = 0, period = 0;
@@ -59,10 +59,10 @@ int configured_threads() {
   return std::clamp(cores, 1, quota());
 }
 
-thread_local int t_limit = 0;  ///< 0: none was set
+thread_local int t_limit = 0;  ///< 0: not set
 thread_local int t_id = 0;
 
-/// The calling thread as one of a loop.
+/// For its scope, makes the calling thread a member of a loop.
 class Member {
  public:
   Member(int id, int limit, const interrupt::Stop* stop) : id_(t_id), limit_(t_limit), stop_(interrupt::work_for(stop)) {
@@ -80,10 +80,10 @@ class Member {
   const interrupt::Stop* stop_;
 };
 
-/// A loop that runs now. Slots are never freed, so that a thread may look into one at any time.
+/// The state of a running loop. Slots are never freed, so that any thread may read one at any time.
 struct alignas(64) Slot {
-  // A thread counts itself in `inside` and then reads `open`; the owner clears `open` and then waits for `inside` to be 0. One of the two
-  // sees the other, so no thread touches a loop that is over.
+  // A thread counts itself in `inside` and then reads `open`; the owner clears `open` and then waits for `inside` to be 0. At least one of
+  // the two sees the other's write, so no thread touches a loop that has ended.
   std::atomic<bool> taken{false};
   std::atomic<bool> open{false};
   RangeFunction run = nullptr;
@@ -91,7 +91,7 @@ struct alignas(64) Slot {
   int64_t items = 0;
   int64_t grain = 1;
   int64_t pieces = 0;
-  int limit = 0;  ///< of the thread whose loop it is
+  int limit = 0;  ///< the thread limit of the thread that started the loop
   int most = 1;   ///< threads that may take part
   std::atomic<int> members{1};
   interrupt::Stop stop;
@@ -121,7 +121,7 @@ struct alignas(64) Slot {
     }
   }
 
-  /// Takes part in the loop, if there is one with work left.
+  /// Runs pieces of the slot's loop, if it has one with pieces left.
   bool help() {
     if (!open.load(std::memory_order_acquire)) return false;
     inside.fetch_add(1);
@@ -145,7 +145,7 @@ struct alignas(64) Slot {
     }
     owner_sleeps.store(true);
     for (int count; (count = inside.load()) != 0;) {
-      // Other threads take the last pieces: the owner is the one that can be interrupted.
+      // Only the owner can be interrupted while other threads run the last pieces.
       try {
         interrupt::poll();
       } catch (const Interrupted&) {
@@ -159,7 +159,7 @@ struct alignas(64) Slot {
   }
 };
 
-/// A loop in the calling thread alone.
+/// Runs a loop in the calling thread alone.
 void run_here(int64_t items, int64_t grain, int64_t pieces, RangeFunction run, void* context) {
   for (int64_t i = 0; i < pieces; ++i) {
     interrupt::poll();
@@ -170,14 +170,14 @@ void run_here(int64_t items, int64_t grain, int64_t pieces, RangeFunction run, v
 class Pool {
  public:
   explicit Pool(int threads) : threads_(threads) {
-    // Signals belong to the threads of the program: Python expects them in its main thread.
+    // Signals must go to the program's threads: Python expects them in its main thread.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       for (int i = 1; i < threads; ++i) std::thread([this] { work(); }).detach();
     } catch (const std::system_error&) {
-      // Fewer threads than wished for compute the same.
+      // The results do not depend on the number of threads, so fewer threads are no error.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -248,7 +248,7 @@ class Pool {
   Slot slots_[kSlots];
 };
 
-// Never destroyed: threads sleep in it while the process ends. A child process gets a new one, because threads do not survive a fork.
+// Never destroyed: its threads sleep in it while the process ends. A child process gets a new pool, because threads do not survive a fork.
 std::atomic<Pool*> g_pool{nullptr};
 std::mutex& pool_mutex() {
   static auto& made = *new std::mutex;

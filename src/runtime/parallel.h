@@ -4,22 +4,23 @@
 
 namespace bc::cpu {
 
-/// Threads that parallel loops use, the calling one included: BROADCLOTH_NUM_THREADS, else the cores that this process may run on (its
-/// affinity and its container's share). A forked child has threads of its own.
+/// The number of threads that parallel loops use, including the calling thread: BROADCLOTH_NUM_THREADS, else the cores that this process
+/// may run on (its affinity and its container's CPU quota). A forked child starts threads of its own.
 int thread_count();
 
-/// The most threads that loops of the calling thread use: thread_count() unless it was set. Pieces of a loop see its own.
+/// The maximum number of threads for loops of the calling thread: thread_count() unless set_thread_limit() changed it. Inside a loop's
+/// pieces it is the limit of the thread that started the loop.
 int thread_limit();
 void set_thread_limit(int threads);
-/// Inside a piece the number of its thread among those of the loop, below the loop's limit; 0 elsewhere.
+/// Inside a piece: the number of its thread among the loop's threads, below the loop's limit. Elsewhere 0.
 int thread_id();
 
 /// Runs a piece [begin, end) of a loop.
 using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
 
 /// Calls `run` once for each piece of `grain` items of [0, items), on all threads, and returns when all are done. Pieces begin at multiples
-/// of `grain`, whatever the number of threads. Which thread takes which piece is not fixed. An exception ends the loop and is thrown here;
-/// so does an interrupt (runtime/interrupt.h), where the computation around the loop may be interrupted.
+/// of `grain`, whatever the number of threads. Which thread runs which piece is not fixed. An exception of a piece ends the loop and is
+/// rethrown here; an interrupt (runtime/interrupt.h) does so too, where the surrounding computation may be interrupted.
 void run_pieces(int64_t items, int64_t grain, RangeFunction run, void* context);
 
 /// `body(begin, end)` over pieces of [0, items); see run_pieces. A loop of one piece costs one call.

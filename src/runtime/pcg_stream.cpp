@@ -1,7 +1,8 @@
-// A piece of a stream begins where its generator is after that many steps, which takes O(log n) multiplications (Brown 1994). Samplers
-// that reject what they drew take a number of words that is not known before. Each piece therefore begins a little before its place,
-// without keeping what it draws there: samplers that began at different words are soon in step, since most samples take one word. Where a
-// piece did not begin at the very word at which the one before it ended, it is drawn again. The results are then moved together.
+// The stream is cut into pieces that are drawn in parallel. A jump to a piece's first word takes O(log n) multiplications (Brown 1994). A
+// sampler with rejection takes a number of words that is not known in advance, so a piece cannot know at which word its first sample
+// begins. Each piece therefore starts some words early and discards those samples: since most samples take one word, it is soon at the same
+// sample boundaries as the piece before it. A piece that did not start at the word where the previous piece ended is drawn again. At the
+// end the pieces' samples are moved together.
 #include "runtime/pcg_stream.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 
 using u128 = unsigned __int128;
 
-/// The stream as units of 64 or 32 bits. NumPy draws the lower half of a word first, which lies first in memory.
+/// The stream as units of 64 or 32 bits. NumPy draws the lower half of a word first, which is first in memory.
 template <class U>
 class Source {
   static_assert(std::endian::native == std::endian::little);
@@ -46,7 +47,7 @@ class Source {
     if (at_ == kUnits) go_on();
     return units_[at_++];
   }
-  /// The units before `last` that lie in memory, at least one; the caller takes some of them by skip().
+  /// The units before `last` that are in memory, at least one; the caller consumes some of them by skip().
   std::span<const U> ready(int64_t last) {
     if (at_ == kUnits) go_on();
     return {units_ + at_, static_cast<size_t>(std::min(kUnits - at_, last - position()))};
@@ -69,7 +70,7 @@ class Source {
 double to_double(uint64_t word) { return static_cast<double>(word >> 11) * (1.0 / 9007199254740992.0); }
 float to_float(uint32_t half) { return static_cast<float>(half >> 8) * (1.0F / 16777216.0F); }
 
-/// A BitGenerator over a source, for NumPy's functions.
+/// A BitGenerator that draws from a Source, for NumPy's functions.
 template <class U>
 BitGenerator bit_generator_of(Source<U>& source) {
   BitGenerator b{};
@@ -85,8 +86,8 @@ BitGenerator bit_generator_of(Source<U>& source) {
 
 // ---- Samplers: Unit is what they draw ---------------------------------------------------------------------------------------------------
 
-/// What a sampler does with a unit. map: every unit is a sample. filter: a unit is one or none. chain: a sample may take several units, so
-/// that where the next one begins depends on it.
+/// How a sampler uses units. map: each unit gives one sample. filter: each unit gives one sample or none. chain: a sample may take several
+/// units, so the start of the next sample depends on it.
 enum class Manner { map, filter, chain };
 
 template <class T>
@@ -126,7 +127,7 @@ struct Below {
   T first;
   U count, threshold;
   Below(T first_, U span) : first(first_), count(static_cast<U>(span + 1)), threshold(static_cast<U>(~span) % count) {}
-  /// Whether most blocks of units are taken whole.
+  /// Whether rejections are so rare that most blocks of units contain none.
   bool seldom_rejects() const { return threshold < (~U{0} >> 12); }
   bool operator()(U unit, T* sample) const {
     const Wide product = static_cast<Wide>(unit) * count;
@@ -136,8 +137,8 @@ struct Below {
 };
 
 /// The ziggurat method (Marsaglia & Tsang 2000) with 256 layers: a unit holds the layer and a number. Below the layer's limit, in 98.8 of
-/// 100 cases, the number times the layer's width is the sample. NumPy's function draws the others, from the same unit on; what the
-/// layers are it is asked as well, so that every bit is NumPy's.
+/// 100 cases, the number times the layer's width is the sample. NumPy's function draws the others, starting at the same unit. The layers'
+/// tables come from NumPy's function too (layers_of), so that every bit is NumPy's.
 template <class T>
 struct Layers {
   using Unit = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -145,7 +146,7 @@ struct Layers {
   std::array<T, 256> width;
 };
 
-/// Where NumPy's samplers have the parts of a unit: bits of the number, below them the sign (if any), below it the layer.
+/// The bit fields of a unit in NumPy's samplers, from the top: the number, the sign (if any), the layer.
 template <class T, bool symmetric>
 struct Unit {
   using U = typename Layers<T>::Unit;
@@ -169,26 +170,26 @@ struct Ziggurat {
   bool affine = false;
   T low = 0, scale = 1;
 
-  /// Whether the unit alone is a sample.
+  /// Whether this one unit gives a sample, without NumPy's function.
   bool quick(Unit unit, T* sample) const {
     const Unit number = Parts::number(unit);
     const unsigned layer = Parts::layer(unit);
     const T x = static_cast<T>(static_cast<std::make_signed_t<Unit>>(number)) * layers->width[layer];
-    // The sign without a branch, which nobody could predict.
+    // Sets the sign without a branch: the processor could not predict it.
     if constexpr (symmetric)
       *sample = std::bit_cast<T>(std::bit_cast<Unit>(x) ^ (unit >> 8 & 1) << (8 * sizeof(T) - 1));
     else
       *sample = x;
     return number < layers->limit[layer];
   }
-  /// The next sample by NumPy's function.
+  /// Draws the next sample by NumPy's function.
   T slow(Source<Unit>& s) const {
     BitGenerator b = bit_generator_of(s);
     return one(&b);
   }
 };
 
-/// Units that are given, then a unit that every sampler takes; counts what is drawn.
+/// A generator for layers_of: it yields the given units, then units that every sampler accepts, and counts the units drawn.
 template <class U>
 struct Script {
   U first, rest;
@@ -196,8 +197,8 @@ struct Script {
   U next() { return drawn++ == 0 ? first : rest; }
 };
 
-/// The layers of NumPy's function, found by calling it: whether it takes one unit says on which side of the limit a number is, and the
-/// sample of a power of two is the width times this power.
+/// The layers of NumPy's function, found by calling it: if it draws one unit, the number is below the layer's limit; and the sample of a
+/// power of two is the layer's width times that power.
 template <class T, bool symmetric>
 Layers<T> layers_of(T (*one)(BitGenerator*)) {
   using Parts = Unit<T, symmetric>;
@@ -209,7 +210,7 @@ Layers<T> layers_of(T (*one)(BitGenerator*)) {
     b.state = &script;
     b.next_uint64 = b.next_raw = [](void* s) -> uint64_t { return static_cast<Script<U>*>(s)->next(); };
     b.next_uint32 = [](void* s) -> uint32_t { return static_cast<uint32_t>(static_cast<Script<U>*>(s)->next()); };
-    // One half ends the loops of the tail.
+    // A constant 0.5 ends the rejection loops of the tail.
     b.next_double = [](void* s) { return static_cast<Script<U>*>(s)->drawn++, 0.5; };
     const T x = one(&b);
     *taken = script.drawn == 1;
@@ -244,19 +245,19 @@ const Layers<T>& known_layers(T (*one)(BitGenerator*)) {
 
 // ---- The loop ----------------------------------------------------------------------------------------------------------------------
 
-/// A sampler that began at a wrong unit is in step after so many with a probability that leaves nothing to do, almost always.
+/// Units that a piece starts early: after so many, a sampler that began at a wrong unit is almost always at the right sample boundaries.
 constexpr int64_t kLead = 16;
 constexpr int64_t kLeastPiece = 2048, kMostPiece = 1 << 15;
 
 template <class T>
 struct Piece {
-  int64_t first, last;  ///< its units; samples begin in them
+  int64_t first, last;  ///< the units in which its samples begin
   T* out;               ///< room for as many samples
   int64_t begin = 0, end = 0, count = 0;
 };
 
 #ifdef __x86_64__
-/// Doubles with AVX-512's conversion of 64-bit integers; the processors before it have none.
+/// Doubles by AVX-512's conversion of 64-bit integers, which older instruction sets lack.
 template <class Sampler>
 __attribute__((target("avx512f,avx512dq"))) void map_avx512(const Sampler& sampler, const uint64_t* units, double* out, size_t count) {
   for (size_t i = 0; i < count; ++i) {
@@ -279,7 +280,7 @@ void map(const Sampler& sampler, std::span<const typename Sampler::Unit> units, 
   for (size_t i = 0; i < units.size(); ++i) out[i] = sampler(units[i]);
 }
 
-/// The samples that begin before unit `last`; gives the place behind them in `out`.
+/// Writes the samples that begin before unit `last`; returns the end of what it wrote.
 template <class T, class Sampler>
 T* run(const Sampler& sampler, Source<typename Sampler::Unit>& source, int64_t last, T* out) {
   while (source.position() < last) {
@@ -298,7 +299,7 @@ T* run(const Sampler& sampler, Source<typename Sampler::Unit>& source, int64_t l
           continue;
         }
       }
-      // Written always, kept when it is a sample: no branch that the processor mispredicts.
+      // Always written, and kept only when it is a sample: this avoids a branch that the processor would mispredict.
       for (const auto unit : units) {
         T sample;
         const bool kept = sampler(unit, &sample);
@@ -329,14 +330,14 @@ void run(const Sampler& sampler, Source<typename Sampler::Unit>& source, Piece<T
   piece.end = source.position();
 }
 
-/// Draws all samples and gives the unit behind the last one.
+/// Draws all samples and returns the unit after the last one.
 template <class T, class Sampler>
 int64_t draw_all(const State& state, const Sampler& sampler, T* out, int64_t count) {
   using U = typename Sampler::Unit;
   const Words words(state);
   int64_t position = words.kept() * (Source<U>::kPerWord - 1);
   for (int64_t filled = 0; filled < count;) {
-    // Every sample takes a unit at least, so these are not too many.
+    // Every sample takes at least one unit, so these units give at most the missing samples.
     const int64_t units = count - filled;
     const int64_t size = std::clamp((units + cpu::thread_limit() - 1) / cpu::thread_limit(), kLeastPiece, kMostPiece);
     std::vector<Piece<T>> pieces(static_cast<size_t>((units + size - 1) / size));
@@ -373,7 +374,7 @@ int64_t draw_all(const State& state, const Sampler& sampler, T* out, int64_t cou
 template <class T, class Sampler>
 void draw_and_move(State& state, const Sampler& sampler, void* out, int64_t count) {
   using U = typename Sampler::Unit;
-  // Units of 64 bits leave the half that is kept alone.
+  // Draws of 64-bit units do not use the kept half.
   State from = state;
   if (sizeof(U) == 8) from.has_half = false;
   const int64_t end = draw_all<T>(from, sampler, static_cast<T*>(out), count);
@@ -383,7 +384,7 @@ void draw_and_move(State& state, const Sampler& sampler, void* out, int64_t coun
   } else {
     state.state = words.state_at((end + 1) / 2);
     state.has_half = end % 2 != 0;
-    // NumPy keeps the upper half of the last word, also where it is drawn.
+    // NumPy's state keeps the upper half of the last word even after it was drawn.
     if (count > 0) {
       Source<U> source(words);
       source.seek((end - 1) | 1);

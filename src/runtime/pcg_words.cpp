@@ -1,6 +1,6 @@
-// PCG64 and PCG64DXSM (O'Neill 2014): a linear congruential generator of 128 bits, whose states are made into words of 64 bits. A state far
-// away takes O(log n) multiplications (Brown 1994). Sixteen lanes go sixteen steps at once: one after the other, each state would wait for
-// the multiplications of the last.
+// PCG64 and PCG64DXSM (O'Neill 2014): a linear congruential generator of 128 bits, whose output functions make a 64-bit word of each state.
+// A jump of n steps takes O(log n) multiplications (Brown 1994). Sixteen lanes advance by sixteen steps each, because a single sequence
+// would wait for each multiplication to finish.
 #include "runtime/pcg_words.h"
 
 #include <bit>
@@ -64,7 +64,7 @@ struct Vector {
   __m512i high, low;
 };
 
-/// step(x) in eight lanes. The lower half is put together of products of 32 bits.
+/// step(x) in eight lanes. The lower half is the sum of 32-bit products.
 BC_AVX512 inline Vector stepped(const Vector& x, const Vector& multiplier, const Vector& addend) {
   const __m512i mask = _mm512_set1_epi64(0xffffffff), m1 = _mm512_srli_epi64(multiplier.low, 32), x1 = _mm512_srli_epi64(x.low, 32);
   const __m512i p00 = _mm512_mul_epu32(x.low, multiplier.low), p01 = _mm512_mul_epu32(x.low, m1);
@@ -118,7 +118,7 @@ Words::Words(const State& state)
     : state_(state), step_{state.dxsm ? u128{kCheapMultiplier} : kMultiplier, state.increment}, long_step_(repeated(step_, kLanes)) {}
 
 u128 Words::state_at(int64_t index) const {
-  // Before the first word lies the last one of the period of 2^128.
+  // Index -1 is the last word of the period of 2^128.
   return repeated(step_, static_cast<u128>(static_cast<__int128>(index) - kept()))(state_.state);
 }
 

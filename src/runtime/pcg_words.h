@@ -11,17 +11,17 @@ struct Step {
   unsigned __int128 operator()(unsigned __int128 x) const { return multiplier * x + addend; }
 };
 
-/// The words of a stream from any place on, a block at a time. Word 0 is the one whose upper half is left, where there is one, and the
-/// generator's next word else.
+/// The generator's words from any position on, in blocks of kBlock. Word 0 is the word whose upper half was not drawn yet
+/// (State::has_half), or the generator's next word where there is no such half.
 class Words {
  public:
   static constexpr int64_t kBlock = 512;
 
   /// `state` must live as long as the object.
   explicit Words(const State& state);
-  /// How many words do not come from the generator.
+  /// 1 where word 0 is the kept half-used word instead of a new one of the generator, else 0.
   int64_t kept() const { return state_.has_half ? 1 : 0; }
-  /// The generator's state where word `index` is the next one.
+  /// The generator's state before it makes word `index`.
   unsigned __int128 state_at(int64_t index) const;
   void seek(int64_t index);
   /// Writes the next kBlock words.
@@ -31,9 +31,9 @@ class Words {
   static constexpr int kLanes = 16;
 
   const State& state_;
-  Step step_, long_step_;  ///< one word; as many as there are lanes
+  Step step_, long_step_;  ///< a step of one word; a step of kLanes words
   int64_t index_ = 0;
-  // What the next kLanes words are made of.
+  // The states from which the next kLanes words are made.
   alignas(64) uint64_t high_[kLanes] = {}, low_[kLanes] = {};
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kUnit = 512;
 
-/// A piece, and the device that page-locked it, which frees it.
+/// A piece of memory, and the device that page-locked it and must free it.
 struct Piece {
   void* ptr;
   Device device;
@@ -21,12 +21,12 @@ struct Piece {
 struct Pool {
   std::mutex mutex;
   std::unordered_map<size_t, std::vector<Piece>> waiting;
-  std::unordered_map<void*, Device> owners;  ///< the devices of what is handed out
-  std::unordered_set<void*> combined;        ///< handed out with write combining
+  std::unordered_map<void*, Device> owners;  ///< the device of each piece in use
+  std::unordered_set<void*> combined;        ///< pieces in use that were allocated with write combining
   PinnedStats stats;
 };
 
-/// Never destroyed: arrays over its memory are freed until the very end of the process.
+/// Never destroyed: arrays in pinned memory may be freed until the very end of the process.
 Pool& pool() {
   static Pool* const p = new Pool;
   return *p;

@@ -30,11 +30,11 @@ constexpr size_t kMiB = 1024 * kKiB;
 constexpr int kTypes = 3;
 constexpr int kMaxDevices = 64;
 
-constexpr size_t kUnit = 64;             // sizes and offsets inside slabs are counted in these
-constexpr size_t kSmallMax = 32 * kKiB;  // up to here: slabs of equal items; above: blocks of their own
+constexpr size_t kUnit = 64;             // the unit of sizes and offsets inside slabs
+constexpr size_t kSmallMax = 32 * kKiB;  // sizes up to this are items of slabs; larger ones are separate blocks
 constexpr size_t kPage = 32 * kKiB;      // a page map entry; no larger than the smallest block, so a page holds one block's start at most
 constexpr size_t kSlabAlign = 64 * kKiB;
-constexpr size_t kMediumMax = kMiB;  // blocks up to here and slabs share chunks; larger blocks have chunks of their own kind
+constexpr size_t kMediumMax = kMiB;  // slabs and blocks up to this size share "medium" chunks; larger blocks use other chunks
 constexpr size_t kChunkUnit = 2 * kMiB;
 constexpr int kMaxClasses = 48;
 constexpr int kAddressBits = 48;
@@ -78,18 +78,18 @@ struct Slab;
 
 struct Block;
 
-/// What was taken from the device in one piece, or a range of addresses behind which memory is put piece by piece. `medium`: for slabs and
-/// blocks up to kMediumMax.
+/// Memory that was taken from the device in one allocation, or a reserved address range to which memory is mapped piece by piece (`range`).
+/// `medium`: holds slabs and blocks up to kMediumMax.
 struct Chunk {
   char* base = nullptr;
   size_t bytes = 0;
   bool medium = false;
   bool range = false;
   Block* first = nullptr;
-  std::map<size_t, size_t> pieces;  ///< of a range: what is committed, by its place; guarded by grow_mutex_
+  std::map<size_t, size_t> pieces;  ///< of a range: the committed pieces, offset to bytes; guarded by grow_mutex_
 };
 
-/// A piece of a chunk: free (in a bin of `arena`), handed out, a slab, or addresses without memory.
+/// A part of a chunk: free (in a bin of `arena`), in use, a slab, or addresses without memory (`backed` is false).
 struct Block {
   char* ptr = nullptr;
   size_t size = 0;
@@ -98,7 +98,7 @@ struct Block {
   Block* after = nullptr;
   Block* previous = nullptr;  // neighbours in the bin
   Block* next = nullptr;
-  Arena* arena = nullptr;  // set while free
+  Arena* arena = nullptr;  // set while the block is free
   DevicePool* pool = nullptr;
   bool backed = true;
 };
@@ -110,11 +110,11 @@ struct Slab {
   char* base = nullptr;
   uint32_t item_bytes = 0;
   uint32_t count = 0;
-  uint32_t reciprocal = 0;  // of item_bytes / kUnit, in 2^-24
+  uint32_t reciprocal = 0;  // 2^24 / (item_bytes / kUnit), rounded up
   uint32_t live = 0;
   uint32_t listed = 0;  // scratch of reclaim_slabs
   int size_class = 0;
-  uint64_t bits[1024 / 64] = {};  // which items are handed out
+  uint64_t bits[1024 / 64] = {};  // a bit for each item: 1 while it is in use
 
   /// The item that starts at `ptr`, or -1.
   int index(const void* ptr) const {
@@ -124,7 +124,7 @@ struct Slab {
   }
 };
 
-/// From an address to its slab or block: two levels over 48 bits, shared by all devices (their addresses do not overlap).
+/// Maps an address to its slab or block by two levels of tables over 48 bits. All devices share it, since their addresses do not overlap.
 class PageMap {
  public:
   /// A Slab* with the lowest bit set, a Block*, or 0.
@@ -146,7 +146,7 @@ class PageMap {
   Leaf* leaf(uintptr_t address) {
     auto& slot = top_[address >> 32];
     if (Leaf* there = slot.load(std::memory_order_acquire)) return there;
-    // Zero pages from the kernel are valid atomics; only those that are touched take memory.
+    // Zero pages from the kernel are valid atomics; only touched pages take memory.
     void* pages = mmap(nullptr, sizeof(Leaf), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) raise(ErrorKind::Memory, "pool: no address space for the page map");
     auto* made = static_cast<Leaf*>(pages);
@@ -164,7 +164,8 @@ constinit PageMap g_pages;
 Slab* as_slab(uintptr_t entry) { return reinterpret_cast<Slab*>(entry - 1); }  // NOLINT(performance-no-int-to-ptr)
 Block* as_block(uintptr_t entry) { return reinterpret_cast<Block*>(entry); }   // NOLINT(performance-no-int-to-ptr)
 
-/// Free blocks by size: 32 bins for every power of two. Inside a bin (3 % wide) the best fit is looked for, above it any block fits.
+/// Free blocks by size: 32 bins for every power of two. A bin covers sizes within 3 %. The search takes the best fit inside the bin of the
+/// requested size; in larger bins any block fits.
 class Bins {
  public:
   void insert(Block* block) {
@@ -187,7 +188,7 @@ class Bins {
     if (block->next) block->next->previous = block->previous;
   }
 
-  /// The smallest block for which `room(block)` holds, looking at a few of equal bin; nullptr: none.
+  /// The smallest block for which `room(block)` holds, among the first few of a bin; nullptr: none.
   template <class Room>
   Block* find(size_t size, const Room& room) const {
     for (int bin = next_bin(bin_of(size)); bin < kBins; bin = next_bin(bin + 1)) {
@@ -235,7 +236,7 @@ class Bins {
   std::array<uint64_t, kBins / 64> words_{};
 };
 
-/// What is free for one stream.
+/// The free memory of one stream.
 struct Arena {
   void* stream = nullptr;
   std::array<std::vector<void*>, kMaxClasses> small;
@@ -353,13 +354,13 @@ class DevicePool {
 
   const Device device_;
   Backend& backend_;
-  const bool one_stream_;     // work runs in the calling thread, so what is free is free for all
+  const bool one_stream_;     // work runs in the calling thread, so free memory can be reused by all
   const size_t granularity_;  // of addresses and sizes; a linear texture's address is a multiple of 512
   std::atomic<bool> foreign_{false};
   std::atomic<bool> lost_{false};
 
   std::mutex grow_mutex_;  // held while the device is asked for memory; taken before lock_
-  SpinLock lock_;          // guards all that follows
+  SpinLock lock_;          // guards all members below
   Arena clean_;            // free for every stream
   std::vector<std::unique_ptr<Arena>> arenas_;
   Arena* last_ = nullptr;
@@ -427,8 +428,8 @@ Arena& DevicePool::find_arena(void* stream) {
   return *(last_ = arenas_.back().get());
 }
 
-/// Where memory goes that was taken from a stream's arena before lock_ was let go: hand_over may have ended the arena meanwhile, and then
-/// the default stream waits for its work.
+/// The arena to which memory of `stream` returns after lock_ was released in between. hand_over may have removed the stream's arena
+/// meanwhile; then it is the default stream's, which waits for the stream's work.
 Arena& DevicePool::home(void* stream) {
   if (one_stream_) return clean_;
   for (const auto& there : arenas_)
@@ -455,7 +456,7 @@ void DevicePool::delete_block(Block* block) {
   spare_ = block;
 }
 
-/// Parts a block that is in no bin; what lies `at` bytes into it is a block of its own.
+/// Splits a block that is in no bin at offset `at`; returns the new back block.
 Block* DevicePool::split(Block* front, size_t at) {
   Block* back = new_block();
   back->ptr = front->ptr + at;
@@ -470,14 +471,14 @@ Block* DevicePool::split(Block* front, size_t at) {
   return back;
 }
 
-/// Joins two neighbours that are in no bin. The second one is deleted by the caller.
+/// Joins two neighbours that are in no bin. The caller deletes the second block.
 void DevicePool::absorb(Block* front, Block* back) {
   front->size += back->size;
   front->after = back->after;
   if (front->after) front->after->before = front;
 }
 
-/// The middle of a block that is in no bin: `lead` bytes before it and what is left behind it go back to the arena that it came from.
+/// Cuts `size` bytes out of a block that is in no bin, after `lead` bytes. The bytes before and after go back to the arena of the block.
 Block* DevicePool::cut(Block* block, size_t lead, size_t size) {
   Arena& arena = *block->arena;
   Bins& bins = arena.bins(block->chunk->medium);
@@ -509,7 +510,7 @@ Block* DevicePool::take_block(size_t size, size_t alignment, bool medium, Arena&
   return nullptr;
 }
 
-/// Makes a block free for `arena`, merged with neighbours that are free for the same one.
+/// Adds a block to the free blocks of `arena`, merged with neighbours that are free in the same arena.
 void DevicePool::put_block(Block* block, Arena& arena) {
   Bins& bins = arena.bins(block->chunk->medium);
   const auto join = [&](Block* front, Block* back) {
@@ -558,7 +559,7 @@ bool DevicePool::carve(int size_class, Arena& arena) {
   slab->reciprocal = static_cast<uint32_t>(((size_t{1} << 24) + item / kUnit - 1) / (item / kUnit));
   slab->size_class = size_class;
   for (size_t at = 0; at < bytes; at += kPage) g_pages.set(block->ptr + at, reinterpret_cast<uintptr_t>(slab.get()) | 1);
-  for (size_t i = count; i-- > 0;) list.push_back(block->ptr + i * item);  // the lowest address is taken first
+  for (size_t i = count; i-- > 0;) list.push_back(block->ptr + i * item);  // in descending order, so that the lowest address is used first
   slabs_.push_back(slab.release());
   return true;
 }
@@ -571,7 +572,7 @@ void* DevicePool::take_small(int size_class, Arena& arena) {
   return carve(size_class, arena) ? take_from(arena.small[c]) : nullptr;
 }
 
-/// Memory that is free now, or nullptr. Called with lock_ held.
+/// Takes memory that is free now, or returns nullptr. Called with lock_ held.
 void* DevicePool::take(size_t size, int size_class, void* stream) {
   Arena& from = arena(stream);
   if (size_class >= 0) return take_small(size_class, from);
@@ -636,9 +637,9 @@ void DevicePool::free_block(Block* block, void* stream) {
   put_block(block, arena(stream));
 }
 
-// ---- the ladder ----
+// ---- when no free block fits ----
 
-/// Moves everything that is free in one arena to another. Called with lock_ held.
+/// Moves all free memory of one arena to another. Called with lock_ held.
 void DevicePool::move(Arena& from, Arena& to) {
   for (size_t c = 0; c < kMaxClasses; ++c) {
     auto& source = from.small[c];
@@ -660,15 +661,15 @@ void DevicePool::move(Arena& from, Arena& to) {
   }
 }
 
-/// Waits for every stream that has free memory of its own, and makes that memory free for all. Streams that are being captured, which
-/// nobody can wait for, keep theirs.
+/// Waits for every stream that has free memory of its own, and makes that memory free for all streams. A stream that is being captured
+/// cannot be waited for, so it keeps its memory.
 void DevicePool::synchronize_arenas() {
   if (one_stream_) return;
   std::vector<std::unique_ptr<Arena>> waiting;
   {
     std::lock_guard lock(lock_);
     for (const auto& there : arenas_) {
-      // What is freed while we wait must not be taken for free, so what is free now is set apart.
+      // Memory freed during the wait may still be in use after it, so only the memory that is free now is moved.
       auto apart = std::make_unique<Arena>();
       apart->stream = there->stream;
       apart->small.swap(there->small);
@@ -688,14 +689,14 @@ void DevicePool::synchronize_arenas() {
     try {
       done = backend_.wait_for_reuse(Stream{device_, apart->stream});
     } catch (...) {
-      // A poisoned stream raises where its owner synchronises; its work has ended either way.
+      // A failed stream raises the error when its owner synchronises; its work has ended in either case.
     }
     std::lock_guard lock(lock_);
     move(*apart, done ? clean_ : home(apart->stream));
   }
 }
 
-/// Turns slabs without a live item back into blocks. Called with lock_ held.
+/// Turns slabs without items in use back into free blocks. Called with lock_ held.
 void DevicePool::reclaim_slabs() {
   const auto slab_of = [](void* ptr) { return as_slab(g_pages.find(ptr)); };
   bool any = false;
@@ -721,7 +722,7 @@ void DevicePool::reclaim_slabs() {
   });
 }
 
-/// Takes the pieces that hold nothing out of ranges. Called with both locks held.
+/// Removes the free pieces from ranges and adds them to `given`. Called with both locks held.
 void DevicePool::release_pages(std::vector<std::pair<char*, size_t>>* given) {
   for (const auto& chunk : chunks_) {
     if (!chunk->range) continue;
@@ -754,9 +755,10 @@ void DevicePool::release_pages(std::vector<std::pair<char*, size_t>>* given) {
   }
 }
 
-/// Gives chunks, and pieces of ranges, that hold nothing back to the device. Called with grow_mutex_ held.
+/// Returns free chunks and free pieces of ranges to the device. Called with grow_mutex_ held.
 size_t DevicePool::release_chunks() {
-  // What is free for every stream is not in use by our work; another library's may still read memory that it had from us, and would fault.
+  // Our own work does not use memory in clean_. Work of another library may still read memory that it borrowed from us, and would fault, so
+  // the whole device must be idle.
   if (!backend_.wait_for_reuse()) return 0;
   std::vector<std::unique_ptr<Chunk>> empty;
   std::vector<std::pair<char*, size_t>> pieces;
@@ -790,7 +792,7 @@ size_t DevicePool::release_chunks() {
   return released;
 }
 
-/// A chunk of one block. Called with the lock held.
+/// Adds a chunk with one block. Called with lock_ held.
 Block* DevicePool::new_chunk(void* base, size_t bytes) {
   Chunk* chunk = chunks_.emplace_back(std::make_unique<Chunk>()).get();
   chunk->base = static_cast<char*>(base);
@@ -802,7 +804,7 @@ Block* DevicePool::new_chunk(void* base, size_t bytes) {
   return chunk->first;
 }
 
-/// Addresses without memory, many times what is asked for.
+/// Reserves addresses without memory, as many as the device has memory if possible, so that the range can grow.
 bool DevicePool::add_range(size_t page, size_t size) {
   size_t bytes = round_up(std::max(2 * size, backend_.memory_info().total), page);
   void* base = backend_.reserve_addresses(bytes);
@@ -815,7 +817,8 @@ bool DevicePool::add_range(size_t page, size_t size) {
   return true;
 }
 
-/// The addresses where the least memory makes `size` free bytes in a row, with what is free beside them. Called with both locks held.
+/// Finds the unbacked block where the fewest new bytes (`need`), joined with free neighbours, make `size` contiguous bytes. Called with
+/// both locks held.
 Block* DevicePool::find_hole(size_t page, size_t size, const Arena& own, size_t* need) {
   const auto room = [&](const Block* block) { return block && (block->arena == &clean_ || block->arena == &own) ? block->size : 0; };
   Block* best = nullptr;
@@ -837,7 +840,7 @@ Block* DevicePool::find_hole(size_t page, size_t size, const Arena& own, size_t*
   return best;
 }
 
-/// Puts memory behind addresses so that `size` bytes in a row are free, and more up to `usual` where there is some. Called with grow_mutex_
+/// Commits memory in a range so that `size` contiguous bytes become free, and up to `usual` bytes if there is room. Called with grow_mutex_
 /// held.
 bool DevicePool::extend_range(size_t page, size_t size, size_t usual, void* stream) {
   size_t need = 0, wanted = 0, limit = 0;
@@ -853,17 +856,17 @@ bool DevicePool::extend_range(size_t page, size_t size, size_t usual, void* stre
     limit = limit_ ? (held_ < limit_ ? limit_ - held_ : 0) : wanted;
     if (need > limit) return false;
     if (wanted > limit) wanted = need;
-    // What is free beside it must stay so.
+    // No other thread may take the free neighbours while memory is committed, so they leave their bins.
     for (int k = 0; k < 2; ++k) {
       Block* side = k ? hole->after : hole->before;
       if (!side || (side->arena != &clean_ && side->arena != &own)) continue;
-      if (side->arena == &own) for_all = false;  // its work may not be done: only this stream may have the whole
+      if (side->arena == &own) for_all = false;  // the stream's work may still use it, so only this stream may use the joined block
       side->arena->large.remove(side);
       side->arena = nullptr;
       sides[k] = side;
     }
   }
-  // Pieces are what can be given back: not too many, and none so large that one small block keeps much.
+  // Memory is returned to the device by whole pieces: they are not too many, and not so large that one small block keeps much memory.
   const size_t piece = std::clamp(std::bit_floor(wanted / 16), page, std::max<size_t>(page, 64 * kMiB));
   std::vector<std::pair<char*, size_t>> made;
   size_t done = 0;
@@ -927,7 +930,8 @@ bool DevicePool::add_chunk(size_t bytes, bool medium) {
   return true;
 }
 
-/// Takes a chunk that has room for `size`. Chunks grow with what is held; large requests get a chunk of their own size.
+/// Takes a chunk with room for `size` from the device. The chunk size grows with the memory held; a large request gets a chunk of its exact
+/// size.
 bool DevicePool::grow(size_t size, bool medium, void* stream) {
   size_t held = 0;
   {
@@ -942,7 +946,7 @@ bool DevicePool::grow(size_t size, bool medium, void* stream) {
     usual = std::clamp(std::bit_floor(held / 8), 32 * kMiB, 256 * kMiB);
     if (size > usual / 2) usual = exact;
   }
-  // Large blocks lie in ranges where the device has pages: no order of allocations and frees leaves memory that nothing fits in.
+  // Where the device has pages, large blocks lie in ranges: no order of allocations and frees then leaves fragments that nothing fits in.
   if (const size_t page = medium ? 0 : backend_.page_bytes()) {
     const size_t more = usual > exact ? usual : 0;
     if (extend_range(page, size, more, stream)) return true;
@@ -961,7 +965,7 @@ bool DevicePool::grow(size_t size, bool medium, void* stream) {
 [[gnu::noinline]] void* DevicePool::exhausted(size_t asked, size_t size, int size_class, void* stream) {
   const HostWait wait;
   const bool medium = size <= kMediumMax;
-  // A slab takes its alignment from the chunk's room.
+  // A slab needs extra room for its alignment.
   const size_t room = size_class >= 0 ? 5 * kSlabAlign : size;
   const auto retry = [&] {
     std::lock_guard lock(lock_);
@@ -969,23 +973,23 @@ bool DevicePool::grow(size_t size, bool medium, void* stream) {
   };
   {
     std::lock_guard growing(grow_mutex_);
-    if (void* ptr = retry()) return ptr;  // another thread was quicker
+    if (void* ptr = retry()) return ptr;  // another thread has grown the pool meanwhile
     if (grow(room, medium, stream)) {
       if (void* ptr = retry()) return ptr;
     }
   }
-  // First what others can free, without the lock: they may come back to the pool.
+  // First let hooks free memory, without the lock, because they may call the pool.
   notify(PoolEvent::Pressure, device_, nullptr, size);
   std::lock_guard growing(grow_mutex_);
   if (void* ptr = retry()) return ptr;
-  // Then what is free but waits for other streams.
+  // Then wait for other streams and use their free memory.
   synchronize_arenas();
   {
     std::lock_guard lock(lock_);
     reclaim_slabs();
   }
   if (void* ptr = retry()) return ptr;
-  // Then room in chunks of the other kind.
+  // Then use free memory in chunks of the other kind.
   if (size_class < 0) {
     std::lock_guard lock(lock_);
     if (Block* block = take_block(size, granularity_, !medium, clean_)) {
@@ -994,7 +998,7 @@ bool DevicePool::grow(size_t size, bool medium, void* stream) {
       return block->ptr;
     }
   }
-  // At last the device itself, with all that is not needed given back.
+  // Last, return all unused chunks to the device and allocate again.
   if (release_chunks() && grow(room, medium, stream)) {
     if (void* ptr = retry()) return ptr;
   }
@@ -1084,7 +1088,7 @@ void DevicePool::set_allocator(std::shared_ptr<PoolAllocator> allocator) {
   foreign_.store(allocator_ != nullptr, std::memory_order_release);
 }
 
-// ---- the rest ----
+// ---- statistics, limits and streams ----
 
 PoolStats DevicePool::stats() {
   std::shared_ptr<PoolAllocator> allocator;
@@ -1132,7 +1136,7 @@ void DevicePool::synchronized(void* stream) {
   {
     std::lock_guard lock(lock_);
     allocator = allocator_;
-    if (arenas_.size() >= 2) clean(arena(stream));  // otherwise nobody else could use it
+    if (arenas_.size() >= 2) clean(arena(stream));  // with one arena, no other stream could use it
   }
   if (allocator) allocator->synchronized(device_, stream);
 }
@@ -1164,7 +1168,7 @@ void DevicePool::lock_for_fork() {
 }
 
 void DevicePool::unlock_after_fork(bool child) {
-  // The child cannot use the device: what the parent's arrays hold stays where it is, and nothing new can be had.
+  // The child cannot use the device: memory of the parent's arrays stays allocated, and new allocations fail.
   if (child && !traits(device_).survives_fork) lost_.store(true, std::memory_order_relaxed);
   lock_.unlock();
   grow_mutex_.unlock();
@@ -1200,7 +1204,7 @@ void after_fork(bool child) {
 }
 
 [[gnu::noinline]] DevicePool& open_pool(Device device) {
-  Backend& owner = backend(device);  // throws for a device that is not there
+  Backend& owner = backend(device);  // throws if the device does not exist
   BC_CHECK(device.index >= 0 && device.index < kMaxDevices, Runtime, "pool: no device {}", to_string(device));
   at_fork(ForkLevel::Pools, before_fork, after_fork);
   std::lock_guard lock(pools_mutex());
@@ -1279,7 +1283,6 @@ size_t DevicePool::usable(Device device, const void* ptr) {
   raise(ErrorKind::Runtime, "pool_usable_size: {} is not an allocation of {}", ptr, to_string(device));
 }
 
-/// Two functions as a PoolAllocator.
 class FunctionAllocator final : public PoolAllocator {
  public:
   FunctionAllocator(PoolAllocate allocate, PoolFree free) : allocate_(std::move(allocate)), free_(std::move(free)) {}

@@ -29,7 +29,7 @@ namespace {
 
 using State = std::shared_ptr<detail::RecordingState>;
 
-// One lock for the list and for what is in the recordings: it is taken only while somebody records.
+// One lock for the list of recordings and their contents; it is taken only while a recording is active.
 struct Recordings {
   std::mutex mutex;
   std::vector<State> active;
@@ -40,7 +40,7 @@ Recordings& recordings() {
   return *all;
 }
 
-/// Copies the record to all but the last recording, which gets the record itself.
+/// Copies the record to all recordings but the last and moves it into the last.
 template <class Record>
 void hand_out(const std::vector<State>& active, std::vector<Record> detail::RecordingState::* list, Record&& record) {
   for (size_t i = 0; i + 1 < active.size(); ++i) ((*active[i]).*list).push_back(record);

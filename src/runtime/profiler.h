@@ -10,7 +10,7 @@
 
 namespace bc {
 
-/// One kernel that ran.
+/// One kernel execution.
 struct KernelRecord {
   std::string name;
   Device device;
@@ -22,7 +22,7 @@ struct KernelRecord {
   double start = 0;  ///< seconds on the steady clock
 };
 
-/// One copy that ran.
+/// One executed copy.
 struct CopyRecord {
   std::string kind;  ///< "host to device", "device to host", "device to device"
   Device device;
@@ -41,24 +41,24 @@ extern std::atomic<int> active_recordings;
 struct RecordingState;
 }  // namespace detail
 
-/// Tells whether somebody records: one load, so ask before a record is made.
+/// Tells whether any Recording is active. It costs one load, so callers test it before they build a record.
 inline bool profiling() { return detail::active_recordings.load(std::memory_order_relaxed) != 0; }
 
-/// Hands a record to every recording that has started and not stopped. Thread-safe.
+/// Adds a record to every active recording. Thread-safe.
 void profile_kernel(KernelRecord record);
 void profile_copy(CopyRecord record);
 
-/// Told of each piece of memory that the calling thread's next launch of an array kernel uses. Tests of the order between streams set it:
-/// a driver cannot tell from a pointer how far its memory reaches.
+/// Called for each piece of memory that the calling thread's next launch of an array kernel uses. Tests of the order between streams set
+/// it, because a driver cannot tell from a pointer how many bytes a kernel uses.
 using LaunchObserver = void (*)(const void* memory, size_t bytes, bool write);
 extern std::atomic<LaunchObserver> launch_observer;
 
-/// A time of the steady clock in seconds, as records have it (Python's time.perf_counter on Linux).
+/// A time of the steady clock in seconds, as records store it; equal to Python's time.perf_counter on Linux.
 inline double steady_seconds(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(t.time_since_epoch()).count();
 }
 
-/// Collects what runs, in all threads, between start() and stop(). Recordings may overlap; each sees everything.
+/// Collects the kernels and copies of all threads between start() and stop(). Recordings may overlap; each gets all records.
 class Recording {
  public:
   Recording();
@@ -66,12 +66,12 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Forgets what was recorded before and starts.
+  /// Deletes earlier records and starts.
   void start();
   /// Stops; a second call does nothing.
   void stop();
   bool active() const;
-  /// Copies of what was recorded so far.
+  /// Returns copies of the records so far.
   std::vector<KernelRecord> kernels() const;
   std::vector<CopyRecord> copies() const;
   /// Seconds between start() and stop(), or until now.

@@ -11,7 +11,7 @@
 namespace bc {
 namespace {
 
-/// Programs that somebody holds, by device and digest. Never destroyed, as kernels may be launched until the process is gone.
+/// The loaded programs by device and digest. Never destroyed, since kernels may be launched until the process ends.
 struct Programs {
   std::mutex mutex;
   std::unordered_map<Hash128, std::weak_ptr<Program>> loaded;
@@ -26,8 +26,8 @@ Programs& programs() {
 
 namespace {
 
-/// The files that a program reads through "-I" folders: whoever edits one gets another program. Every #include is followed, also one that
-/// the preprocessor would skip.
+/// The files that a program includes from its "-I" folders; they are a part of its digest, so that editing one recompiles the program.
+/// Follows every #include, also those that the preprocessor would skip.
 class IncludedFiles {
  public:
   explicit IncludedFiles(const ProgramSource& source) {
@@ -144,8 +144,8 @@ std::shared_ptr<Program> load_program(Device device, const ProgramSource& source
     std::lock_guard lock(all.mutex);
     if (auto found = all.loaded[key].lock()) return found;
   }
-  // Not under the lock: compiles of different programs run side by side. Of two threads that compile the same one, the later one's is kept
-  // by its caller alone.
+  // Without the lock, so that different programs compile in parallel. If two threads compile the same program, both get the one that was
+  // stored first.
   std::shared_ptr<Program> made = backend(device).open_program(source);
   std::lock_guard lock(all.mutex);
   std::weak_ptr<Program>& place = all.loaded[key];

@@ -1109,12 +1109,8 @@ API int cuStreamEndCapture(void* stream, void** graph) {
   std::erase_if(d.captures, [&](const auto& other) { return other.get() == c; });
   return result;
 }
-API int cuGraphCreate(void** graph, unsigned) { return *graph = new Graph, kSuccess; }
 API int cuGraphDestroy(void* graph) { return delete static_cast<Graph*>(graph), kSuccess; }
 API int cuGraphGetNodes(void* graph, void**, size_t* count) { return *count = static_cast<Graph*>(graph)->entries.size(), kSuccess; }
-API int cuGraphAddKernelNode_v2(void**, void*, const void*, size_t, const void*) { return 801; }
-API int cuGraphExecKernelNodeSetParams_v2(void*, void*, const void*) { return 801; }
-API int cuGraphExecUpdate_v2(void*, void*, void*) { return 910; }
 API int cuGraphInstantiateWithFlags(void** exec, void* graph, u64) {
   const Graph& g = *static_cast<Graph*>(graph);
   return *exec = new GraphExec{g.entries, g.owned, {}}, kSuccess;

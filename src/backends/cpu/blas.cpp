@@ -18,23 +18,23 @@ namespace bc::cpu {
 namespace {
 
 constexpr int64_t kIntMax = int64_t{1} << 30;
-/// Multiplications below which a second thread costs more than it brings.
+/// Below this number of multiplications a second thread costs more than it gains.
 constexpr double kParallelWork = 1 << 19;
 constexpr double kLongestTile = 4e10;  // multiplications of a tile, times the bytes of an element: a tenth of a second or two
-constexpr int64_t kShortestSum = 512;  // to which the sums of a long product are cut
-/// A sum this long over few outputs is cut into pieces, which run side by side and are added as a tree.
+constexpr int64_t kShortestSum = 512;  // minimum length to which the sums of a long product are split
+/// If the sums are this long and there are few outputs, the sums are split into pieces that run in parallel and are added in a tree.
 constexpr int64_t kSplitDepth = 1 << 15;
 constexpr int64_t kSplitOutputs = 256 * 256;
 
 // ---- one tile through OpenBLAS
 
-/// OpenBLAS has a fixed number of work buffers (128) and ends the process when they run out.
+/// Limits concurrent calls: OpenBLAS has 128 work buffers and terminates the process when they run out.
 std::counting_semaphore<64>& buffers() {
   static auto& made = *new std::counting_semaphore<64>(64);
   return made;
 }
 
-/// How a row-major view is handed to BLAS: as it is ('N'), transposed ('T'), or only after a copy.
+/// How a row-major view is passed to BLAS: unchanged ('N'), transposed ('T'), or only after a copy.
 struct Layout {
   char trans = 0;
   int ld = 0;
@@ -79,7 +79,7 @@ struct BlasType {
   using Element = T;
 };
 
-/// A tile, all of whose sizes fit in an int. Row-major matrices are column-major ones transposed: cᵀ = bᵀ · aᵀ.
+/// Multiplies a tile whose sizes all fit an int. Row-major matrices are column-major ones transposed: cᵀ = bᵀ · aᵀ.
 template <class Type>
 void blas_tile(const TileShape& s, const void* a_data, const void* b_data, void* c_data) {
   using T = typename Type::Element;
@@ -139,7 +139,7 @@ Pair<R> plus(Pair<R> a, Pair<R> b) {
   return {a.re + b.re, a.im + b.im};
 }
 
-/// A few multiplications that small_product() does not take: the call of BLAS alone takes 100 ns.
+/// Very small products that small_product() does not support: a call of BLAS would take 100 ns by itself.
 template <class Type>
 void small_tile(const TileShape& s, const void* a_data, const void* b_data, void* c_data) {
   using T = typename Type::Element;
@@ -161,11 +161,11 @@ bool is_small(int64_t m, int64_t n, int64_t k) { return m <= kSmallWork && n <= 
 template <class Type>
 TileFunction blas_or_small(bool small) {
   if (small) return &small_tile<Type>;
-  openblas();  // throws here rather than in a thread
+  openblas();  // opens the library here, so that an error is not thrown in a worker thread
   return &blas_tile<Type>;
 }
 
-/// What multiplies the tiles of a product, each of which may be all of it.
+/// The function that multiplies the tiles of a product; `whole` may be a single tile.
 TileFunction tile_function(DType dtype, const TileShape& whole) {
   if (const TileFunction tile = small_product(dtype, whole)) return tile;
   const bool small = is_small(whole.m, whole.n, whole.k);
@@ -180,7 +180,7 @@ TileFunction tile_function(DType dtype, const TileShape& whole) {
 
 // ---- tiles of a product
 
-/// Cuts m x n into about `parts` tiles that are as square as can be, since a tile reads m·k + k·n elements for its m·n·k multiplications.
+/// Splits m x n into about `parts` tiles that are nearly square, since a tile reads m·k + k·n elements for its m·n·k multiplications.
 struct Grid {
   int64_t rows = 1, columns = 1;
 };
@@ -192,7 +192,7 @@ Grid make_grid(int64_t m, int64_t n, int64_t parts) {
     const Grid grid{std::min(rows, m), std::min((parts + rows - 1) / rows, n)};
     const double tile_m = std::ceil(static_cast<double>(m) / static_cast<double>(grid.rows));
     const double tile_n = std::ceil(static_cast<double>(n) / static_cast<double>(grid.columns));
-    // The largest tile sets the time; its border is what is packed.
+    // The largest tile determines the time; its border stands for the cost of packing.
     const double cost = tile_m * tile_n * (1 + 16 / tile_m + 16 / tile_n);
     if (rows == 1 || cost < best_cost) {
       best = grid;
@@ -202,7 +202,7 @@ Grid make_grid(int64_t m, int64_t n, int64_t parts) {
   return best;
 }
 
-/// Where part i of `parts` begins; tiles begin at multiples of 16 elements where that leaves none empty.
+/// The beginning of part i of `parts`, a multiple of 16 elements if no part becomes empty.
 int64_t cut(int64_t size, int64_t parts, int64_t i) {
   const int64_t unit = size >= parts * 64 ? 16 : 1;
   const int64_t units = (size + unit - 1) / unit;
@@ -250,13 +250,13 @@ struct Problem {
   void* c;
 };
 
-/// Few outputs, long sums. The cuts depend on the sizes alone, so that the sum does not depend on the number of threads.
+/// Few outputs with long sums. The pieces depend only on the sizes, so the result does not depend on the number of threads.
 void split_depth(const Problem& p, TileFunction tile) {
   const int item = itemsize(p.dtype);
   const int64_t outputs = p.m * p.n;
   const int64_t most = std::clamp<int64_t>((int64_t{1} << 22) / outputs, 2, 256);
   const int64_t wanted = std::clamp<int64_t>(p.k / kSplitDepth, 2, most);
-  const int64_t depth = std::min(kIntMax, ((p.k + wanted - 1) / wanted + 63) / 64 * 64);  // pieces begin where cache lines do
+  const int64_t depth = std::min(kIntMax, ((p.k + wanted - 1) / wanted + 63) / 64 * 64);  // pieces begin at cache lines
   const int64_t parts = (p.k + depth - 1) / depth;
   const auto sums = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(parts * outputs * item));
   for (int64_t z = 0; z < p.batch; ++z) {
@@ -290,7 +290,8 @@ void run(const Problem& p) {
   int64_t parts = 1;
   if (p.batch < 2 * threads) parts = (threads + p.batch - 1) / p.batch;
   parts = std::clamp(static_cast<int64_t>(work / kParallelWork), int64_t{1}, parts);
-  // An interrupt waits for the tiles that have begun. Sums are cut first: tiles of a cut product pack their operands again and again.
+  // An interrupt waits for running tiles, so tiles must not be too long. Sums are split first, since smaller tiles pack their operands
+  // again and again.
   auto pieces = static_cast<int64_t>(work * item / kLongestTile);
   int64_t depth = p.k;
   if (pieces > 1 && is_inexact(p.dtype)) {
@@ -339,7 +340,7 @@ uint16_t float_to_half(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value), sign = (bits >> 16) & 0x8000u, size = bits & 0x7fffffffu;
   if (size > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((size >> 13) & 0x3ffu));
   if (size >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);
-  if (size < 0x38800000u) {  // the addition rounds at the subnormal's last bit
+  if (size < 0x38800000u) {  // the addition rounds to the subnormal's last bit
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3f000000u));
   }
   return static_cast<uint16_t>(sign | ((size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13));
@@ -401,7 +402,5 @@ void matmul(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, const v
   if (dtype == DType::f16 || dtype == DType::bf16) return run_small_floats(problem);
   run(problem);
 }
-
-std::string blas_description() { return openblas().description; }
 
 }  // namespace bc::cpu

@@ -40,7 +40,7 @@ namespace base {
 }
 #undef BC_VECTOR_BYTES
 
-// The pragmas, not an attribute on each function: vectors are lowered for the target of the function they are written in.
+// Pragmas instead of an attribute on each function, because vector code is generated for the target of the enclosing function.
 #if defined(__x86_64__)
 #define BC_VECTOR_BYTES 32
 #if defined(__clang__)

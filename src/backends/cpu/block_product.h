@@ -11,7 +11,7 @@ struct TileShape {
   int64_t a_row, a_column;
   int64_t b_row, b_column;
   int64_t c_row;
-  bool adds = false;  ///< to what is in c, which OpenBLAS alone can
+  bool adds = false;  ///< adds to the old content of c; only OpenBLAS supports it
 };
 using TileFunction = void (*)(const TileShape& shape, const void* a, const void* b, void* c);
 

@@ -1,5 +1,5 @@
-// The blocked matrix product for types that OpenBLAS lacks. Included once for each instruction set, inside a namespace of its own and with
-// BC_VECTOR_BYTES set; see block_product.cpp. No include guard on purpose.
+// The blocked matrix product for types that OpenBLAS lacks. Included once for each instruction set, in a separate namespace and with
+// BC_VECTOR_BYTES set; see block_product.cpp. Deliberately without an include guard.
 
 /// Multiplies a tile: c = a · b with sums in Acc. Goto & van de Geijn (2008): panels of both sides are packed so that the inner kernel
 /// reads memory in order and keeps its 6 x 2 vectors of sums in registers.
@@ -71,7 +71,7 @@ struct BlockProduct {
     }
   }
 
-  /// kLanes neighbours.
+  /// Loads kLanes neighbouring elements.
   __attribute__((always_inline)) static Vector neighbours(const T* x) {
     typedef T Narrow __attribute__((vector_size(kLanes * sizeof(T))));
     Narrow v;
@@ -79,7 +79,7 @@ struct BlockProduct {
     return __builtin_convertvector(v, Vector);
   }
 
-  /// A matrix, whose rows lie in one piece, by a vector: nothing of the matrix is used twice, so it is read where it lies.
+  /// A matrix with contiguous rows times a vector: each element of the matrix is used once, so it is read without packing.
   static void by_vector(const TileShape& s, const T* a, const T* b, T* c) {
     const auto x = std::unique_ptr<Acc[]>(new Acc[s.k]);
     for (int64_t p = 0; p < s.k; ++p) x[p] = Rule::load(b[p * s.b_row]);
@@ -102,7 +102,7 @@ struct BlockProduct {
     }
   }
 
-  /// A vector by a matrix whose rows lie in one piece.
+  /// A vector times a matrix with contiguous rows.
   static void vector_by(const TileShape& s, const T* a, const T* b, T* c) {
     constexpr int64_t kStrip = 8 * kLanes;
     int64_t j = 0;

@@ -17,7 +17,7 @@ namespace {
 
 using Calls = std::vector<std::function<void()>>;
 struct Recording {
-  void* origin = nullptr;  ///< the stream whose end_capture ends it
+  void* origin = nullptr;  ///< the stream whose end_capture ends the capture
   Calls calls;
 };
 
@@ -36,7 +36,7 @@ class CpuGraph final : public StreamGraph {
  public:
   explicit CpuGraph(Calls calls) : calls_(std::make_shared<const Calls>(std::move(calls))) {}
   void launch(Stream stream) override {
-    // A graph in a graph is one call of it.
+    // Inside another capture, the graph becomes one call of that capture.
     if (record(stream, [calls = calls_] { run(*calls); })) return;
     run(*calls_);
   }

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kParallelBytes = size_t{1} << 20;
-/// Chunks this large are held against the memory that is left: Linux would grant them and kill the process when they are written.
+/// Chunks of at least this size are compared with the free memory: Linux would grant them and kill the process when it writes to them.
 constexpr size_t kCheckedBytes = size_t{64} << 20;
 
 using Entry = void (*)(const void* params, int64_t begin, int64_t end);
@@ -43,7 +43,7 @@ class CpuKernel final : public LoadedKernel {
 
 bc_jit_flags flags_for(bool contract) { return {3, contract ? 1 : 0, 0}; }
 
-/// The number in a file that holds one, or in its line that begins with `name`; 0 when there is none ("max").
+/// Reads the number in a file, or in its line that begins with `name`; 0 if there is no number ("max").
 uint64_t read_number(const char* path, std::string_view name = {}) {
   std::ifstream file(path);
   std::string word;
@@ -62,7 +62,7 @@ bool overlaps(const void* a, const void* b, size_t bytes) {
   return x < y + bytes && y < x + bytes;
 }
 
-/// Cuts bytes into one even part a thread: large parts, so that memcpy and memset still see that they need not fill the cache.
+/// Splits bytes evenly into one part per thread. The parts are large, so that memcpy and memset still use non-temporal stores.
 int64_t byte_grain(size_t bytes) {
   const auto threads = static_cast<size_t>(cpu::thread_count());
   return static_cast<int64_t>(((bytes + threads - 1) / threads + kPage - 1) / kPage * kPage);
@@ -71,8 +71,8 @@ int64_t byte_grain(size_t bytes) {
 class CpuBackend final : public Backend {
  public:
   CpuBackend() {
-    // Who computes on the CPU soon needs the compiler, to load what it made before if for nothing else; opening it takes as long as a
-    // small kernel.
+    // Any computation on the CPU soon needs the JIT library, at least to load cached objects; opening it takes as long as a small kernel,
+    // so another thread does it now.
     static std::once_flag once;
     std::call_once(once, [] { kernel_cache_prepare([] { cpu::JitLibrary::get().prepare(flags_for(false)); }); });
   }
@@ -100,7 +100,7 @@ class CpuBackend final : public Backend {
       void* chunk = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       return chunk == MAP_FAILED ? nullptr : chunk;
     }
-    // Large pages: far fewer page faults at first use, and fewer misses of the page tables' cache later.
+    // Huge pages: far fewer page faults at first use, and fewer TLB misses later.
     const size_t padded = size + kHugePage;
     void* memory = mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
@@ -120,7 +120,7 @@ class CpuBackend final : public Backend {
     MemoryInfo info;
     info.total = read_number("/proc/meminfo", "MemTotal:") * 1024;
     info.free = read_number("/proc/meminfo", "MemAvailable:") * 1024;
-    // A container's own limit; file pages that it holds can be dropped.
+    // The container's memory limit; file pages that count towards it can be dropped.
     if (const uint64_t limit = read_number("/sys/fs/cgroup/memory.max"); limit > 0 && limit < info.total) {
       const uint64_t held = read_number("/sys/fs/cgroup/memory.current");
       const uint64_t files = read_number("/sys/fs/cgroup/memory.stat", "inactive_file");
@@ -132,13 +132,13 @@ class CpuBackend final : public Backend {
   }
 
   std::string target() const override {
-    // Without the compiler no object is made or loaded, so that the name only has to differ from every other.
+    // Without the compiler no object is compiled or loaded, so the name only has to be unique.
     if (!cpu::JitLibrary::available()) return "cpu without compiler";
     return "cpu " + cpu::JitLibrary::get().target(flags_for(false));
   }
 
   std::vector<char> compile(const KernelSource& source) override {
-    // What users' functions are compiled after is the same each time, and precompiled.
+    // The header of users' functions is always the same, so it is precompiled.
     const std::string_view text = source.text, names = user_names();
     if (text.starts_with(names))
       return cpu::JitLibrary::get().compile(text.substr(names.size()), "kernel.cpp", flags_for(source.contract), names);

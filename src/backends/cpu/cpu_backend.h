@@ -5,7 +5,7 @@
 
 namespace bc {
 
-/// The backend of the host's processor: memory from mmap, kernels through the clang in libbroadcloth_jit.so, threads from parallel.h.
+/// The backend of the host CPU: memory from mmap, kernels through the clang in libbroadcloth_jit.so, threads from parallel.h.
 std::unique_ptr<Backend> make_cpu_backend();
 
 }  // namespace bc

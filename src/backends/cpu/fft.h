@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-/// What lies between the engine and its copies of DUCC's FFT, of which there is one for each instruction set. Those copies are linked so
-/// that only their entry is seen: templates of the C++ library that they instantiate must not serve code for older processors.
+/// The interface between the engine and its copies of DUCC's FFT, one for each instruction set. Each copy exports only its entry point, so
+/// that C++ library templates that it instantiates are never used by code for older processors.
 namespace bc::cpu {
 
 enum class FftStep : uint8_t { c2c, r2c, c2r, dct, dst };
@@ -32,10 +32,11 @@ using FftEntry = void (*)(const FftCall& call);
 
 /// Calls `body(context, i)` for i in [0, pieces) in the engine's threads.
 void fft_parallel(int pieces, void (*body)(void* context, int i), void* context);
-/// Into how many pieces a step of this thread's transform is divided, unless it is small.
+/// The number of pieces of a step of this thread's transform, unless the step is small.
 int fft_pieces();
 
-/// The cached plan for a length. `kind` is an address that tells types of plans apart; `make` makes one and says how many bytes it takes.
+/// The cached plan for a length. `kind` is an address that identifies the type of plan; `make` creates a plan and returns its size in
+/// bytes.
 struct FftPlan {
   std::shared_ptr<void> plan;
   size_t bytes = 0;

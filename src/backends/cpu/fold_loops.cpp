@@ -1,5 +1,5 @@
 // Loops that carry a value from element to element, for every binary row. Includes the device library and no other header of the engine:
-// the two use some names for different things.
+// the two use some names with different meanings.
 #include "backends/cpu/fold_loops.h"
 
 #include <cstddef>
@@ -16,10 +16,10 @@ using namespace dtype_sets;
 [[maybe_unused]] constexpr u32 DIVIDE = FLOATS, DIVIDE_REAL = REALS, LDEXP = 0, WHERE = 0, RANDOM = 0;
 enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
 
-/// The dtypes whose loop gives back what it takes.
+/// The dtypes for which the result has the operands' dtype.
 constexpr u32 closed(u32 set, Result result) { return result == Result::SAME ? set : result == Result::BOOL ? set & BOOLS : 0; }
 
-// Rows that are one or a few instructions are inlined in each loop; the others are called, so that the code stays small.
+// Rows of few instructions are inlined into each loop; the others are called, so that the code stays small.
 constexpr bool cheap(std::string_view name) {
   for (std::string_view s : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or",
                              "bitwise_xor", "logical_and", "logical_or", "logical_xor"})
@@ -27,7 +27,7 @@ constexpr bool cheap(std::string_view name) {
   return false;
 }
 
-/// Rows that may be joined in any order.
+/// Rows whose fold may join elements in any order.
 constexpr bool any_order(std::string_view name) { return cheap(name) && name != "subtract" && name != "divide"; }
 
 template <class T, class F>
@@ -68,7 +68,7 @@ void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
   T* out = static_cast<T*>(out_);
   if (sa == 1 && sb == 1 && so == 1) {
-    // `out` is `a`, or meets neither operand.
+    // `out` is equal to `a`, or overlaps neither operand.
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = F::apply(a[i], b[i]);
     return;
@@ -76,7 +76,7 @@ void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int
   for (int64_t i = 0; i < n; ++i) out[i * so] = F::apply(a[i * sa], b[i * sb]);
 }
 
-/// The fold of n >= 1 elements: in order, or where any order will do in eight lanes of pieces that are joined in a tree.
+/// The fold of n >= 1 elements: in order, or if any order is allowed, in eight lanes whose pieces are joined in a tree.
 template <class T, class F>
 T fold(const T* x, int64_t sx, int64_t n) {
   if constexpr (F::kAssociative) {
@@ -140,7 +140,7 @@ template <template <class> class F, u32 set, size_t... D> constexpr Row row_of(s
 
 // `float_power` is the one row whose function has another name.
 BC_TFN T float_power(T a, T b) { return power(a, b); }
-// Rows outside T, T -> T name functions that are never instantiated here.
+// Rows that are not T, T -> T refer to functions that are never instantiated here.
 #define BC_BINARY(name_, set, result, ...)                                      \
   template <class T> struct Apply_##name_ {                                     \
     static constexpr bool kAssociative = any_order(#name_);                     \

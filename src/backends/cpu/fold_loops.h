@@ -12,8 +12,8 @@ struct FoldLoops {
   void (*scan_twice)(const void* x, int64_t x_stride, void* out, int64_t out_stride, int64_t n, void* running, void* total) = nullptr;
   /// out[i] = op(a[i], b[i]).
   void (*zip)(const void* a, int64_t a_stride, const void* b, int64_t b_stride, void* out, int64_t out_stride, int64_t n) = nullptr;
-  /// out[j] = x[at[j]] op … op x[at[j + 1] - 1] for `count` segments; where the last of all is among them (`last`) it ends at n. Each has
-  /// at least its first element.
+  /// out[j] = x[at[j]] op … op x[at[j + 1] - 1] for `count` segments; with `last` the last segment ends at n. Each segment has at least its
+  /// first element.
   void (*segments)(const void* x, int64_t x_stride, const int64_t* at, int64_t count, bool last, int64_t n, void* out,
                    int64_t out_stride) = nullptr;
   /// base[at[i]] = op(base[at[i]], v[i]) in order.

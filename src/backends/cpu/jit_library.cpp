@@ -36,8 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibraryName = "libbroadcloth_jit.so";
 
-// What the device library is told about the text that it is in: one for kernels, where its rare functions may be left as calls, or one that
-// holds those functions.
+// Macros for the device library: in kernels its rare functions may stay calls; the support object defines these functions.
 constexpr const char* kKernelPrefix = "#define BC_CPU_KERNEL 1\n";
 constexpr const char* kSupportPrefix = "#define BC_CPU_SUPPORT 1\n";
 constexpr bc_jit_flags kSupportFlags{3, 0, 0, 0};
@@ -54,7 +53,7 @@ std::string library_path() {
   return kLibraryName;
 }
 
-/// Where precompiled headers and the support object are kept; nothing when nothing is kept on disk.
+/// The folder for precompiled headers and the support object; nullopt if the disk cache is off.
 std::optional<fs::path> keep_folder() {
   const std::string folder = kernel_cache_folder();
   if (folder.empty()) return std::nullopt;
@@ -68,7 +67,7 @@ std::optional<fs::path> keep_folder() {
 
 XXH128_hash_t digest_of(std::string_view bytes) { return XXH3_128bits(bytes.data(), bytes.size()); }
 
-/// The end of a kept file: says that all of it was written.
+/// The trailer of a cached file; its presence proves that the file is complete.
 struct Trailer {
   char magic[8];
   uint64_t size;
@@ -76,7 +75,8 @@ struct Trailer {
 };
 constexpr char kMagic[8] = {'b', 'c', '-', 'p', 'c', 'h', '-', '1'};
 
-/// A kept file's bytes with the zero byte after them that clang wants. Read, not mapped: a file cut short later would kill the process.
+/// Reads a cached file and appends the zero byte that clang needs. The file is read, not mapped: if a mapped file were truncated later, the
+/// process would be killed.
 std::optional<std::vector<char>> read_kept(const fs::path& path, bool trusted = false) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -107,7 +107,7 @@ std::optional<std::vector<char>> read_kept(const fs::path& path, bool trusted = 
   return bytes;
 }
 
-/// Files of older builds and other machines, written more than a month ago.
+/// Deletes files that were written more than a month ago, by older builds or other machines.
 void drop_old(const fs::path& folder) {
   std::error_code error;
   const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
@@ -117,7 +117,7 @@ void drop_old(const fs::path& folder) {
   }
 }
 
-/// Writes a file so that other processes see all of it or nothing. A cache that cannot be written is no error.
+/// Writes a file atomically, so that other processes see it complete or not at all. A failure is not an error.
 void write_kept(const fs::path& path, const std::vector<char>& bytes) {
   if (!make_private_folder(path.parent_path().string())) return;
   std::string temporary = path.string() + ".XXXXXX";
@@ -137,14 +137,14 @@ void write_kept(const fs::path& path, const std::vector<char>& bytes) {
     }
     return true;
   };
-  // mkostemp makes it private; others may read what is shipped.
+  // mkostemp creates a private file; shipped files must be readable by others.
   const bool ok = fchmod(file, 0644) == 0 && put(bytes.data(), bytes.size() - 1) && put(&trailer, sizeof trailer);
   const bool closed = close(file) == 0;
   if (!ok || !closed || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
   drop_old(path.parent_path());
 }
 
-/// The bytes of `name` in the cache folder, or those that `make` gives, which are then kept there; a zero byte follows them.
+/// Returns the bytes of `name` in the cache folder, or else the result of `make`, which is then stored there. A zero byte is appended.
 template <class Make>
 std::vector<char> kept(const std::string& name, const Make& make) {
   const std::optional<fs::path> folder = keep_folder();
@@ -169,13 +169,13 @@ std::string header_name(const std::string& target, const std::string& text) { re
 
 }  // namespace
 
-/// Precompiled headers of this process, one for each set of flags. Vectors never move or go once they are in.
+/// The precompiled headers of this process, one for each set of flags. A header's bytes never move and are never freed.
 struct JitLibrary::Headers {
   struct Slot {
     std::mutex mutex;
-    std::vector<char> bytes;             // empty: not made yet
-    std::atomic<bool> made{false};       // what `bytes` holds will stay
-    std::atomic<bool> under_way{false};  // a thread makes it, or looked for it in the folder in vain
+    std::vector<char> bytes;             // empty: not built yet
+    std::atomic<bool> made{false};       // `bytes` is final
+    std::atomic<bool> under_way{false};  // a thread builds it, or it was not found in the folder
   };
   Slot& slot(const bc_jit_flags& flags, std::string_view prelude) {
     const std::lock_guard lock(mutex);
@@ -187,13 +187,13 @@ struct JitLibrary::Headers {
   std::mutex support_mutex;
   bc_jit_object* support = nullptr;  // never unloaded: kernels call into it
   std::atomic<bool> support_wanted{false};
-  std::unique_ptr<Headers> parents;  // of the process that this one was forked from: its locks may be held for ever
+  std::unique_ptr<Headers> parents;  // the headers of the parent process, kept after a fork because their locks may be held for ever
 };
 
 JitLibrary& JitLibrary::get() {
-  // Never destroyed: loaded kernels live on until the process ends. A throw leaves it unmade, so that the next call tries again.
+  // Never destroyed: loaded kernels are used until the process ends. If the constructor throws, the next call tries again.
   static JitLibrary& library = *new JitLibrary;
-  // A fork waits for the compiles that run. A child must not wait for a lock that a thread of its parent held; it reads the header again.
+  // A fork waits for running compiles. The child must not wait for locks that threads of its parent held, so it starts with empty Headers.
   at_fork(
       ForkLevel::Compiler, [] { library.fork_(0); },
       [](bool child) {
@@ -262,7 +262,7 @@ JitLibrary::JitLibrary() : path_(library_path()), headers_(std::make_unique<Head
           path_, found);
   }
   if (const char* cpu = requested_cpu()) set_cpu_(cpu);
-  // LLVM's statics go when the process ends; they were registered when the library was loaded.
+  // LLVM's static objects are destroyed at exit by handlers that were registered when the library was loaded.
   arm_exit_barrier();
 }
 
@@ -281,7 +281,7 @@ std::string JitLibrary::target(const bc_jit_flags& flags) const {
 std::span<const char> JitLibrary::header(const bc_jit_flags& flags, std::string_view prelude) {
   Headers::Slot& slot = headers_->slot(flags, prelude);
   if (slot.made.load(std::memory_order_acquire)) return {slot.bytes.data(), slot.bytes.size() - 1};
-  // Others that need the same header wait for it; building it twice would take as long.
+  // Other threads that need the same header wait for it, since building it again would take as long.
   const std::lock_guard lock(slot.mutex);
   if (!slot.bytes.empty()) return {slot.bytes.data(), slot.bytes.size() - 1};
 
@@ -313,11 +313,11 @@ std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
   if (folder && fs::exists(*folder / header_name(target(flags), header_text({})), ignored)) return header(flags);
   try {
     std::thread([this, flags] {
-      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 5);  // gets in nobody's way;
+      setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 5);  // lower priority than the program
       try {
         header(flags);
       } catch (...) {
-        // The next compile goes without as well, and says what is wrong.
+        // The next compile also runs without the header and raises the error.
       }
     }).detach();
   } catch (const std::system_error&) {
@@ -327,8 +327,7 @@ std::span<const char> JitLibrary::header_if_made(const bc_jit_flags& flags) {
 }
 
 std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_view text) const {
-  // The header is a syntax tree, the same for every processor that has what the library's macros ask for; code is made from it for this
-  // one.
+  // The header is a syntax tree, which is the same for every processor with the features that the library's macros test.
   if (!Tier0Program::supported()) return {};
   std::string key =
       fmt::format("{} {} {} {} {}", version_(), flags.opt_level, flags.contract, flags.fast_math, flags.program * 2 + flags.exceptions);
@@ -337,13 +336,13 @@ std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_vi
 }
 
 void JitLibrary::prepare(const bc_jit_flags& flags) {
-  // The front end, the target's tables and the code generator are met by what asks nothing of them.
+  // A minimal text initialises the front end, the target's tables and the code generator.
   compile("extern \"C\" void start(float* p) { *p = 1; }\n", "start.cpp", flags);
 }
 
 void JitLibrary::write_headers(const std::string& folder) {
   std::error_code ignored;
-  fs::create_directories(folder, ignored);  // for all users to read
+  fs::create_directories(folder, ignored);  // readable by all users
   const std::pair<bc_jit_flags, std::string_view> all[] = {{{3, 0, 0, 0}, {}}, {{3, 1, 0, 1}, {kCudaLibrary, kCudaLibrarySize}}};
   for (const auto& [flags, prelude] : all) {
     const std::string text = header_text(prelude), path = shipped_header(flags, text);
@@ -385,7 +384,7 @@ const bc_jit_object* JitLibrary::support() {
 
 std::vector<char> JitLibrary::compile(std::string_view text, std::string_view name, const bc_jit_flags& flags, std::string_view prelude) {
   const std::span<const char> pch = prelude.empty() ? header_if_made(flags) : header(flags, prelude);
-  // Precompiling takes as long as several kernels: the first ones read what they use of the device library instead.
+  // Precompiling takes as long as compiling several kernels: until the header is ready, a kernel reads only the declarations that it uses.
   std::string whole;
   if (pch.empty()) {
     const std::string_view texts[] = {text};
@@ -455,7 +454,7 @@ JitLibrary::Object JitLibrary::load(std::span<const char> bytes) {
   bc_jit_buffer log{};
   std::string messages;
   bc_jit_object* object = nullptr;
-  // Few kernels call rare functions; the support object is made when the first one does.
+  // Few kernels call rare functions; the support object is loaded for the first kernel that does.
   if (!headers_->support_wanted.load(std::memory_order_acquire)) {
     object = load_(bytes.data(), bytes.size(), nullptr, &log);
     messages = take(log);

@@ -13,7 +13,7 @@ namespace bc::cpu {
 /// libbroadcloth_jit.so, opened at the first call that needs it.
 class JitLibrary {
  public:
-  /// Throws ErrorKind::Runtime that names the library and what to do when it cannot be opened; a later call tries again.
+  /// Throws ErrorKind::Runtime with instructions if the library cannot be opened; a later call tries again.
   static JitLibrary& get();
   /// Tells whether `get` would succeed, without throwing.
   static bool available() noexcept;
@@ -26,7 +26,8 @@ class JitLibrary {
   std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags) {
     return compile(text, name, flags, {});
   }
-  /// The same with a text between the two; it is precompiled with the device library, so it should be one of few.
+  /// The same with `prelude` between library and text. The prelude is precompiled with the device library, so only few different ones
+  /// should be used.
   std::vector<char> compile(std::string_view text, std::string_view name, const bc_jit_flags& flags, std::string_view prelude);
   /// The optimised code as "ir" or "asm".
   std::string inspect(std::string_view text, const bc_jit_flags& flags, const char* stage, std::string_view prelude = {});
@@ -46,13 +47,13 @@ class JitLibrary {
   /// A loaded object file; unloaded with the last owner.
   using Object = std::unique_ptr<bc_jit_object, void (*)(bc_jit_object*)>;
   Object load(std::span<const char> bytes);
-  /// Also with the names that `first` defines, which must live longer; it was itself loaded `with_support`.
+  /// The same, also with the names that `first` defines. `first` must live longer; it was loaded `with_support`.
   Object load(std::span<const char> bytes, const bc_jit_object* first, bool with_support = false);
   void* symbol(const Object& object, const std::string& name) const { return symbol_(object.get(), name.c_str()); }
 
-  /// Does what the first compile would otherwise begin with, by compiling one line.
+  /// Initialises the compiler by compiling one line, so that the first kernel need not wait for it.
   void prepare(const bc_jit_flags& flags);
-  /// Writes the precompiled headers that come with broadcloth, for kernels of array expressions and for CUDA C++.
+  /// Writes the precompiled headers that ship with broadcloth, for kernels of array expressions and for CUDA C++.
   void write_headers(const std::string& folder);
 
   JitLibrary(const JitLibrary&) = delete;
@@ -63,11 +64,12 @@ class JitLibrary {
   struct Headers;
   /// The device library precompiled for these flags: from memory, from the cache folder, or built now.
   std::span<const char> header(const bc_jit_flags& flags, std::string_view prelude = {});
-  /// Where the header that came with broadcloth is, if there is one for these flags and this processor.
+  /// The path of the shipped header for these flags and this processor; empty if there is none.
   std::string shipped_header(const bc_jit_flags& flags, std::string_view text) const;
-  /// The same if it is in memory, beside the compiler or in the cache folder. Else nothing, and a thread builds it for later.
+  /// Like header(), but only if the header is in memory, shipped or in the cache folder. Otherwise returns nothing, and a thread builds it
+  /// for later.
   std::span<const char> header_if_made(const bc_jit_flags& flags);
-  /// The device library's rare functions, compiled once a machine and loaded once a process; kernels only call them.
+  /// The device library's rare functions, compiled once per machine and loaded once per process; kernels only call them.
   const bc_jit_object* support();
   std::string take(bc_jit_buffer& buffer) const;
   void forget_headers();

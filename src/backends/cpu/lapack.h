@@ -2,7 +2,7 @@
 #include <complex>
 #include <type_traits>
 
-/// LAPACK's routines, as OpenBLAS has them. Matrices lie column by column.
+/// LAPACK's routines from OpenBLAS. Matrices are column-major.
 namespace bc::cpu {
 
 template <class T>
@@ -20,14 +20,14 @@ struct RealOf<std::complex<R>> {
 template <class T>
 using Real = typename RealOf<T>::type;
 
-/// What the names of routines for a type begin with: s d c z.
+/// The first letter of the routines' names for a type: s d c z.
 template <class T>
 inline constexpr char kLapackLetter = std::is_same_v<T, float>    ? 's'
                                       : std::is_same_v<T, double> ? 'd'
                                       : sizeof(T) == 8            ? 'c'
                                                                   : 'z';
 
-/// "gesv" of 'd' is dgesv. Throws ErrorKind::Runtime when the library does not have it.
+/// Finds a routine: letter 'd' and name "gesv" give dgesv. Throws ErrorKind::Runtime if the library lacks it.
 void* lapack_routine(char letter, const char* name);
 
 /// Calls a routine of Fortran, whose arguments are all pointers.
@@ -36,8 +36,8 @@ void call_lapack(void* routine, P*... arguments) {
   reinterpret_cast<void (*)(P*...)>(routine)(arguments...);
 }
 
-/// Lets OpenBLAS use the threads of its own while it lives, for one factorization that is large. They wait actively for some milliseconds
-/// after a call, so that it is not for short ones.
+/// For its scope, lets OpenBLAS use its own threads, for one large factorization. These threads spin for some milliseconds after a call, so
+/// it is not meant for short calls.
 class LapackThreads {
  public:
   explicit LapackThreads(bool large);
@@ -51,7 +51,7 @@ class LapackThreads {
 
 }  // namespace bc::cpu
 
-/// A routine for the type T of the template around it, found once. Real and complex types may have different names for it.
+/// The routine for the template parameter T, looked up once. Its name may differ for real and complex types.
 #define BC_LAPACK(T, real_name, complex_name)                                                                               \
   ([]() -> void* {                                                                                                          \
     static void* const routine = bc::cpu::lapack_routine(kLapackLetter<T>, is_complex_v<T> ? (complex_name) : (real_name)); \

@@ -5,12 +5,12 @@
 #include "primitives/linalg.h"
 #include "primitives/sparse.h"
 
-/// The CPU's bodies of the library ops. They run in the calling thread and its parallel loops.
+/// The CPU's bodies of the library ops. They run in the calling thread and in parallel loops.
 namespace bc::cpu {
 
 /// Registers all of them.
 void register_bodies();
-/// Tells where the plans of transforms are; a part of it.
+/// Registers the cache of FFT plans; called by register_bodies().
 void register_fft_plans();
 
 void run(const MatmulExtra& op, std::span<const View> inputs, const View& output);

@@ -22,7 +22,7 @@ FftEntry fft_entry() {
   return broadcloth_fft_baseline;
 }
 
-/// Plans by type and length. A plan that goes lives on where it is in use.
+/// Plans by type and length. A removed plan stays alive while it is in use.
 class PlanCache final : public FftPlanCache {
  public:
   std::shared_ptr<void> get(const void* kind, size_t length, bool vectorized, FftPlan (*make)(size_t, bool)) {
@@ -94,7 +94,7 @@ class PlanCache final : public FftPlanCache {
 
 PlanCache& plan_cache() {
   static PlanCache& it = *[] {
-    auto* made = new PlanCache;  // leaked: a thread may compute while the process ends
+    auto* made = new PlanCache;  // leaked: a thread may use it while the process ends
     at_fork(ForkLevel::Plans, [] { plan_cache().mutex().lock(); }, [](bool) { plan_cache().mutex().unlock(); });
     return made;
   }();
@@ -103,14 +103,15 @@ PlanCache& plan_cache() {
 
 thread_local int t_pieces = 1;
 
-// A piece of so many points takes a fraction of a second at most: interrupts are seen between pieces.
+// A piece of this many points takes at most a fraction of a second; interrupts are checked between pieces.
 constexpr int64_t kMostPoints = int64_t{1} << 20;
-// Fewer points take less time than other threads need to begin.
+// With fewer points the transform ends before other threads could start.
 constexpr int64_t kFewPoints = 16384;
-// Pieces are more than threads, so that no thread waits long for another one.
+// More pieces than threads, so that no thread waits long for another.
 constexpr int kPiecesPerThread = 4;
 
-/// Says how this thread divides a transform while it lives: for so many threads at most (0: all), by its points.
+/// For its scope, sets into how many pieces this thread's transforms are divided: by the number of points, and for at most `threads`
+/// threads (0: all).
 class Division {
  public:
   Division(int threads, int64_t points) : limit_before_(thread_limit()), pieces_before_(t_pieces) {
@@ -141,7 +142,7 @@ FftStep step_of(FftKind kind) {
   return FftStep::dst;
 }
 
-/// The second half of a real signal's spectrum along the last of the axes: the conjugates of the first half, in the reverse order of every
+/// Writes the second half of a real signal's spectrum along the last of the axes: the conjugates of the first half, reversed along every
 /// axis of the transform.
 template <class T>
 void mirror(T* out, const Dims& shape, const Dims& axes) {
@@ -151,7 +152,8 @@ void mirror(T* out, const Dims& shape, const Dims& axes) {
   if (half >= n) return;
   std::array<bool, 64> turned{};
   for (int64_t d : axes) turned[static_cast<size_t>(d)] = true;
-  // Lines along `last`; elements beside each other are walked in the inner loop where the last axis of the array is another one.
+  // Processes lines along `last`. If the array's last axis is another axis, the inner loop runs along that axis, so that memory is read
+  // contiguously.
   Dims outer = shape;
   outer[last] = 1;
   const int inner = last == nd - 1 ? -1 : nd - 1;

@@ -1,5 +1,6 @@
-// Linear algebra on the CPU: each matrix of a stack is packed column by column and goes to LAPACK. A matrix that is factorized is not taken
-// transposed where that would save the packing: pivots, signs and what counts as singular would then differ from NumPy's. Factors are.
+// Linear algebra on the CPU: each matrix of a stack is packed in column-major order and passed to LAPACK. A matrix to factorize is always
+// packed, even where the transposed memory could be used: pivots, signs and the test for singularity would otherwise differ from NumPy's.
+// Factors are used transposed.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -37,7 +38,7 @@ Matrix<T> column_major(T* data, int64_t rows, int64_t columns) {
   return column_major(data, rows, columns, rows);
 }
 
-/// to = from, in tiles that both sides' lines of the cache serve.
+/// Copies in tiles, so that the cache lines of both sides are used fully.
 template <class From, class To>
 void copy_matrix(const Matrix<From>& from, const Matrix<To>& to) {
   if (from.row_stride == 1 && to.row_stride == 1) {
@@ -62,7 +63,7 @@ void set_identity(const Matrix<T>& to) {
     for (int64_t j = 0; j < to.columns; ++j) to.data[i * to.row_stride + j * to.column_stride] = T(i == j ? 1 : 0);
 }
 
-/// Zeros below (or above) the diagonal.
+/// Sets the elements below (or above) the diagonal to zero.
 template <class T>
 void clear_triangle(const Matrix<T>& of, bool below) {
   for (int64_t j = 0; j < of.columns; ++j) {
@@ -71,7 +72,7 @@ void clear_triangle(const Matrix<T>& of, bool below) {
   }
 }
 
-/// Memory for a routine, without values.
+/// Uninitialized memory for a routine.
 template <class T>
 class Scratch {
  public:
@@ -83,13 +84,13 @@ class Scratch {
   std::unique_ptr<T[]> data_;
 };
 
-/// An argument of LAPACK's sizes.
+/// A size as LAPACK's int argument.
 int size_of(int64_t extent) {
   BC_CHECK(extent <= (int64_t{1} << 30), Value, "linalg: expected matrices of at most 2**30 rows and columns, got {}", extent);
   return static_cast<int>(extent);
 }
 int leading(int64_t rows) { return std::max(size_of(rows), 1); }
-/// The size of a work array that a routine told in its first element.
+/// The size of a work array, from the first element of a workspace query.
 template <class T>
 int told_size(T first) {
   // A float may have rounded the number down.
@@ -108,7 +109,7 @@ class Stack {
     n = columns_of(0);
   }
 
-  /// Calls `body(i, walk)` for each matrix, on several threads where the stack's work is worth it. One large matrix has OpenBLAS's threads.
+  /// Calls `body(i, walk)` for each matrix, on several threads if there is enough work. A single large matrix uses OpenBLAS's threads.
   template <class F>
   void each(double operations, F&& body) const {
     const int64_t count = product(op.batch);
@@ -128,7 +129,7 @@ class Stack {
 
   int64_t rows_of(size_t k) const { return matrix_extent(k, 0); }
   int64_t columns_of(size_t k) const { return matrix_extent(k, 1); }
-  /// The matrix of input k at a place of the walk. A stack of vectors or numbers has columns of extent 1.
+  /// The matrix of input k at the walker's position. Vectors and numbers have columns of extent 1.
   template <class E = T>
   Matrix<const E> input(size_t k, const Walker& walk) const {
     const View& v = inputs_[k];
@@ -147,7 +148,7 @@ class Stack {
   int32_t* info(int64_t i) const { return part<int32_t>(op.parts.size() - 1, i); }
 
   const LinalgExtra& op;
-  int64_t m, n;  ///< of input 0
+  int64_t m, n;  ///< extents of input 0
 
  private:
   int64_t matrix_extent(size_t k, int axis) const {
@@ -185,7 +186,7 @@ void factorize(int rows, int columns, T* a, int* pivots, int* info) {
   call_lapack(BC_LAPACK(T, "getrf", "getrf"), &rows, &columns, a, &ld, pivots, info);
 }
 
-/// Solves with the identity, as NumPy does: getri needs a quarter less, but gives zeros other signs.
+/// Solves with the identity matrix, as NumPy does: getri needs a quarter fewer operations, but gives zeros different signs.
 template <class T>
 void inverse(const Stack<T>& s) {
   const int n = size_of(s.n), ld = leading(n);
@@ -221,7 +222,7 @@ void determinant(const Stack<T>& s) {
         }
         logarithm += std::log(size);
       }
-      // A pivot of zero is an answer here, not an error.
+      // A zero pivot is a valid result here (determinant 0), not an error.
       if (*s.info(i) > 0) sign = T(0), logarithm = -std::numeric_limits<R>::infinity();
       *s.info(i) = 0;
       *s.part(0, i) = sign;
@@ -245,8 +246,8 @@ void lu(const Stack<T>& s) {
   });
 }
 
-/// A triangular matrix that is only read, as a routine gets it: where it lies if rows or columns are contiguous, else packed. What lies row
-/// by row is the transpose of what the routine sees.
+/// A triangular matrix that is only read, in the form for a routine: in place if rows or columns are contiguous, else packed. The routine
+/// sees a row-major matrix as its transpose.
 template <class T>
 class Triangle {
  public:
@@ -266,7 +267,7 @@ class Triangle {
     copy_matrix(a, column_major(packed_->get(), n_, n_));
     set(packed_->get(), n_, false);
   }
-  /// b = inv(op(a)) b; `info` gets the number of a zero on the diagonal, where it is looked for.
+  /// b = inv(op(a)) b; `info` gets the number of a zero on the diagonal, unless the diagonal is `unit`.
   void solve(bool lower, Transposed how, bool unit, int k, T* b, int* info) const {
     const int ldb = leading(n_);
     const bool stored_lower = lower != transpose_;
@@ -277,7 +278,7 @@ class Triangle {
   /// b = inv(a) b for the Cholesky factor of a.
   void solve_definite(bool lower, int k, T* b, int* info) const {
     const int ldb = leading(n_);
-    // The transpose of the factor is that of a's conjugate.
+    // The transposed factor is the factor of a's conjugate.
     const auto conjugate = [&] {
       if constexpr (is_complex_v<T>)
         if (transpose_) std::transform(b, b + int64_t{n_} * k, b, [](const T& v) { return std::conj(v); });
@@ -301,7 +302,7 @@ class Triangle {
   std::optional<Scratch<T>> packed_;
 };
 
-/// Reads a triangle for op(a), which a transpose cannot give where elements are conjugated.
+/// Reads a triangle for op(a). Where elements must be conjugated, the matrix is packed.
 template <class T>
 void read_for(Triangle<T>& triangle, const Matrix<const T>& a, Transposed how) {
   if (is_complex_v<T> && how == Transposed::conjugate)
@@ -334,7 +335,7 @@ void lu_solve(const Stack<T>& s) {
         if (*s.info(i) == 0) a.solve(true, how, true, k, b.get(), s.info(i));
         for (int row = n - 1; row >= 0; --row) exchange(row);
       }
-      // LAPACK's getrs divides by a pivot of zero; it is no error here.
+      // LAPACK's getrs divides by a zero pivot; that gives NaN here and no error.
       if (*s.info(i) != 0) std::fill_n(b.get(), s.n * k, T(std::numeric_limits<Real<T>>::quiet_NaN()));
       *s.info(i) = 0;
       copy_matrix(column_major(b.get(), n, k), row_major(s.part(0, i), n, k));
@@ -404,7 +405,7 @@ struct Householder {
     const int ld = leading(m);
     call_lapack(BC_LAPACK(T, "geqrf", "geqrf"), &m, &n, a, &ld, tau, work, &size, info);
   }
-  /// With exchanges of columns; order[j] gets the number, from 1 on, of the column that comes to j.
+  /// Factorizes with column pivoting; order[j] becomes the number (from 1) of the column that is moved to j.
   void factor_pivoted(T* a, int* order, T* tau, T* work, int size, Real<T>* reals, int* info) const {
     const int ld = leading(m);
     if constexpr (is_complex_v<T>)
@@ -412,7 +413,7 @@ struct Householder {
     else
       call_lapack(BC_LAPACK(T, "geqp3", "geqp3"), &m, &n, a, &ld, order, tau, work, &size, info);
   }
-  /// The first columns of Q, from reflectors in those of `a`.
+  /// Computes the first columns of Q from the reflectors in the columns of `a`.
   void form(T* a, int columns, const T* tau, T* work, int size, int* info) const {
     const int ld = leading(m), reflectors = std::min({m, n, columns});
     call_lapack(BC_LAPACK(T, "orgqr", "ungqr"), &m, &columns, &reflectors, a, &ld, tau, work, &size, info);
@@ -423,7 +424,7 @@ template <class T>
 void qr(const Stack<T>& s) {
   const int64_t m = s.m, n = s.n, least = std::min(m, n);
   const bool wanted = s.op.vectors != Vectors::none;
-  const int64_t columns = s.op.vectors == Vectors::full ? m : least;  // of Q
+  const int64_t columns = s.op.vectors == Vectors::full ? m : least;  // columns of Q
   const Householder<T> householder(m, n, columns);
   s.each(4.0 * m * n * least, [&] {
     return [&, a = Scratch<T>(m * std::max(n, columns)), tau = Scratch<T>(least), work = Scratch<T>(householder.lwork),
@@ -558,14 +559,14 @@ void eigh(const Stack<T>& s) {
                int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
       syevd(a.get(), s.template part<R>(0, i), work.get(), lwork, reals.get(), lreals, integers.get(), wanted_integers, s.info(i));
-      // What is computed from eigenvalues that were not found need not ask `info`.
+      // Eigenvalues that were not found become NaN, so that later ops need not check `info`.
       if (*s.info(i) != 0) std::fill_n(s.template part<R>(0, i), n, std::numeric_limits<R>::quiet_NaN());
       if (vectors) copy_matrix(column_major(a.get(), n, n), row_major(s.part(1, i), n, n));
     };
   });
 }
 
-/// The complex columns of a real routine's vectors: where an eigenvalue has an imaginary part, two columns hold a pair's real and
+/// Converts a real routine's eigenvectors to complex columns: for a complex pair of eigenvalues, two columns hold the real and the
 /// imaginary parts.
 template <class R>
 void complex_vectors(const R* from, const R* imaginary, int64_t n, std::complex<R>* to) {
@@ -651,7 +652,7 @@ void schur(const Stack<T>& s) {
   });
 }
 
-/// The complex eigenvalues, or numerators of them, of a routine: a real one gives real and imaginary parts in two vectors.
+/// Writes a routine's eigenvalues (or their numerators) as complex numbers: a real routine returns real and imaginary parts in two vectors.
 template <class T>
 void put_values(const T* from, int64_t n, std::complex<Real<T>>* to) {
   for (int64_t k = 0; k < n; ++k) {
@@ -724,7 +725,7 @@ void generalized_eig(const Stack<T>& s) {
   });
 }
 
-/// The four matrices of a generalized Schur form, on their way through a routine.
+/// The four matrices of a generalized Schur form, in the form for a routine.
 template <class T>
 struct QzForm {
   explicit QzForm(int64_t n) : a(n * n), b(n * n), q(n * n), z(n * n), alpha(2 * n), beta(n), n_(n) {}
@@ -869,7 +870,7 @@ void banded_solve(const Stack<T>& s) {
   const int below = size_of(s.op.below), above = size_of(s.m - 1 - s.op.below), ld = 2 * below + above + 1;
   s.each(static_cast<double>(n) * ld * (below + k), [&] {
     return [&, a = Scratch<T>(int64_t{n} * ld), b = Scratch<T>(s.n * k), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
-      // The first rows are room for what exchanges of rows bring in.
+      // The first rows are free, for the fill-in of row exchanges.
       copy_matrix(s.input(0, walk), column_major(a.get() + below, s.m, n, ld));
       copy_matrix(s.input(1, walk), column_major(b.get(), n, k));
       call_lapack(BC_LAPACK(T, "gbsv", "gbsv"), &n, &below, &above, &k, a.get(), &ld, pivots.get(), b.get(), &ldb, s.info(i));
@@ -960,14 +961,14 @@ T crossed_product(const T* a, const T* b, int64_t count) {
 }
 
 /// Levinson's recursion (Golub & Van Loan, "Matrix Computations", 4.7) for a[i, j] = t[i - j], in O(n^2). `forward` and `backward` solve
-/// the leading systems for the first and the last unit vector. Tells whether no leading minor is singular.
+/// the leading systems for the first and the last unit vector. Returns false if a leading minor is singular.
 template <class T>
 bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forward, T* backward, T* before) {
   if (t[0] == T(0)) return false;
   forward[0] = backward[0] = T(1) / t[0];
   for (int64_t c = 0; c < columns; ++c) x[c * n] = b[c * n] / t[0];
   for (int64_t m = 1; m < n; ++m) {
-    // The last row's product with the first vector, and the first row's with the last vector: both are to become zero.
+    // The last row's product with the first vector, and the first row's with the last vector: the update makes both zero.
     const T down = crossed_product(forward, t + m, m), up = crossed_product(backward, t - 1, m);
     const T rest = T(1) - down * up;
     if (rest == T(0)) return false;
@@ -989,8 +990,8 @@ bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forwa
   return true;
 }
 
-/// Tells whether a x = b but for rounding: the recursion is stable for definite matrices, and for others as far as their leading minors
-/// are.
+/// Tells whether a x = b up to rounding. The recursion is stable for definite matrices; for other matrices only if their leading minors are
+/// well conditioned.
 template <class T>
 bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
   using R = Real<T>;
@@ -1029,7 +1030,7 @@ void toeplitz_solve(const Stack<T>& s) {
 
 // ---- Functions of triangular matrices ---------------------------------------------------------------------------------------------------
 
-/// Björck & Hammarling (1983): column by column, from the diagonal upwards. `info` tells of a place where no square root exists.
+/// Björck & Hammarling (1983): column by column, from the diagonal upwards. `info` is set where no square root exists.
 template <class T>
 void triangular_sqrt(const Stack<T>& s) {
   const int64_t n = s.n;
@@ -1048,7 +1049,7 @@ void triangular_sqrt(const Stack<T>& s) {
             if (denominator == T(0)) *s.info(i) = static_cast<int>(j + 1);
             column[row] /= denominator;
           }
-          // What the found element adds to those above it.
+          // The new element's contribution to the elements above it.
           const T found = column[row];
           for (int64_t k = 0; k < row; ++k) column[k] -= r[k + row * n] * found;
         }

@@ -1,5 +1,5 @@
-// accumulate, fold and reduceat on the CPU. Long lines of associative rows are cut into blocks of a fixed size: block totals are folded in
-// order, and each block runs on from the total of those before it. The bits depend on the shape alone, not on the threads.
+// accumulate, fold and reduceat on the CPU. Long lines of associative rows are split into blocks of a fixed size: block totals are folded
+// in order, and each block continues from the total of the blocks before it. The bits depend only on the shape, not on the threads.
 #include "backends/cpu/fold_loops.h"
 #include "backends/cpu/library.h"
 #include "backends/cpu/strided.h"
@@ -8,8 +8,8 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kBlock = 1 << 16;  // elements of a line that one piece takes; a float64 block stays in the second-level cache
-constexpr int64_t kManyLines = 64;   // enough lines to share among threads without cutting them
+constexpr int64_t kBlock = 1 << 16;  // elements of a line in one block; a float64 block fits the second-level cache
+constexpr int64_t kManyLines = 64;   // enough lines to distribute to threads without splitting a line
 constexpr int64_t kPieceElements = 1 << 15;
 
 const FoldLoops& loops(Op op, DType t) {
@@ -18,7 +18,7 @@ const FoldLoops& loops(Op op, DType t) {
   return *l;
 }
 
-/// A view as outer axes × `axis` × inner axes; the inner ones collapse to rows.
+/// A view as outer axes × `axis` × inner axes; the inner axes are collapsed to rows.
 struct Lines {
   Dims outer, x_outer, out_outer;  ///< before the axis
   Dims inner, x_inner, out_inner;  ///< after it
@@ -41,7 +41,7 @@ struct Lines {
   }
 };
 
-/// Lines one by one: (x, out) are those of the line's first element.
+/// Calls f(x, out) for each line, with the offsets of the line's first element.
 template <class F>
 void each_line(const Lines& l, F f) {
   const int64_t inner = product(l.inner), lines = product(l.outer) * inner;
@@ -58,7 +58,7 @@ void each_line(const Lines& l, F f) {
   });
 }
 
-/// Pieces of inner rows: (x, out, row length, x stride, out stride) for a slab that walks the axis row by row.
+/// Calls f(x, out, row length, x stride, out stride) for pieces of inner rows; f processes the axis row by row.
 template <class F>
 void each_slab(const Lines& l, F f) {
   const int64_t row = l.inner.back(), rows = product(l.inner) / row * product(l.outer);
@@ -86,7 +86,7 @@ void scan_blocks(const FoldLoops& f, const char* x, char* out, const Lines& l, i
   auto out_at = [&](int64_t b) { return out + b * kBlock * l.out_step * bytes; };
   alignas(16) char before[16], total[16], running[16];
   if (thread_count() <= 2) {
-    // Reading twice costs more than two threads win: one pass carries the block's own total beside the running one.
+    // With two threads, reading each block twice would cost more than it gains: one pass computes the block's total together with its scan.
     f.scan(x, l.x_step, out, l.out_step, length(0), before, false);
     for (int64_t b = 1; b < blocks; ++b) {
       std::memcpy(running, before, 16);

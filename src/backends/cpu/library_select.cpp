@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMaskBlock = 1 << 16;
 constexpr int64_t kIndexGrain = 1 << 15;
 
-/// How many of n bytes are not zero: eight at a time, each in a byte of a word that is emptied before one of them could overflow.
+/// The number of nonzero bytes: counts eight bytes at a time in the bytes of a word, which is summed before one of them can overflow.
 int64_t count_set(const uint8_t* bytes, int64_t n) {
   constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f, kOnes = 0x0101010101010101, kEven = 0x00ff00ff00ff00ff;
   int64_t total = 0, i = 0;
@@ -29,7 +29,7 @@ int64_t count_set(const uint8_t* bytes, int64_t n) {
   return total;
 }
 
-/// A mask's bytes (0 or 1), C-contiguous, and how many are set before each block of kMaskBlock.
+/// A mask's bytes (0 or 1), C-contiguous, and the number of set bytes before each block of kMaskBlock.
 class Mask {
  public:
   explicit Mask(const View& v) : size_(v.layout.size()) {
@@ -52,7 +52,7 @@ class Mask {
 
   int64_t count() const { return before_.back(); }
 
-  /// f(first output place, positions of set bytes, their number) for pieces of the mask, on all threads.
+  /// Calls f(first output index, positions of set bytes, their number) for pieces of the mask, on all threads.
   template <class F>
   void each(F f) const {
     constexpr int64_t kStrip = 1024;
@@ -64,7 +64,7 @@ class Mask {
         for (int64_t i = b * kMaskBlock; i < stop; i += kStrip) {
           int64_t n = 0;
           const int64_t last = std::min(stop, i + kStrip);
-          // Written always, kept when set: no branch that a random mask would mispredict.
+          // Always written, and kept only if set: this avoids a branch that a random mask would mispredict.
           for (int64_t j = i; j < last; ++j) {
             found[n] = j;
             n += bytes_[j] != 0;
@@ -83,7 +83,7 @@ class Mask {
   std::vector<int64_t> before_;
 };
 
-/// Tells whether all indices lie in [0, extent).
+/// Tells whether all indices are in [0, extent).
 bool all_within(const int64_t* index, int64_t n, int64_t extent) {
   std::atomic<bool> fits{true};
   parallel_for(n, kIndexGrain, [&](int64_t begin, int64_t end) {
@@ -133,7 +133,7 @@ void run(const NonzeroExtra&, std::span<const View> inputs, const View& output) 
       uint64_t rest = static_cast<uint64_t>(found[i]);
       for (int d = nd - 1; d > 0; --d) {
         const uint64_t extent = static_cast<uint64_t>(shape[d]);
-        // Half as wide a division is several times as fast.
+        // A 32-bit division is several times as fast as a 64-bit one.
         const uint64_t q = (rest | extent) >> 32 ? rest / extent : static_cast<uint32_t>(rest) / static_cast<uint32_t>(extent);
         out[d * count + at + i] = static_cast<int64_t>(rest - q * extent);
         rest = q;
@@ -155,7 +155,7 @@ void run(const CompressExtra&, std::span<const View> inputs, const View& output)
   Dims lead(x.shape.span().first(leading)), lead_strides(x.strides.span().first(leading));
   Dims rest(x.shape.span().subspan(leading)), rest_strides(x.strides.span().subspan(leading));
   const Dims linear = contiguous_strides(lead);
-  // Where the masked axes walk memory evenly, a position is an offset but for one factor.
+  // If the masked axes collapse to one, an offset is a position times one factor.
   Dims joined = lead, joined_strides = lead_strides;
   Dims* lists[] = {&joined_strides};
   collapse(&joined, lists);
@@ -196,7 +196,8 @@ void run(const CompressExtra&, std::span<const View> inputs, const View& output)
 
 void run(const ScatterExtra& op, std::span<const View> inputs, const View& output) {
   View value = inputs[0];
-  // A value that is a part of the target is read as it was. (Indices are read before anything is written.)
+  // If the value is a part of the target, it is copied first, so that its old elements are read. (Indices are read before anything is
+  // written.)
   std::vector<char> held;
   if (value.ptr == output.ptr) {
     held = packed(value);
@@ -206,7 +207,8 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   const Layout& target = output.layout;
   const int64_t bytes = itemsize(output.dtype);
   const size_t indices = inputs.size() - 1;
-  // Axes along which no index changes walk the target evenly: they are the inner loops, because different places along them never meet.
+  // Axes along which no index changes have constant strides in the target. They are the inner loops, because different positions along them
+  // never address the same element.
   Dims outer, value_outer, walk_outer, inner, value_inner, target_inner;
   std::vector<Dims> index_outer(indices);
   for (int d = 0; d < shape.size(); ++d) {
@@ -223,7 +225,7 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   const int64_t places = product(outer), count = product(inner);
   if (places == 0 || count == 0) return;
 
-  // The target's offset of each place. All are checked before anything is written.
+  // The target's offset for each place of the outer axes. All are checked before anything is written.
   std::vector<Dims*> joint{&value_outer, &walk_outer};
   for (Dims& d : index_outer) joint.push_back(&d);
   collapse(&outer, joint);
@@ -241,14 +243,14 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
     const int axis = static_cast<int>(op.index_axis[static_cast<int>(k)]);
     index.push_back({reinterpret_cast<const int64_t*>(first(inputs[k + 1])), axis, target.shape[axis], target.strides[axis]});
   }
-  // One index array whose elements are the offsets already needs no second list of them.
+  // A single index array whose elements are the offsets is used directly.
   const bool direct = indices == 1 && outer.size() == 1 && walk_outer[0] == 0 && index_outer[0][0] == 1 && index[0].stride == 1 &&
                       inputs[1].ptr != output.ptr && all_within(index[0].data, places, index[0].extent);
   Ref<Buffer> offsets;
   if (!direct) offsets = Buffer::allocate({DeviceType::cpu, 0}, static_cast<size_t>(places) * sizeof(int64_t));
   int64_t* const filled = direct ? nullptr : static_cast<int64_t*>(offsets->ptr);
   const int64_t* const at = direct ? index[0].data : filled;
-  // One axis after the other, as NumPy looks for what is out of bounds.
+  // Checks one index array after the other, in NumPy's order, to raise the same error.
   const auto raise_first = [&](int64_t begin, int64_t end) {
     for (size_t k = 0; k < indices; ++k)
       for (int64_t p = begin; p < end; ++p) index[k].offset(index[k].data[p * (outer.empty() ? 0 : index_outer[k][0])]);
@@ -258,8 +260,8 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
       int64_t* const at = filled;
       if (outer.size() <= 1) {
         const int64_t walk = outer.empty() ? 0 : walk_outer[0];
-        // Many at a time without a branch, all indices of some places before the next ones, so that those stay in the cache; what is out of
-        // bounds is looked for only where there is some.
+        // Checks a strip of places without branches, with all index arrays, so that the strip stays in the cache. The exact position is
+        // searched only if an index is out of bounds.
         constexpr int64_t kStrip = 512;
         for (int64_t s = begin; s < end; s += kStrip) {
           const int64_t last = std::min(end, s + kStrip);
@@ -308,7 +310,7 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
   };
 
   if (value.dtype != output.dtype) {
-    // Each occurrence is cast to the loop's type and back, as in NumPy; rare, so one at a time.
+    // Casts each element to the loop's dtype and back, as NumPy does; this case is rare, so it runs element by element.
     Dims* mixed[] = {&value_inner, &target_inner};
     collapse(&inner, mixed);
     value_offsets([&](int64_t p, int64_t v) {
@@ -348,7 +350,7 @@ void run(const ScatterExtra& op, std::span<const View> inputs, const View& outpu
 
   Dims* lists[] = {&value_inner, &target_inner};
   collapse(&inner, lists);
-  // Rows of the last inner axis; each thread takes its own part of the inner space through all places, in order.
+  // Each thread handles its own part of the inner space (rows of the last inner axis) and all places in order.
   const int64_t row = inner.empty() ? 1 : inner.back(), value_step = inner.empty() ? 0 : value_inner.back(),
                 target_step = inner.empty() ? 0 : target_inner.back();
   Dims rest(inner.span().first(inner.size() - 1)), value_rest(value_inner.span().first(inner.size() - 1)),

@@ -1,4 +1,4 @@
-// Sorts, selections and searches on the CPU: elements become unsigned keys of their order (sort_orders.h).
+// Sorts, selections and searches on the CPU: elements become unsigned keys with the same order (sort_orders.h).
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,13 +15,13 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;      // elements that a thread takes at least
-constexpr int64_t kLongLine = 1 << 15;   // elements of a line that all threads work on together
-constexpr int64_t kHistogram = 1 << 15;  // elements from which a selection begins with a histogram
+constexpr int64_t kGrain = 1 << 15;      // minimum number of elements for each thread
+constexpr int64_t kLongLine = 1 << 15;   // from this length on, all threads sort one line together
+constexpr int64_t kHistogram = 1 << 15;  // from this length on, a selection begins with a histogram
 
 /// The lines along the last axis of a view.
 struct Lines {
-  Dims shape, strides;  ///< of the other axes, joined where they can be
+  Dims shape, strides;  ///< of the other axes, collapsed where possible
   const char* base;
   int64_t n, step, item;
 
@@ -33,7 +33,7 @@ struct Lines {
   }
   int64_t count() const { return product(shape); }
 
-  /// f(first element, number of the line, whether it has all threads for itself) for each line.
+  /// Calls f(first element, number of the line, whether f may use all threads) for each line.
   template <class F>
   void each(F f) const {
     const int64_t lines = count();
@@ -50,7 +50,7 @@ struct Lines {
   }
 };
 
-/// body(begin, end) over [0, n), on all threads or on this one.
+/// Calls body(begin, end) over [0, n), on all threads or on the calling one.
 template <class F>
 void over(int64_t n, bool parallel, F&& body) {
   parallel ? parallel_for(n, kGrain, body) : body(int64_t{0}, n);
@@ -76,7 +76,7 @@ void load_keys(const typename O::Bits* x, int64_t step, int64_t n, typename O::K
   });
 }
 
-/// Turns keys back into the elements that they came from.
+/// Converts keys back to the elements.
 template <class O>
 void bits_of_keys(typename O::Bits* keys, int64_t n, bool parallel) {
   over(n, parallel, [=](int64_t begin, int64_t end) {
@@ -102,8 +102,8 @@ void sort_line(const typename O::Bits* x, int64_t step, int64_t n, typename O::B
   }
 }
 
-/// Keys of 64 bits that hold the leading bits of an element's key and its place behind them. They are distinct, and their order is the
-/// stable one but where elements differ in bits that did not fit: those have one value of leading().
+/// 64-bit keys that hold the leading bits of an element's key and, below them, the element's index. They are distinct, and their order is
+/// the stable order, except for elements that differ only in bits that did not fit: those have equal leading().
 template <class O>
 class PlaceKeys {
  public:
@@ -124,16 +124,16 @@ class PlaceKeys {
       for (int64_t i = begin; i < end; ++i) out[i] = ((key(i) - low_) >> shift_) << place_bits_ | static_cast<uint64_t>(i);
     });
   }
-  /// What keys of one value of leading() differ by less than.
+  /// Keys with equal leading() differ by less than this.
   uint64_t grain() const { return uint64_t{1} << place_bits_; }
   uint64_t leading(uint64_t k) const { return k >> place_bits_; }
   bool exact() const { return shift_ == 0; }
 
-  /// The whole key of an element, and back.
+  /// Conversion to the element's full key, and back.
   WideKey widen(uint64_t k) const { return {k, key(place(k))}; }
   int64_t place(uint64_t k) const { return static_cast<int64_t>(k & (grain() - 1)); }
 
-  /// Sorts neighbours whose leading bits are equal by the rest.
+  /// Sorts runs of equal leading bits by their remaining bits.
   void finish_sort(uint64_t* keys) const {
     if (exact()) return;
     std::vector<WideKey> run;
@@ -173,12 +173,12 @@ void sort_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* ou
   places.write_places(keys);
 }
 
-/// Puts the keys of some ranks (ascending) where a sort would.
+/// Puts the keys of the given ranks (ascending) where a sort would put them.
 template <class K>
 void partition_in_place(K* keys, int64_t n, std::span<const int64_t> ranks) {
   int64_t begin = 0;
   for (const int64_t rank : ranks) {
-    // Behind a key that stands at its rank the next one is the least.
+    // The previous rank is in place already, so the next key is the minimum of the rest.
     if (rank == begin && rank > 0)
       std::swap(keys[rank], *std::min_element(keys + rank, keys + n));
     else
@@ -193,7 +193,7 @@ void partition_line(const typename O::Bits* x, int64_t step, int64_t n, std::spa
   using K = typename O::Key;
   if constexpr (sizeof(K) < 4) {
     load_keys<O>(x, step, n, out, parallel);
-    // Counts of the values sort long lists as quickly.
+    // A counting sort of a long list takes no longer than a partition.
     if (!ranks.empty() && n >= int64_t{1} << (8 * sizeof(K)))
       sort_numbers(out, n, false);
     else
@@ -225,7 +225,8 @@ void partition_places(const typename O::Bits* x, int64_t step, int64_t n, std::s
   places.write_places(to);
 }
 
-/// The keys of some ranks of a long line: a histogram of the leading bits says which elements can have them, and those are partitioned.
+/// Selects the keys of the given ranks of a long line: a histogram of the leading bits finds the elements that can have these ranks, and
+/// only those are partitioned.
 template <class O>
 void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out,
                          bool parallel) {
@@ -288,7 +289,7 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
 
 // ---- Binary search -----------------------------------------------------------------------------------------------------------------
 
-/// How many of n sorted elements satisfy `before`, which holds for the first ones only.
+/// The number of sorted elements that satisfy `before`, which is true for a prefix of them.
 template <class F>
 int64_t count_while(int64_t n, F before) {
   int64_t low = 0;

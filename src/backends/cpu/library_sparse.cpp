@@ -1,4 +1,4 @@
-// Sparse matrices on the CPU: rows are shared out to the threads in pieces of about equal work.
+// Sparse matrices on the CPU: rows are distributed to the threads in pieces of about equal work.
 #include <algorithm>
 #include <bit>
 #include <complex>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kWork = 1 << 14;  // multiplications of a piece
 
-/// How many of `items` make a piece when all of them are `work` elements.
+/// The number of items in a piece, if all `items` together have `work` elements.
 int64_t grain_of(int64_t items, int64_t work) { return std::max<int64_t>(1, items * kWork / std::max<int64_t>(work, 1)); }
 
 template <class T>
@@ -26,12 +26,13 @@ const T* elements(const View& v) {
   return reinterpret_cast<const T*>(first(v));
 }
 
-/// Booleans as their bytes, which may be other than 0 and 1.
+/// A boolean as its byte, which may differ from 0 and 1.
 struct Truth {
   uint8_t byte;
 };
 
-/// a * b and a + b as the dtypes have them: integers wrap, booleans are sets, complex products have no special cases for infinities.
+/// a * b and a + b by the rules of the dtypes: integers wrap, booleans use "and" and "or", complex products have no special cases for
+/// infinities.
 template <class T>
 T product_of(T a, T b) {
   if constexpr (std::is_same_v<T, Truth>) {
@@ -75,8 +76,8 @@ template <class I>
 struct Rows {
   const I* indices;
   const I* indptr;
-  int64_t count;     ///< of rows
-  int64_t elements;  ///< of all rows
+  int64_t count;     ///< number of rows
+  int64_t elements;  ///< elements of all rows
 
   Rows(const View& indices_, const View& indptr_)
       : indices(cpu::elements<I>(indices_)),
@@ -87,7 +88,7 @@ struct Rows {
 
 // ---- Products with dense operands ----------------------------------------------------------------------------------------------------
 
-/// The dot product of a row with a vector. Four sums, for the additions of one wait for each other.
+/// The dot product of a row with a vector. Uses four sums, because the additions of a single sum wait for each other.
 template <class T, class I>
 T row_dot(const T* data, const I* indices, int64_t n, const T* x) {
   T s0{}, s1{}, s2{}, s3{};
@@ -126,8 +127,8 @@ void product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y) {
   });
 }
 
-/// The transpose's product. A piece of the rows adds to a vector of its own; how many pieces there are depends on the matrix alone, so
-/// that the bits do not depend on the number of threads.
+/// The product of the transpose. Each piece of rows adds to its own vector; the number of pieces depends only on the matrix, so that the
+/// bits do not depend on the number of threads.
 template <class T, class I>
 void transposed_product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y, int64_t size) {
   constexpr int64_t kPieces = 8;
@@ -171,8 +172,8 @@ void run_product(const SparseExtra& op, std::span<const View> in, const View& ou
 
 // ---- Conversions ---------------------------------------------------------------------------------------------------------------------
 
-/// Where a counting sort puts keys in [0, groups). Each piece of the keys counts for itself; then places are given to keys group by group
-/// and, in a group, piece by piece.
+/// The positions of a counting sort of keys in [0, groups). Each piece of the keys is counted separately; then positions are assigned group
+/// by group and, inside a group, piece by piece.
 template <class I>
 class Places {
  public:
@@ -200,7 +201,7 @@ class Places {
     }
     indptr[groups] = place;
   }
-  /// Calls f(the next place of each group, begin, end) for each piece of the keys; f moves the places on.
+  /// Calls f(next position of each group, begin, end) for each piece of the keys; f advances the positions.
   template <class F>
   void each_piece(F&& f) {
     parallel_for(pieces_, 1, [&](int64_t begin, int64_t end) {
@@ -221,7 +222,7 @@ void group(const I* keys, int64_t n, int64_t groups, I* indptr, I* order) {
   });
 }
 
-/// The rows of the transpose: elements and their rows go where the counting sort of their columns puts them.
+/// Writes the rows of the transpose: elements and row indices are moved to the positions of a counting sort by column.
 template <class E, class I>
 void transpose(const E* data, const Rows<I>& a, int64_t columns, E* out, I* indices, I* indptr) {
   Places<I> places(a.indices, a.elements, columns, indptr);
@@ -241,7 +242,7 @@ void run_transpose(const SparseExtra& op, std::span<const View> in, const View& 
   const Rows<I> a(in[1], in[2]);
   constexpr DType index = sizeof(I) == 4 ? DType::i32 : DType::i64;
   char* out = first(output);
-  // Elements are only moved.
+  // Elements are only moved, so only their size matters.
   const auto move = [&]<class E>(E) {
     transpose(elements<E>(in[0]), a, op.columns, reinterpret_cast<E*>(out), reinterpret_cast<I*>(out + op.indices_at(output.dtype)),
               reinterpret_cast<I*>(out + op.pointers_at(output.dtype, index)));
@@ -263,7 +264,7 @@ void expand(const I* indptr, int64_t rows, I* out, int64_t n) {
   });
 }
 
-/// Makes counts in indptr[1 …] running sums.
+/// Replaces the counts in indptr[1 …] by running sums.
 template <class I>
 void add_up(I* indptr, int64_t rows) {
   indptr[0] = 0;
@@ -277,7 +278,7 @@ void add_up(I* indptr, int64_t rows) {
 
 // ---- Unions --------------------------------------------------------------------------------------------------------------------------
 
-/// Calls f(column, place in a or -1, place in b or -1) for what either matrix has in row i, by ascending columns.
+/// Calls f(column, index in a or -1, index in b or -1) for each column that either matrix has in row i, in ascending order.
 template <class I, class F>
 void merge(const Rows<I>& a, const Rows<I>& b, int64_t i, F&& f) {
   I x = a.indptr[i], y = b.indptr[i];
@@ -332,14 +333,14 @@ bool is_zero(T v) {
 template <class T>
 T difference_of(T a, T b) {
   if constexpr (std::is_same_v<T, Truth>) {
-    return a;  // NumPy subtracts no booleans
+    return a;  // NumPy does not subtract booleans
   } else {
     return a - b;
   }
 }
 
-/// The sum in one pass. A row is written from where it would begin if no place were shared and nothing cancelled; then pieces of rows are
-/// moved together, which is quicker than a second merge: the ends of runs are branches that cannot be foretold.
+/// The sum in one pass. Each piece of rows is written to the position that it would have if the matrices shared no columns and no sum were
+/// zero; then the pieces are moved together. This is faster than a counting pass first, because the branches of a merge are mispredicted.
 template <bool kSubtract, class T, class I>
 void add(const T* a_data, const Rows<I>& a, const T* b_data, const Rows<I>& b, T* data, I* indices, I* indptr) {
   const int64_t work = a.elements + b.elements + a.count;
@@ -389,13 +390,13 @@ void run_sum(const SparseExtra& op, std::span<const View> in, const View& output
 
 // ---- Products of two sparse matrices (Gustavson, 1978) ---------------------------------------------------------------------------------
 
-/// How many rows of the product make a piece.
+/// The number of rows of the product in a piece.
 template <class I>
 int64_t matmul_grain(const Rows<I>& a, const Rows<I>& b) {
   return grain_of(a.count, a.count + a.elements * (1 + b.elements / std::max<int64_t>(b.count, 1)));
 }
 
-/// Scratch memory of each thread, made when the thread first takes a piece.
+/// Scratch memory for each thread, created when the thread runs its first piece.
 template <class T>
 class OfThreads {
  public:
@@ -411,8 +412,8 @@ class OfThreads {
   std::vector<std::vector<T>> memory_;
 };
 
-/// A set of columns as one bit each, and a bit for each word of those that has one, so that a row's columns are found in ascending order
-/// without a sort. The memory is zero between rows.
+/// A set of columns as a bitmap, with a second bitmap of its nonzero words, so that a row's columns are found in ascending order without a
+/// sort. All memory is zero between rows.
 class ColumnSet {
  public:
   static int64_t size_for(int64_t columns) { return (columns + 63) / 64 + (columns + 4095) / 4096; }
@@ -423,7 +424,7 @@ class ColumnSet {
     words_[column >> 6] |= uint64_t{1} << (column & 63);
     used_[column >> 12] |= uint64_t{1} << (column >> 6 & 63);
   }
-  /// Calls f(number of the word, its bits) for each word that has a bit, in ascending order, and makes the set empty.
+  /// Calls f(word index, bits) for each nonzero word in ascending order, and clears the set.
   template <class F>
   void drain(F&& f) {
     for (int64_t u = 0; u < used_count_; ++u) {
@@ -497,7 +498,7 @@ void run_matmul_entries(const SparseExtra& op, std::span<const View> in, const V
   });
 }
 
-// ---- What runs what ------------------------------------------------------------------------------------------------------------------
+// ---- Dispatch ------------------------------------------------------------------------------------------------------------------
 
 template <class I>
 void run_as(const SparseExtra& op, std::span<const View> in, const View& output) {
@@ -516,7 +517,7 @@ void run_as(const SparseExtra& op, std::span<const View> in, const View& output)
   }
 }
 
-/// The input whose dtype is that of all indices.
+/// The number of an input that has the dtype of all indices.
 int index_input(Sparse what) {
   return what == Sparse::product || what == Sparse::transpose || what == Sparse::sum || what == Sparse::matmul_entries ? 1 : 0;
 }

@@ -1,5 +1,5 @@
-// accumulate with a user's way to join two values, compiled for the CPU. Lines are cut into blocks of a fixed size: the totals of the
-// blocks are joined in order, and each block runs on from the total of those before it, so that the bits depend on the shape alone.
+// accumulate with a user's join function, compiled for the CPU. Lines are split into blocks of a fixed size: the totals of the blocks are
+// joined in order, and each block continues from the total of the blocks before it, so that the bits depend only on the shape.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kBlock = 1 << 15;  // elements of a line that one piece takes
+constexpr int64_t kBlock = 1 << 15;  // elements of a line in one piece
 constexpr int64_t kPieceElements = 1 << 15;
 
 // Words: 0 x, 1 out, 2 totals, 3 n, 4 x step, 5 out step, 6 blocks of a line, 7 block; then the lines' shape and strides over x and out.

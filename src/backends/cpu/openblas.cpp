@@ -15,7 +15,7 @@
 namespace bc::cpu {
 namespace {
 
-/// Sets a variable of the environment for as long as OpenBLAS starts, which reads its settings only from there.
+/// Sets an environment variable while OpenBLAS starts, because OpenBLAS reads its settings only from the environment.
 class EnvironmentGuard {
  public:
   EnvironmentGuard(const char* name, const char* value) : name_(name) {
@@ -55,8 +55,8 @@ struct Opened {
   }
 };
 
-/// Where the library may be, in order: BROADCLOTH_OPENBLAS alone if it is set; beside the engine, where wheels and builds have it; the
-/// system's.
+/// The possible paths of the library, in order: only BROADCLOTH_OPENBLAS if it is set; beside the engine, as in wheels and builds; the
+/// system's library.
 std::vector<std::string> candidates() {
   if (const char* set = std::getenv("BROADCLOTH_OPENBLAS"); set != nullptr && *set != 0) return {set};
   std::vector<std::string> names;
@@ -85,7 +85,7 @@ bool open_first(Opened& opened, std::string& path, std::string& problems) {
 }
 
 Opened open_openblas() {
-  // Its own threads would spin beside the pool's for 25 ms after each call.
+  // OpenBLAS's own threads would spin for 25 ms after each call and compete with the pool's threads.
   const EnvironmentGuard threads("OPENBLAS_NUM_THREADS", "1");
   const char* core_of_user = std::getenv(kCoreVariable);
   const bool chosen_by_user = core_of_user != nullptr && *core_of_user != 0;
@@ -97,7 +97,7 @@ Opened open_openblas() {
   bool found = open_first(opened, path, problems);
   if (found && !core && !chosen_by_user && cpu_level() != CpuLevel::baseline &&
       openblas_core_is_old(opened.text("openblas_get_corename"))) {
-    // A processor newer than the library gets the kernels of 2004.
+    // For a processor newer than the library, OpenBLAS chooses its kernels of 2004: load it again with a named core.
     core.emplace(kCoreVariable, openblas_core(cpu_level()));
     dlclose(opened.handle);
     found = open_first(opened, path, problems);
@@ -142,7 +142,7 @@ const char* openblas_core(CpuLevel level) {
 }
 
 bool openblas_core_is_old(std::string_view core) {
-  // One table of kernels has several names; 0.3.34 gives the first of them.
+  // One set of kernels has several names; 0.3.34 returns the first of them.
   return core == "Prescott" || core == "Katmai" || core == "Coppermine" || core == "Northwood";
 }
 

@@ -20,14 +20,14 @@ struct OpenBlas {
   std::string description;
 };
 
-/// OpenBLAS's kernels (OPENBLAS_CORETYPE) for a level: what BROADCLOTH_CPU asks for, and what runs where the library does not know the
+/// The name of OpenBLAS's kernels (OPENBLAS_CORETYPE) for a level. Used with BROADCLOTH_CPU, and where the library does not know the
 /// processor.
 const char* openblas_core(CpuLevel level);
-/// Tells whether the name of kernels that the library chose is that of those without AVX, which it also gives processors newer than itself.
+/// Tells whether `core` names the kernels without AVX, which the library also chooses for processors newer than itself.
 bool openblas_core_is_old(std::string_view core);
 
-/// Opens the library at the first call, with one thread of its own: the callers share work out to the pool's threads (parallel.h).
-/// Throws ErrorKind::Runtime when it is not there; a later call tries again.
+/// Opens the library at the first call, limited to one thread: the callers distribute work to the pool's threads (parallel.h). Throws
+/// ErrorKind::Runtime if the library is missing; a later call tries again.
 const OpenBlas& openblas();
 
 /// A function of the library by its plain name ("sgemm_", LAPACK's too), or nullptr.

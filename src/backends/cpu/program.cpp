@@ -25,7 +25,7 @@ namespace bc::cpu {
 namespace {
 
 constexpr uint64_t kMaxThreads = 1024;
-constexpr unsigned kMaxShared = 227u << 10;  // as much as the largest GPUs give a block
+constexpr unsigned kMaxShared = 227u << 10;  // as much as the largest GPUs allow for a block
 constexpr int kMultiprocessorThreads = 2048;
 
 // Numbers of CUfunction_attribute in cuda.h.
@@ -47,7 +47,7 @@ void note_child(LaunchState* state, const char* symbol, void** arguments);
 
 size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
-/// The bytes of a kernel's arguments, kept.
+/// A copy of a kernel's argument bytes.
 class Arguments {
  public:
   Arguments(std::span<const uint32_t> sizes, void** from) {
@@ -61,7 +61,7 @@ class Arguments {
       at += round_up(bytes, 16);
     }
   }
-  /// What a launch takes; another copy is as good.
+  /// The pointers that launch() takes. They point into this object, so a copy of the object has other pointers.
   std::vector<void*> pointers() const {
     std::vector<void*> made;
     for (const size_t at : offsets_) made.push_back(const_cast<char*>(bytes_.data()) + at);
@@ -73,23 +73,24 @@ class Arguments {
   std::vector<size_t> offsets_;
 };
 
-/// A launch by a kernel.
+/// A launch that a kernel has queued (dynamic parallelism).
 struct Child {
   std::string symbol;
   KernelLaunch shape;
   Arguments arguments;
 };
 
-/// What one launch finds out while it runs. Kernels call its first members: where their assert fails or they trap, and to launch others.
+/// The state of one running launch. Kernels call the functions in its first members: when an assert fails or a kernel traps, and to launch
+/// other kernels.
 struct LaunchState {
   void (*failed)(LaunchState* state, const char* what, const char* file, unsigned line, const char* function) = note_failure;
   void (*child_shape)(LaunchState* state, const unsigned* shape, size_t shared_bytes, const void* stream) = note_child_shape;
   void (*child)(LaunchState* state, const char* symbol, void** arguments) = note_child;
   const class CpuProgram* program = nullptr;
   std::atomic<bool> interrupted{false};
-  std::mutex mutex;                   // guards the next two
-  std::vector<Child> children, tail;  // what runs after the grid, in order; and after all of that
-  std::atomic<int> phase{0};          // 0: no failure, 1: one is being written, 2: it is here
+  std::mutex mutex;                   // guards children and tail
+  std::vector<Child> children, tail;  // launches to run after the grid, in order; and launches to run after those
+  std::atomic<int> phase{0};          // 0: no failure, 1: message is being written, 2: message is complete
   std::string message;
 };
 
@@ -101,14 +102,14 @@ void note_failure(LaunchState* state, const char* what, const char* file, unsign
   state->phase.store(2);
 }
 
-/// What a kernel's loops call now and then: whether the launch is to end.
+/// Called by a kernel's loops now and then: whether the launch must end.
 int32_t launch_asked(void* launch) {
   auto* state = static_cast<LaunchState*>(launch);
   if (!state->interrupted.load(std::memory_order_relaxed) && interrupt::asked()) state->interrupted.store(true, std::memory_order_relaxed);
   return state->interrupted.load(std::memory_order_relaxed) ? 1 : 0;
 }
 
-/// What the angle brackets of a launch held, until the call behind them.
+/// The launch configuration from the angle brackets, kept until the kernel call that follows.
 struct ChildShape {
   KernelLaunch shape;
   bool tail = false;
@@ -126,7 +127,7 @@ void note_child_shape(LaunchState*, const unsigned* shape, size_t shared_bytes, 
 
 using Entry = int64_t (*)(const bc_jit_frame*, int64_t first, int64_t last, char* shared, char* context);
 
-/// Memory of a thread for shared variables and contexts; kept for the next launch.
+/// A thread's memory for shared variables and contexts; reused by its next launch.
 class Scratch {
  public:
   ~Scratch() { std::free(memory_); }
@@ -145,7 +146,7 @@ class Scratch {
   size_t size_ = 0;
 };
 
-/// Memory of zeros for the blocks of a launch that run at once.
+/// Zeroed memory for the blocks of a launch that run concurrently.
 class Mapping {
  public:
   Mapping(size_t bytes, const std::string& kernel)
@@ -168,10 +169,10 @@ struct Special {
   JitLibrary::Object object;
   Entry entry = nullptr;
   bc_jit_kernel facts{};
-  std::atomic<int64_t> block_nanoseconds{0};  // of one block, measured; 0: not yet
+  std::atomic<int64_t> block_nanoseconds{0};  // measured time of one block; 0: not measured yet
 };
 
-/// The parts of a program that its kernels share.
+/// The state of a program that its kernels share.
 struct Loaded {
   Loaded() : data(nullptr, nullptr) {}
   std::string name;
@@ -187,7 +188,7 @@ std::string shape(const unsigned* n) { return fmt::format("({}, {}, {})", n[0], 
 
 constexpr unsigned kMaxCluster = 16;
 
-/// A kernel as the compiler tells of it.
+/// The facts about a kernel from the compiler.
 struct KernelFacts {
   std::string symbol, name;
   std::vector<uint32_t> parameters;  // bytes of each
@@ -288,7 +289,7 @@ class CpuProgramKernel final : public ProgramKernel {
       if (interrupted(frame)) return;
       entry(&frame, first, last, memory, memory + shared);
     };
-    // Pieces of 20 us or more, and enough of them that threads end together.
+    // Pieces take at least 20 us, and there are enough of them that the threads end at about the same time.
     const int64_t each = special.block_nanoseconds.load(std::memory_order_relaxed);
     if (each == 0) {
       const auto start = std::chrono::steady_clock::now();
@@ -330,7 +331,8 @@ class CpuProgramKernel final : public ProgramKernel {
     special.block_nanoseconds.store(std::max<int64_t>(1, (3 * before + now) / 4), std::memory_order_relaxed);
   }
 
-  /// Blocks that wait for each other: each has memory of its own and runs to the grid's next barrier in turn.
+  /// Runs blocks that wait for each other at grid barriers: each block has its own memory, and the blocks run in turn up to the next
+  /// barrier.
   void run_together(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) const {
     const size_t context = round_up(special.facts.context_bytes, 128), all = static_cast<size_t>(blocks) * (shared + context);
     const Mapping memory(all, name_);
@@ -350,11 +352,11 @@ class CpuProgramKernel final : public ProgramKernel {
     }
   }
 
-  /// Blocks that wait for each other in loops. As many as have room are begun, in their order; those that wait take turns, and the place of
-  /// one that ends is the next one's.
+  /// Runs blocks that wait for each other in loops. As many blocks as there is memory for are started in order; waiting blocks take turns,
+  /// and when a block ends, the next block gets its memory.
   void run_waiting(Special& special, bc_jit_frame& frame, int64_t blocks, size_t shared) const {
     constexpr size_t kRoom = size_t{1} << 28;
-    constexpr int64_t kLeast = 1024;  // more than a GPU's
+    constexpr int64_t kLeast = 1024;  // more resident blocks than any GPU has
     const size_t context = round_up(special.facts.context_bytes, 128), each = shared + context;
     const bool whole_grid = (special.facts.grid_barriers & BC_JIT_GRID) != 0;
     const int64_t places = whole_grid ? blocks : std::min(blocks, std::max<int64_t>(kLeast, static_cast<int64_t>(kRoom / each)));
@@ -388,7 +390,7 @@ class CpuProgramKernel final : public ProgramKernel {
         }
       });
       if (interrupted(frame) || (waiting.load() == 0 && at_grid.load() == 0)) return;
-      // A barrier of the grid opens when all have come to it.
+      // A grid barrier opens when all blocks have reached it.
       release_grid = waiting.load() == 0;
     }
   }
@@ -406,16 +408,17 @@ class CpuProgramKernel final : public ProgramKernel {
              kMaxCluster, shape(wanted));
   }
 
-  /// A cluster's blocks, which take turns on one thread up to the cluster's next barrier, each with memory of its own, side by side.
+  /// The blocks of a cluster, which take turns on one thread up to the cluster's next barrier. Each block has its own memory; these are
+  /// adjacent.
   struct Cluster {
     int64_t number = 0;
-    uint32_t turn = 0;                     ///< the blocks that go on next, a bit each
-    uint32_t at_cluster = 0, at_grid = 0;  ///< those that wait for a barrier
-    bool spins = false;                    ///< those whose turn it is wait in loops
+    uint32_t turn = 0;                     ///< a bit for each block that runs in the next turn
+    uint32_t at_cluster = 0, at_grid = 0;  ///< a bit for each block that waits at the barrier
+    bool spins = false;                    ///< the blocks of `turn` wait in loops
     bool ended() const { return turn == 0 && at_grid == 0; }
   };
 
-  /// Lets each block of `c.turn` go on once. The cluster's barrier stays closed while blocks wait for others in loops.
+  /// Continues each block of `c.turn` once. The cluster's barrier stays closed while blocks wait for others in loops.
   static void run_turn(Special& special, bc_jit_frame& frame, Cluster& c, size_t shared, size_t context, char* memory) {
     const uint32_t* const in = frame.cluster;
     const uint32_t size = in[0] * in[1] * in[2], columns = frame.grid[0] / in[0], rows = frame.grid[1] / in[1];
@@ -436,11 +439,11 @@ class CpuProgramKernel final : public ProgramKernel {
     c.turn = c.spins ? spins : std::exchange(c.at_cluster, 0);
   }
 
-  /// Blocks in clusters. Those of clusters whose blocks wait in loops, or for the grid, are all begun, as far as there is room, and take
-  /// turns, as run_waiting's blocks do; others run one cluster after the other on each thread.
+  /// Runs blocks in clusters. If blocks wait in loops or for the grid, as many clusters as there is memory for are started and take turns,
+  /// like the blocks of run_waiting. Otherwise each thread runs one cluster after the other.
   void run_clusters(Special& special, bc_jit_frame& frame, size_t shared) const {
     constexpr size_t kRoom = size_t{1} << 28;
-    constexpr int64_t kLeast = 256;  // more than a GPU's
+    constexpr int64_t kLeast = 256;  // more resident blocks than any GPU has
     const size_t context = round_up(special.facts.context_bytes, 128);
     const uint32_t* const in = frame.cluster;
     const uint32_t size = in[0] * in[1] * in[2];
@@ -492,7 +495,7 @@ class CpuProgramKernel final : public ProgramKernel {
         }
       });
       if (interrupted(frame) || (spinning.load() == 0 && at_grid.load() == 0)) return;
-      // A barrier of the grid opens when all have come to it.
+      // A grid barrier opens when all blocks have reached it.
       if (spinning.load() == 0)
         for (Cluster& c : taken) c.turn = std::exchange(c.at_grid, 0);
     }
@@ -515,7 +518,7 @@ class CpuProgramKernel final : public ProgramKernel {
 
   Special& special_for(const unsigned* block) {
     const uint64_t key = uint64_t{block[0]} << 32 | uint64_t{block[1]} << 16 | block[2];
-    // The last shape again, as most launches have it.
+    // Most launches have the same shape as the previous one.
     const Recent* recent = recent_.load(std::memory_order_acquire);
     if (recent != nullptr && recent->key == key) [[likely]]
       return *recent->special;
@@ -555,7 +558,7 @@ class CpuProgramKernel final : public ProgramKernel {
     return special;
   }
 
-  /// Facts of the last shape used, or of a usual one.
+  /// The facts for the last shape used, or for a default shape.
   bc_jit_kernel any_facts() const {
     if (const Recent* recent = recent_.load(std::memory_order_acquire)) return recent->special->facts;
     const unsigned block[3] = {256, 1, 1};
@@ -618,7 +621,7 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
     const std::string symbol = lowered(name);
     Kernel* found = find(symbol);
     if (found == nullptr) {
-      // Without extern "C" the symbol is mangled; one kernel of that name is the one that is meant.
+      // Without extern "C" the symbol is mangled; if only one kernel has this plain name, it is taken.
       int count = 0;
       for (Kernel& kernel : kernels_) {
         if (kernel.facts.name != name) continue;
@@ -635,16 +638,16 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
       raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", loaded_->name, name,
             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
-    if (found->made == nullptr) found->facts.name = name;  // as its user calls it
+    if (found->made == nullptr) found->facts.name = name;  // the name that the user gave
     return made(*found);
   }
 
-  /// A kernel that another one launches.
+  /// The kernel that another kernel launches by its symbol.
   CpuProgramKernel& kernel_of(const std::string& symbol) {
     const std::lock_guard lock(mutex_);
     return made(*find(symbol));
   }
-  /// Bytes of its parameters.
+  /// The sizes of its parameters.
   std::span<const uint32_t> parameters_of(std::string_view symbol) const {
     for (const Kernel& kernel : kernels_) {
       if (kernel.facts.symbol == symbol) return kernel.facts.parameters;
@@ -702,14 +705,15 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
   std::mutex mutex_;
 };
 
-/// Queues a launch whose shape note_child_shape has: it runs when the launching grid has ended, which no kernel can tell from earlier.
+/// Queues a launch with the shape from note_child_shape. It runs after the launching grid has ended, which the kernel cannot distinguish
+/// from an earlier run.
 void note_child(LaunchState* state, const char* symbol, void** arguments) {
   Child child{symbol, child_shape.shape, Arguments(state->program->parameters_of(symbol), arguments)};
   const std::lock_guard lock(state->mutex);
   (child_shape.tail ? state->tail : state->children).push_back(std::move(child));
 }
 
-/// A launch is done when those that its kernel made are.
+/// Runs the launches that the kernel has queued; a launch is done only when these are done.
 void CpuProgramKernel::run_children(LaunchState& state) {
   for (std::vector<Child>* queue : {&state.children, &state.tail}) {
     for (Child& child : *queue) {
@@ -777,7 +781,7 @@ JitLibrary::Parsed parse(const ProgramSource& source, const bc_jit_flags& flags)
     return parse_text(source, part + "#line 1 \"kernel\"\n" + std::string(own), flags);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Compile) throw;
-    return parse_text(source, source.text, flags);  // beside all of the library, for the messages
+    return parse_text(source, source.text, flags);  // compiled with the whole library, so that the messages are correct
   }
 }
 

@@ -5,8 +5,7 @@
 
 namespace bc::cpu {
 
-/// A user's program for the CPU: parsed now or read from the kernel cache, its kernels compiled at their first launch with blocks of a
-/// shape.
+/// A user's program for the CPU: parsed now or read from the kernel cache, a kernel is compiled at its first launch with each block shape.
 std::shared_ptr<Program> open_program(const ProgramSource& source);
 
 }  // namespace bc::cpu

@@ -4,7 +4,8 @@
 
 namespace bc::cpu {
 
-/// Headers that programs include and what they hold on the CPU: mostly nothing, as the names are there before the text begins.
+/// The headers that programs may include, with their texts on the CPU. Most are empty, because their names are declared before the text
+/// begins.
 std::span<const std::pair<const char*, const char*>> program_headers();
 
 }  // namespace bc::cpu

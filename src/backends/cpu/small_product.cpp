@@ -22,7 +22,7 @@ namespace {
 /// The masks of the first 0 to 8 of eight lanes begin at 8 - count.
 alignas(64) constexpr int kFirst[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
-// The pragmas, not an attribute on each function: vectors are lowered for the target of the function they are written in.
+// Pragmas instead of an attribute on each function, because vector code is generated for the target of the enclosing function.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
@@ -115,12 +115,12 @@ struct Vectors<double> {
 
 template <class T>
 TileFunction choose(const TileShape& s) {
-  // OpenBLAS does better with vectors by matrices, with matrices that are read down their columns, and with much work.
+  // OpenBLAS is faster for products with a vector, for matrices that are read along their columns, and for large products.
   if (s.m < 2 || s.n < 2 || s.b_column != 1) return nullptr;
   const CpuLevel level = cpu_level();
   constexpr int64_t kMost = 32;
   if (level < CpuLevel::v3 || s.m > kMost || s.n > kMost || s.k > kMost) return nullptr;
-  // Half a wide vector would be idle.
+  // For narrow matrices half of a wide vector would be unused.
   if (level >= CpuLevel::v4 && s.n > avx2::Vectors<T>::kLanes) return &avx512::SmallProduct<T>::run;
   return &avx2::SmallProduct<T>::run;
 }

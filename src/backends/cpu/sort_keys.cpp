@@ -19,14 +19,14 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kShort = 48;          // below this insertion and std::sort beat the start of vqsort
-constexpr int64_t kParallel = 1 << 15;  // keys from which threads are worth waking
-constexpr int64_t kPiece = 1 << 16;     // keys of a run that is merged with others
+constexpr int64_t kShort = 48;          // below this, insertion sort or std::sort take less time than the start of vqsort
+constexpr int64_t kParallel = 1 << 15;  // from this number of keys on, several threads are used
+constexpr int64_t kPiece = 1 << 16;     // keys of a run before runs are merged
 constexpr int64_t kMergeGrain = 1 << 14;
-constexpr int64_t kCounted = 1 << 10;  // numbers from which counting their values is tried
+constexpr int64_t kCounted = 1 << 10;  // from this number of keys on, counting sort is tried
 constexpr int64_t kMostValues = 1 << 16;
 
-/// Numbers of few values: counts of each are all there is to know. Tells whether it did so.
+/// Sorts keys from a small range of values by counting. Returns false, with the keys unchanged, if the range is too large.
 template <class K>
 bool sort_by_counts(K* keys, int64_t n) {
   if constexpr (std::is_integral_v<K>) {
@@ -51,14 +51,14 @@ void sort_piece(K* keys, int64_t n) {
   }
   if (sort_by_counts(keys, n)) return;
   static_assert(sizeof(hwy::uint128_t) == sizeof(WideKey));
-  static thread_local const hwy::Sorter sorter;  // it allocates memory, which takes as long as two hundred keys
+  static thread_local const hwy::Sorter sorter;  // thread_local, because its allocation takes as long as sorting two hundred keys
   if constexpr (std::is_same_v<K, WideKey>)
     sorter(reinterpret_cast<hwy::uint128_t*>(keys), static_cast<size_t>(n), hwy::SortAscending());
   else
     sorter(keys, static_cast<size_t>(n), hwy::SortAscending());
 }
 
-/// `count` keys from places that are as good as random, in order.
+/// A sorted sample of `count` keys from pseudo-random positions.
 template <class K>
 std::vector<K> sample_of(const K* keys, int64_t n, int64_t count) {
   std::vector<K> sample(static_cast<size_t>(count));
@@ -87,7 +87,7 @@ int64_t taken_from_first(const K* a, int64_t na, const K* b, int64_t nb, int64_t
 
 template <class K>
 void merge_piece(const K* a, const K* a_end, const K* b, const K* b_end, K* out) {
-  // One select a key and no branch that random keys would mispredict.
+  // One conditional move for each key, instead of a branch that random keys would mispredict.
   while (a != a_end && b != b_end) {
     const bool second = *b < *a;
     *out++ = second ? *b : *a;
@@ -98,13 +98,13 @@ void merge_piece(const K* a, const K* a_end, const K* b, const K* b_end, K* out)
   std::copy(b, b_end, out);
 }
 
-/// Merges neighbouring runs of `run` keys each from `from` to `to`; every thread writes pieces of the output.
+/// Merges neighbouring runs of `run` keys each from `from` to `to`; all threads write pieces of the output.
 template <class K>
 void merge_runs(const K* from, K* to, int64_t n, int64_t run) {
   const int64_t grain = std::min(kMergeGrain, run);
   parallel_for((n + grain - 1) / grain, 1, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
-      // `grain` divides 2 * run, so a piece lies in one pair of runs.
+      // `grain` divides 2 * run, so each piece belongs to one pair of runs.
       const int64_t start = piece * grain, stop = std::min(n, start + grain), pair = start / (2 * run) * (2 * run);
       const K *a = from + pair, *b = from + std::min(n, pair + run);
       const int64_t na = b - a, nb = std::min(n, pair + 2 * run) - pair - na;
@@ -114,8 +114,8 @@ void merge_runs(const K* from, K* to, int64_t n, int64_t run) {
   });
 }
 
-/// Splits the keys around quantiles of a sample and sorts each part by itself, so that nothing is left to be merged. Tells whether it did
-/// so: the split is quicker than merges where vectors can be packed.
+/// Splits the keys around the quantiles of a sample and sorts each part separately, so that no merge is needed. Returns false, with the
+/// keys unchanged, where merges are faster or the split does not apply: other key sizes, more threads than parts, no AVX-512.
 template <class K>
 bool sort_in_parts(K* keys, int64_t n) {
   if constexpr (std::is_same_v<K, WideKey> || sizeof(K) < 4) {

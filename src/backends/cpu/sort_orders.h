@@ -16,11 +16,11 @@ struct Order {
   using Bits = B;
   using Key = B;
   using Signed = std::make_signed_t<B>;
-  /// The C++ type whose own order is that of the elements; floats have none, because of NaN.
+  /// The C++ type whose built-in order is the elements' order; void for floats, because of NaN.
   using Number = std::conditional_t<kNumbers == Numbers::Signed, Signed, std::conditional_t<kNumbers == Numbers::Unsigned, B, void>>;
   static constexpr B kSign = static_cast<B>(B{1} << (sizeof(B) * 8 - 1));
 
-  /// -0.0 comes before 0.0, so that bits() gives back what came in. All NaNs have one key, the largest.
+  /// -0.0 comes before 0.0, so that bits() restores the element. All NaNs have the same, largest key.
   static Key key(Bits b) {
     if constexpr (kNumbers == Numbers::Unsigned) return b;
     if constexpr (kNumbers == Numbers::Signed) return static_cast<B>(b ^ kSign);
@@ -34,7 +34,7 @@ struct Order {
     const B negative = static_cast<B>(~(static_cast<Signed>(k) >> (sizeof(B) * 8 - 1)));
     return static_cast<B>(k ^ (negative | kSign));
   }
-  /// As key(), but -0.0 and 0.0 are equal, as comparisons find them.
+  /// Like key(), but -0.0 and 0.0 have equal keys, as in comparisons.
   static Key equal_key(Bits b) {
     if constexpr (kNumbers == Numbers::Floats)
       if (b == kSign) b = 0;
@@ -80,7 +80,7 @@ decltype(auto) with_real_order(DType t, F&& f) {
   return f.template operator()<Order<uint8_t, Numbers::Unsigned>>();
 }
 
-/// As with_real_order(), for every dtype.
+/// Like with_real_order(), for every dtype.
 template <class F>
 decltype(auto) with_order(DType t, F&& f) {
   if (t == DType::c64) return f.template operator()<ComplexOrder<float>>();

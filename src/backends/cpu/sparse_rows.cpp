@@ -13,7 +13,7 @@ namespace bc::cpu {
 #if defined(__x86_64__)
 namespace {
 
-// The pragmas, not an attribute on each function: vectors are lowered for the target of the function they are written in.
+// Pragmas instead of an attribute on each function, because vector code is generated for the target of the enclosing function.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-512-bit"))), apply_to = function)
 #else
@@ -21,7 +21,7 @@ namespace {
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
 #endif
 
-/// Eight elements, or for float with int32 indices sixteen.
+/// A vector of eight elements, or of sixteen for float with int32 indices.
 template <class T, class I>
 struct Lanes;
 template <>
@@ -70,11 +70,11 @@ struct Lanes<float, int64_t> : Lanes<float, int32_t> {
   }
 };
 
-/// The mask of the first `count` lanes; none if it is not positive.
+/// The mask of the first `count` lanes; empty if count <= 0.
 __mmask16 first_lanes(int64_t count) { return static_cast<__mmask16>((1u << std::clamp<int64_t>(count, 0, 16)) - 1); }
 
-/// Rows by a vector. The lengths of rows are branches that cannot be foretold (15 cycles each, as many as six elements take), so two
-/// vectors of lanes are always taken, the second one with an empty mask where a row is short.
+/// Rows times a vector. A branch on the row's length would be mispredicted (15 cycles, as long as six elements), so two vectors are always
+/// processed; for a short row the second has an empty mask.
 template <class T, class I>
 void by_vector(const T* data, const I* indices, const I* indptr, const T* x, T* y, int64_t begin, int64_t end) {
   using L = Lanes<T, I>;
@@ -95,7 +95,8 @@ void by_vector(const T* data, const I* indices, const I* indptr, const T* x, T* 
   }
 }
 
-/// Rows by a matrix: up to kVectors vectors of a row's sums stay in registers. The rows of x lie anywhere, so they are asked for ahead.
+/// Rows times a matrix: up to kVectors vectors of a row's sums stay in registers. The rows of x are scattered in memory, so they are
+/// prefetched.
 template <class T, class I, int kVectors>
 void by_columns(const T* data, const I* indices, const I* indptr, const T* x, int64_t width, int64_t column, T* y, int64_t begin,
                 int64_t end) {

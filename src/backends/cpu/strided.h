@@ -4,7 +4,7 @@
 
 #include "graph/node.h"
 
-/// Help for bodies that walk views.
+/// Helpers for bodies that iterate over views.
 namespace bc::cpu {
 
 /// The address of a view's first element.
@@ -25,14 +25,14 @@ decltype(auto) by_size(int bytes, F&& f) {
   }
 }
 
-/// Walks an index space in C order, keeping the offset of each of several stride lists.
+/// Iterates over an index space in C order and keeps the offset for each of several stride lists.
 class Walker {
  public:
   Walker(const Dims& shape, std::vector<const Dims*> strides) : shape_(shape), strides_(std::move(strides)), index_(shape.size(), 0) {
     offsets_.assign(strides_.size(), 0);
   }
   int64_t offset(size_t k) const { return offsets_[k]; }
-  /// To the element of a linear index.
+  /// Moves to the element of a linear index.
   void seek(int64_t linear) {
     std::fill(offsets_.begin(), offsets_.end(), 0);
     for (int d = shape_.size() - 1; d >= 0; --d) {
@@ -58,7 +58,7 @@ class Walker {
   std::vector<int64_t> offsets_;
 };
 
-/// A copy of a view, C-contiguous. Rows of the last axis are walked, so it is meant for what is no hot path.
+/// Copies a view to C-contiguous memory, row by row; not meant for hot paths.
 std::vector<char> packed(const View& v);
 
 }  // namespace bc::cpu

@@ -2,7 +2,7 @@
 
 #include "codegen/tier0/tier0.h"
 
-// The build makes the object from src/device (cmake/Core.cmake) and says where it lies.
+// The build compiles the object from src/device (cmake/Core.cmake) and defines its path.
 asm(".section .rodata\n"
     ".balign 64\n"
     ".globl bc_cpu_support_begin\n"

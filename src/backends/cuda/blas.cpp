@@ -17,8 +17,8 @@ namespace {
 
 // ---- Layouts ------------------------------------------------------------------------------------------------------------------------
 
-/// How a row-major operand looks to cuBLASLt, which counts columns first: `normal`, the transpose of the operand lies there with leading
-/// dimension `ld`; otherwise the operand itself does.
+/// A row-major operand as cuBLASLt sees it, in column-major order. `normal`: the memory is the operand's transpose with leading dimension
+/// `ld`; otherwise it is the operand itself.
 struct Operand {
   bool usable = false;
   bool normal = true;
@@ -58,7 +58,7 @@ void check_blas(cublasStatus status, const char* call) {
   if (status != 0) raise(ErrorKind::Runtime, "{}: {} ({})", call, cublaslt().cublasLtGetStatusString(status), status);
 }
 
-/// All that cuBLASLt's choice of an algorithm depends on.
+/// Everything on which cuBLASLt's choice of an algorithm depends.
 struct Key {
   int64_t batch, m, n, k, lda, ldb, a_batch, b_batch;
   uint32_t flags;  // dtype, transpositions, alignments
@@ -75,7 +75,7 @@ struct KeyHash {
   }
 };
 
-/// Descriptors and the algorithm for one problem. Never changed after it is made, so that threads share it.
+/// Descriptors and the algorithm for one problem. Immutable, so that threads can share it.
 struct Plan {
   cublasLtMatmulDesc desc = nullptr;
   cublasLtMatrixLayout a = nullptr, b = nullptr, c = nullptr;
@@ -93,7 +93,7 @@ struct Plan {
   }
 };
 
-/// cuBLASLt on one device. Held by the backend and never destroyed before it; the handle is leaked, for the library may be gone at exit.
+/// cuBLASLt's state on one device. The backend owns it; the handle is leaked, because the library may be unloaded at exit.
 struct BlasState {
   static constexpr size_t kWorkspaceBytes = 32 << 20;
   static constexpr size_t kMostPlans = 4096;
@@ -106,7 +106,8 @@ struct BlasState {
     for (const auto& [stream, memory] : workspaces) driver().cuMemFree(memory);
   }
 
-  /// Work on different streams runs at once, so each stream has a workspace of its own. 0: no memory for one.
+  /// The workspace of a stream, or 0 if there is no memory for it. Each stream has its own, because work on different streams runs
+  /// concurrently.
   CUdeviceptr workspace(CUstream stream) {
     std::lock_guard lock(mutex);
     auto [it, fresh] = workspaces.try_emplace(stream, 0);
@@ -186,7 +187,7 @@ std::shared_ptr<const Plan> BlasState::plan(const Key& key, DType dtype, const O
   };
   uint64_t most = workspace_bytes;
   prefer(kLtPreferenceWorkspaceBytes, &most, sizeof(most));
-  // Views begin anywhere; without this the heuristic expects 256-byte alignment.
+  // Views may begin at any element; without this the heuristic assumes 256-byte alignment.
   prefer(kLtPreferenceAlignmentA, &alignments[1], sizeof(uint32_t));
   prefer(kLtPreferenceAlignmentB, &alignments[0], sizeof(uint32_t));
   prefer(kLtPreferenceAlignmentC, &alignments[2], sizeof(uint32_t));
@@ -208,7 +209,7 @@ std::shared_ptr<const Plan> BlasState::plan(const Key& key, DType dtype, const O
 }
 
 uint32_t alignment_of(const void* pointer, int64_t batch_stride, int itemsize) {
-  // Every matrix of the batch has it.
+  // The alignment that all matrices of the batch have.
   auto bits = reinterpret_cast<uintptr_t>(pointer) | static_cast<uintptr_t>(batch_stride * itemsize) | 256u;
   return 1u << std::countr_zero(bits);
 }
@@ -226,7 +227,7 @@ void matmul_blas(CudaBackend& backend, Stream stream, DType dtype, int64_t batch
 
   BlasState& state = blas_state(backend);
   CUstream queue = static_cast<CUstream>(stream.native);
-  // A graph may run beside the stream that it was captured from, so that it has a workspace of its own.
+  // A graph may run in parallel to the stream that it was captured from, so it gets its own workspace.
   const bool captured = tape(stream.device).capture() != nullptr;
   CUdeviceptr workspace = captured ? 0 : state.workspace(queue);
   size_t workspace_bytes = captured || workspace ? BlasState::kWorkspaceBytes : 0;
@@ -245,7 +246,7 @@ void matmul_blas(CudaBackend& backend, Stream stream, DType dtype, int64_t batch
     workspace = reinterpret_cast<CUdeviceptr>(of_graph->ptr);
   }
 
-  // One and zero as the scale type: complex128 is the longest.
+  // One and zero in the scale type, of which complex128 is the largest.
   double one64[2] = {1, 0}, zero64[2] = {0, 0};
   float one32[2] = {1, 0}, zero32[2] = {0, 0};
   const bool wide = dtype == DType::f64 || dtype == DType::c128;
@@ -337,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(256) bc_matmul(const MatmulParams p
 }}
 )";
 
-/// How many blocks of the tiled kernel keep the device busy; each takes tile after tile.
+/// The number of blocks that keep the device busy; each block computes several tiles.
 unsigned tile_blocks(const CudaBackend& backend, int64_t tiles) {
   return static_cast<unsigned>(std::min<int64_t>(tiles, int64_t{backend.multiprocessors()} * 32));
 }
@@ -392,7 +393,7 @@ void matmul(CudaBackend& backend, Stream stream, DType dtype, int64_t batch, int
   }
   const auto current = backend.make_current();
   if (is_inexact(dtype) && batch > 1 && (a_strides[0] < 0 || b_strides[0] < 0)) {
-    // cuBLASLt steps forwards through a batch.
+    // cuBLASLt does not support negative batch strides, so each matrix is a separate call.
     const int64_t size = itemsize(dtype);
     for (int64_t i = 0; i < batch; ++i)
       matmul_blas(backend, stream, dtype, 1, m, n, k, static_cast<const char*>(a) + i * a_strides[0] * size, a_strides,

@@ -12,12 +12,12 @@ namespace bc::cuda {
 namespace {
 
 constexpr std::string_view kInfoSection = ".nv.info.";
-// Records of these sections: a format, an attribute, and what the format says: nothing or two bytes in the head, or a length and as many
-// bytes after it.
+// A record of these sections has a format, an attribute and a value. Depending on the format the value is in the two bytes of the header,
+// or a length followed by as many bytes.
 constexpr unsigned kFormatSized = 4;
 constexpr uint32_t kFatMagic = 0xba55ed50;
 constexpr size_t kFatHead = 16, kFatAlignment = 8;
-constexpr unsigned kParameter = 0x17, kParameterV2 = 0x45;  // one record a parameter
+constexpr unsigned kParameter = 0x17, kParameterV2 = 0x45;  // one record for each parameter
 
 template <class T>
 bool read_at(std::span<const char> bytes, uint64_t at, T* out) {
@@ -84,7 +84,7 @@ std::optional<ParameterCounts> cubin_parameter_counts(std::span<const char> bina
   return counts;
 }
 
-/// A fat binary holds cubins and PTX for several devices, each as it is unless it is compressed. A kernel has the same parameters in all.
+/// A fat binary holds cubins and PTX for several devices, each possibly compressed. A kernel has the same parameters in all of them.
 std::optional<ParameterCounts> fat_parameter_counts(std::span<const char> binary) {
   ParameterCounts counts;
   for (size_t at = kFatHead; at + EI_NIDENT < binary.size(); at += kFatAlignment) {

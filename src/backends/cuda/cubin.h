@@ -15,13 +15,13 @@ namespace bc::cuda {
 
 using ParameterCounts = std::map<std::string, size_t, std::less<>>;
 
-/// How many parameters each kernel of a binary has, by its mangled name: of a cubin, of PTX, or of the cubins of a fat binary. Nothing for
-/// what cannot be read, as where all of a fat binary is compressed.
+/// The number of parameters of each kernel by its mangled name, read from a cubin, PTX or the cubins of a fat binary. nullopt for a binary
+/// that cannot be read, such as a fat binary that is compressed completely.
 std::optional<ParameterCounts> parameter_counts(std::span<const char> binary);
 
-/// The bytes of each parameter of a loaded kernel, whose module was made of a binary with these `counts`. Nothing where the driver does not
-/// tell (before CUDA 12.4). compute-sanitizer reports every call that fails, so the driver is asked for parameters that are there; only
-/// where neither the binary nor the driver says how many these are (drivers before cuFuncGetParamCount), until it fails.
+/// The size of each parameter of a loaded kernel, whose binary has these `counts`. nullopt where the driver cannot tell (before CUDA 12.4).
+/// compute-sanitizer reports every failing call, so only existing parameters are queried. If neither the binary nor the driver gives their
+/// number (drivers before cuFuncGetParamCount), parameters are queried until a call fails.
 std::optional<std::vector<uint32_t>> parameter_sizes(CUfunction function, std::string_view symbol,
                                                      const std::optional<ParameterCounts>& counts);
 

@@ -66,9 +66,8 @@ inline constexpr CUresult kErrorMisalignedAddress = 716;
 inline constexpr CUresult kErrorInvalidAddressSpace = 717;
 inline constexpr CUresult kErrorInvalidPc = 718;
 inline constexpr CUresult kErrorLaunchFailed = 719;
-inline constexpr CUresult kErrorStreamCaptureUnsupported = 900;  // the first and the last of those that captures cause
+inline constexpr CUresult kErrorStreamCaptureUnsupported = 900;  // the range of errors that captures cause
 inline constexpr CUresult kErrorStreamCaptureWrongThread = 908;
-inline constexpr CUresult kErrorGraphExecUpdateFailure = 910;
 
 /// Attributes of a device (CUdevice_attribute).
 enum class DeviceAttribute : int {
@@ -105,10 +104,7 @@ enum class DeviceAttribute : int {
 
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;  // CUfunction_attribute
 inline constexpr int kFunctionSharedBytes = 1;
-inline constexpr int kFunctionConstBytes = 2;
-inline constexpr int kFunctionLocalBytes = 3;
 inline constexpr int kFunctionRegisters = 4;
-inline constexpr int kFunctionBinaryVersion = 6;
 inline constexpr int kFunctionMaxDynamicShared = 8;
 inline constexpr int kFunctionNonPortableCluster = 14;
 
@@ -157,18 +153,6 @@ struct CUmemAllocationProp {
 struct CUmemAccessDesc {
   CUmemLocation location;
   int flags;
-};
-
-/// CUDA_KERNEL_NODE_PARAMS_v2.
-struct KernelNodeParams {
-  CUfunction func;
-  unsigned gridDimX, gridDimY, gridDimZ;
-  unsigned blockDimX, blockDimY, blockDimZ;
-  unsigned sharedMemBytes;
-  void** kernelParams;
-  void** extra;
-  CUkernel kern;
-  CUcontext ctx;
 };
 
 inline constexpr int kLaunchCooperative = 2;  // CUlaunchAttributeID
@@ -256,93 +240,83 @@ struct CUDA_TEXTURE_DESC {
   int reserved[12];
 };
 
-struct CUgraphExecUpdateResultInfo {
-  int result;
-  CUgraphNode errorNode;
-  CUgraphNode errorFromNode;
-};
-
 // Rows: X(member of the table, exported symbol, parameters). The symbols are the versioned ones that cuda.h maps the plain names to.
-#define BC_CUDA_DRIVER_API(X)                                                                                                    \
-  X(cuInit, cuInit, (unsigned))                                                                                                  \
-  X(cuDriverGetVersion, cuDriverGetVersion, (int*))                                                                              \
-  X(cuGetErrorName, cuGetErrorName, (CUresult, const char**))                                                                    \
-  X(cuGetErrorString, cuGetErrorString, (CUresult, const char**))                                                                \
-  X(cuDeviceGet, cuDeviceGet, (CUdevice*, int))                                                                                  \
-  X(cuDeviceGetCount, cuDeviceGetCount, (int*))                                                                                  \
-  X(cuDeviceGetName, cuDeviceGetName, (char*, int, CUdevice))                                                                    \
-  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char*, int, CUdevice))                                                            \
-  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                                  \
-  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                                           \
-  X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, (int*, CUdevice, CUdevice))                                                    \
-  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                                  \
-  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                                         \
-  X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                               \
-  X(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext*))                                                                              \
-  X(cuCtxSynchronize, cuCtxSynchronize, ())                                                                                      \
-  X(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, (int*, int*))                                                      \
-  X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext, unsigned))                                                         \
-  X(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, int*, void**))                                    \
-  X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                                  \
-  X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                              \
-  X(cuModuleGetGlobal, cuModuleGetGlobal_v2, (CUdeviceptr*, size_t*, CUmodule, const char*))                                     \
-  X(cuFuncGetAttribute, cuFuncGetAttribute, (int*, int, CUfunction))                                                             \
-  X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))                                                              \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int*, CUfunction, int, size_t))   \
-  X(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, size_t (*)(int), size_t, int))  \
-  X(cuLaunchKernel, cuLaunchKernel,                                                                                              \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))                \
-  X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                                                        \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**))                        \
-  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t*, size_t*))                                                                           \
-  X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                                           \
-  X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                                      \
-  X(cuMemAllocManaged, cuMemAllocManaged, (CUdeviceptr*, size_t, unsigned))                                                      \
-  X(cuMemHostAlloc, cuMemHostAlloc, (void**, size_t, unsigned))                                                                  \
-  X(cuMemFreeHost, cuMemFreeHost, (void*))                                                                                       \
-  X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                    \
-  X(cuMemHostRegister, cuMemHostRegister_v2, (void*, size_t, unsigned))                                                          \
-  X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                                                           \
-  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, CUdeviceptr))                                                     \
-  X(cuMemcpyAsync, cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                                  \
-  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                                       \
-  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                             \
-  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                    \
-  X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                            \
-  X(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                               \
-  X(cuMemAddressReserve, cuMemAddressReserve, (CUdeviceptr*, size_t, size_t, CUdeviceptr, unsigned long long))                   \
-  X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr, size_t))                                                                   \
-  X(cuMemCreate, cuMemCreate, (CUmemGenericAllocationHandle*, size_t, const CUmemAllocationProp*, unsigned long long))           \
-  X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle))                                                                  \
-  X(cuMemMap, cuMemMap, (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))                         \
-  X(cuMemUnmap, cuMemUnmap, (CUdeviceptr, size_t))                                                                               \
-  X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))                                       \
-  X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, (size_t*, const CUmemAllocationProp*, int))                    \
-  X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, (CUstream*, unsigned, int))                                          \
-  X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                                                                             \
-  X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                                        \
-  X(cuStreamQuery, cuStreamQuery, (CUstream))                                                                                    \
-  X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                                         \
-  X(cuLaunchHostFunc, cuLaunchHostFunc, (CUstream, void (*)(void*), void*))                                                      \
-  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                              \
-  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph*))                                                                \
-  X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))                                                \
-  X(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream, int*))                                                                  \
-  X(cuEventCreate, cuEventCreate, (CUevent*, unsigned))                                                                          \
-  X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                                                           \
-  X(cuEventQuery, cuEventQuery, (CUevent))                                                                                       \
-  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                                                           \
-  X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                                                                \
-  X(cuEventElapsedTime, cuEventElapsedTime, (float*, CUevent, CUevent))                                                          \
-  X(cuGraphCreate, cuGraphCreate, (CUgraph*, unsigned))                                                                          \
-  X(cuGraphDestroy, cuGraphDestroy, (CUgraph))                                                                                   \
-  X(cuGraphGetNodes, cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                                          \
-  X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const KernelNodeParams*)) \
-  X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const KernelNodeParams*))      \
-  X(cuGraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo*))                               \
-  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                                \
-  X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))                                                                       \
-  X(cuGraphUpload, cuGraphUpload, (CUgraphExec, CUstream))                                                                       \
+#define BC_CUDA_DRIVER_API(X)                                                                                                   \
+  X(cuInit, cuInit, (unsigned))                                                                                                 \
+  X(cuDriverGetVersion, cuDriverGetVersion, (int*))                                                                             \
+  X(cuGetErrorName, cuGetErrorName, (CUresult, const char**))                                                                   \
+  X(cuGetErrorString, cuGetErrorString, (CUresult, const char**))                                                               \
+  X(cuDeviceGet, cuDeviceGet, (CUdevice*, int))                                                                                 \
+  X(cuDeviceGetCount, cuDeviceGetCount, (int*))                                                                                 \
+  X(cuDeviceGetName, cuDeviceGetName, (char*, int, CUdevice))                                                                   \
+  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char*, int, CUdevice))                                                           \
+  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                                 \
+  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                                          \
+  X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, (int*, CUdevice, CUdevice))                                                   \
+  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                                 \
+  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                                        \
+  X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                              \
+  X(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext*))                                                                             \
+  X(cuCtxSynchronize, cuCtxSynchronize, ())                                                                                     \
+  X(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, (int*, int*))                                                     \
+  X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext, unsigned))                                                        \
+  X(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, int*, void**))                                   \
+  X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                                 \
+  X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                             \
+  X(cuModuleGetGlobal, cuModuleGetGlobal_v2, (CUdeviceptr*, size_t*, CUmodule, const char*))                                    \
+  X(cuFuncGetAttribute, cuFuncGetAttribute, (int*, int, CUfunction))                                                            \
+  X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))                                                             \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int*, CUfunction, int, size_t))  \
+  X(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, (int*, int*, CUfunction, size_t (*)(int), size_t, int)) \
+  X(cuLaunchKernel, cuLaunchKernel,                                                                                             \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))               \
+  X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                                                       \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**))                       \
+  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t*, size_t*))                                                                          \
+  X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                                          \
+  X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                                     \
+  X(cuMemAllocManaged, cuMemAllocManaged, (CUdeviceptr*, size_t, unsigned))                                                     \
+  X(cuMemHostAlloc, cuMemHostAlloc, (void**, size_t, unsigned))                                                                 \
+  X(cuMemFreeHost, cuMemFreeHost, (void*))                                                                                      \
+  X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                   \
+  X(cuMemHostRegister, cuMemHostRegister_v2, (void*, size_t, unsigned))                                                         \
+  X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                                                          \
+  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, CUdeviceptr))                                                    \
+  X(cuMemcpyAsync, cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                                 \
+  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                                      \
+  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                            \
+  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                   \
+  X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                           \
+  X(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream))                                              \
+  X(cuMemAddressReserve, cuMemAddressReserve, (CUdeviceptr*, size_t, size_t, CUdeviceptr, unsigned long long))                  \
+  X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr, size_t))                                                                  \
+  X(cuMemCreate, cuMemCreate, (CUmemGenericAllocationHandle*, size_t, const CUmemAllocationProp*, unsigned long long))          \
+  X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle))                                                                 \
+  X(cuMemMap, cuMemMap, (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))                        \
+  X(cuMemUnmap, cuMemUnmap, (CUdeviceptr, size_t))                                                                              \
+  X(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))                                      \
+  X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, (size_t*, const CUmemAllocationProp*, int))                   \
+  X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, (CUstream*, unsigned, int))                                         \
+  X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                                                                            \
+  X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                                       \
+  X(cuStreamQuery, cuStreamQuery, (CUstream))                                                                                   \
+  X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                                        \
+  X(cuLaunchHostFunc, cuLaunchHostFunc, (CUstream, void (*)(void*), void*))                                                     \
+  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                             \
+  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph*))                                                               \
+  X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int*))                                               \
+  X(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream, int*))                                                                 \
+  X(cuEventCreate, cuEventCreate, (CUevent*, unsigned))                                                                         \
+  X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                                                          \
+  X(cuEventQuery, cuEventQuery, (CUevent))                                                                                      \
+  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                                                          \
+  X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                                                               \
+  X(cuEventElapsedTime, cuEventElapsedTime, (float*, CUevent, CUevent))                                                         \
+  X(cuGraphDestroy, cuGraphDestroy, (CUgraph))                                                                                  \
+  X(cuGraphGetNodes, cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                                         \
+  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                               \
+  X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))                                                                      \
+  X(cuGraphUpload, cuGraphUpload, (CUgraphExec, CUstream))                                                                      \
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))
 
 // Functions that older drivers lack; the pointer is null then. Not every toolkit's cuda.h declares the first ones.

@@ -71,7 +71,7 @@ CudaBackend::CudaBackend(int index) : index_(index), primary_(index), context_(p
   BC_DRIVER(cuDeviceGetPCIBusId, text, sizeof(text), primary_.device);
   p.pci_bus_id = text;
   BC_DRIVER(cuDeviceTotalMem, &p.memory_bytes, primary_.device);
-  // A number that a driver does not know is left at zero.
+  // An attribute that the driver does not know stays zero.
   auto read = [&](DeviceAttribute which) {
     int value = 0;
     return driver().cuDeviceGetAttribute(&value, static_cast<int>(which), primary_.device) == kSuccess ? value : 0;
@@ -103,7 +103,7 @@ CudaBackend::CudaBackend(int index) : index_(index), primary_(index), context_(p
 
 CudaBackend::~CudaBackend() {
   if (driver_gone()) {
-    for (auto& [name, state] : libraries_) new std::shared_ptr<void>(std::move(state));  // leaked: their destructors call CUDA
+    for (auto& [name, state] : libraries_) new std::shared_ptr<void>(std::move(state));  // leaked, because their destructors call CUDA
     return;
   }
   const auto current = make_current();
@@ -118,7 +118,7 @@ void* CudaBackend::enter() {
   BC_DRIVER(cuCtxGetCurrent, &before);
   if (before != context_) [[unlikely]]
     BC_DRIVER(cuCtxSetCurrent, context_);
-  // Where there was none, the runtime would take the first device's.
+  // A thread without a context would get the first device's context from CUDA's runtime.
   return before || index_ != 0 ? before : context_;
 }
 
@@ -160,7 +160,7 @@ void CudaBackend::free_chunk(void* chunk, size_t) {
   const auto current = make_current();
   const cuda::RelaxedCapture relaxed;
   CUresult result = driver().cuMemFree(address(chunk));
-  // With the context lost its memory is lost too, and pools are emptied by destructors: only a wrong pointer is the caller's mistake.
+  // Destructors free pool memory, and a lost context has lost its memory too: so only a wrong pointer, the caller's mistake, is an error.
   if (result == cuda::kErrorInvalidValue) check(result, "cuMemFree");
 }
 
@@ -338,7 +338,7 @@ std::unique_ptr<LoadedKernel> CudaBackend::load(std::span<const char> binary, st
 }
 
 CudaKernel::~CudaKernel() {
-  // Code that runs must not be unloaded.
+  // The code may still be running, so it is unloaded after the queued work.
   if (module_) backend_->release_after_work([module = module_] { driver().cuModuleUnload(module); });
 }
 
@@ -358,25 +358,6 @@ void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void*
     raise_launch(result, function, launch);
 }
 
-void CudaBackend::launch_arguments(LoadedKernel& kernel, const Launch& launch, void** arguments, Stream stream, bool cooperative) {
-  const auto current = make_current();
-  CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
-  if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
-  CUresult result;
-  if (cooperative)
-    result = driver().cuLaunchCooperativeKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-                                                launch.block[1], launch.block[2], launch.shared_bytes, native(stream), arguments);
-  else
-    result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
-                                     launch.block[2], launch.shared_bytes, native(stream), arguments, nullptr);
-  if (result != kSuccess) raise_launch(result, function, launch);
-}
-
-void CudaBackend::prepare(LoadedKernel& kernel, const Launch& launch) const {
-  CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
-  if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) raise_shared_limit(function, launch.shared_bytes);
-}
-
 void CudaBackend::raise_shared_limit(CudaKernel::Function& function, unsigned bytes) const {
   int fixed = 0;
   driver().cuFuncGetAttribute(&fixed, cuda::kFunctionSharedBytes, function.handle);
@@ -391,7 +372,7 @@ void CudaBackend::raise_shared_limit(CudaKernel::Function& function, unsigned by
 const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, const void* params, size_t params_bytes,
                                       ParamsRoom& room) const {
   // The driver reads as many bytes as the kernel's struct has: the caller's may lack the struct's tail padding. Drivers before 12.4 do not
-  // tell the size; zeros are put behind the parameters then.
+  // report the size; then zeros are appended to the parameters.
   const CudaKernel::Function& function = cuda_kernel(kernel).current(entry);
   if (params_bytes == function.params_bytes) return params;
   BC_CHECK(params_bytes <= most_params(), Value, "launch: kernel {} takes at most {} bytes of parameters on {}, got {}", function.name,
@@ -430,51 +411,12 @@ void CudaBackend::raise_launch(CUresult result, const CudaKernel::Function& func
           launch.shared_bytes, threads, registers));
 }
 
-CudaFunctionInfo CudaBackend::function_info(LoadedKernel& kernel, int entry) const {
-  const auto current = make_current();
-  CudaFunctionInfo info;
-  auto read = [&](int number) {
-    int value = 0;
-    BC_DRIVER(cuFuncGetAttribute, &value, number, cuda_kernel(kernel).function(entry));
-    return value;
-  };
-  info.registers = read(cuda::kFunctionRegisters);
-  info.static_shared_bytes = read(cuda::kFunctionSharedBytes);
-  info.constant_bytes = read(cuda::kFunctionConstBytes);
-  info.local_bytes = read(cuda::kFunctionLocalBytes);
-  info.max_threads_per_block = read(cuda::kFunctionMaxThreadsPerBlock);
-  info.binary_version = read(cuda::kFunctionBinaryVersion);
-  return info;
-}
-
-int CudaBackend::max_active_blocks(LoadedKernel& kernel, int entry, int block_threads, size_t shared_bytes) const {
-  const auto current = make_current();
-  int blocks = 0;
-  BC_DRIVER(cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, cuda_kernel(kernel).function(entry), block_threads, shared_bytes);
-  return blocks;
-}
-
-std::pair<int, int> CudaBackend::best_block(LoadedKernel& kernel, int entry, size_t shared_bytes) const {
-  const auto current = make_current();
-  int grid = 0, block = 0;
-  BC_DRIVER(cuOccupancyMaxPotentialBlockSize, &grid, &block, cuda_kernel(kernel).function(entry), nullptr, shared_bytes, 0);
-  return {grid, block};
-}
-
-std::pair<void*, size_t> CudaBackend::kernel_variable(LoadedKernel& kernel, const std::string& name) const {
-  const auto current = make_current();
-  CUdeviceptr variable = 0;
-  size_t bytes = 0;
-  CUresult result = driver().cuModuleGetGlobal(&variable, &bytes, cuda_kernel(kernel).module(), name.c_str());
-  if (result != kSuccess) cuda::detail::raise_driver(result, "cuModuleGetGlobal", fmt::format("there is no variable {}", name));
-  return {reinterpret_cast<void*>(variable), bytes};
-}
-
 // ---- Copy and fill ------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Waits, where Ctrl-C may end that, for what is queued before a copy. The copy itself must not be left: its host memory is the caller's.
+/// If Ctrl-C may end a wait, waits for the work before a copy. The wait for the copy itself must not be interrupted, because its host
+/// memory belongs to the caller.
 void await_turn(CUstream queue) {
   if (interrupt::may_end()) check(cuda::synchronize_stream(queue), "cuStreamQuery");
 }
@@ -490,7 +432,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
   switch (kind) {
     case CopyKind::HostToDevice:
       if (bytes > cuda::HostCopy::kSmallUpload && host_is_pinned(src)) {
-        // Pinned memory is read when the copy's turn comes, so the caller may reuse it only after that.
+        // Pinned memory is read only when the copy runs, so the caller may reuse it only after that.
         await_turn(queue);
         BC_DRIVER(cuMemcpyHtoDAsync, address(dst), src, bytes, queue);
         BC_DRIVER(cuStreamSynchronize, queue);
@@ -508,7 +450,7 @@ void CudaBackend::copy(void* dst, const void* src, size_t bytes, CopyKind kind, 
       }
       return;
     case CopyKind::DeviceToDevice:
-      // The unified call finds out who owns the pointers, so that memory that kernels may use works wherever it lies.
+      // The unified call detects the kind of each pointer, so that any memory that kernels can access may be copied.
       BC_DRIVER(cuMemcpyAsync, address(dst), address(src), bytes, queue);
       return;
     case CopyKind::HostToHost:
@@ -534,7 +476,7 @@ bool CudaBackend::copy_async(void* dst, const void* src, size_t bytes, CopyKind 
 
 void CudaBackend::copy_captured(void* dst, const void* src, size_t bytes, CopyKind kind, CUstream queue) {
   if (kind == CopyKind::HostToDevice && bytes <= 16) {
-    // A constant: the graph holds its words.
+    // A constant: the graph stores its words.
     const auto* from = static_cast<const unsigned char*>(src);
     size_t at = 0;
     for (; at + 4 <= bytes && address(dst) % 4 == 0; at += 4) {
@@ -598,10 +540,10 @@ void CudaBackend::forget_peer(Device peer) { peers_.fetch_and(~(uint64_t{1} << p
 void CudaBackend::copy_from(Device source, void* dst, const void* src, size_t bytes, Stream stream) {
   BC_CHECK(source.type == DeviceType::cuda, Value, "copy: expected memory of a CUDA device, got {}'s", to_string(source));
   auto& from = static_cast<CudaBackend&>(backend(source));
-  // Both ways: each device's memory lies in ranges of its own, which only those that were let in may use.
+  // Enables access in both directions: each device's memory is in ranges that only devices with access may use.
   const bool reads = enable_peer_access(source), read = from.enable_peer_access(device());
   if (reads && read) return copy(dst, src, bytes, CopyKind::DeviceToDevice, stream);
-  // Without peer access the driver takes the bytes through the host, for which it must know the contexts.
+  // Without peer access the driver copies through the host and needs both contexts.
   copy_peer(dst, *this, src, from, bytes, stream);
 }
 
@@ -617,14 +559,14 @@ void CudaBackend::copy_peer(void* dst, const CudaBackend& dst_device, const void
 void CudaBackend::synchronize(Stream stream) {
   const auto current = make_current();
   check(cuda::synchronize_stream(native(stream)), "cuStreamSynchronize");
-  // The driver hands out what kernels printed when it is told to wait, not when it is asked whether they are done.
+  // The driver prints the output of kernels' printf in this call, not in a query.
   BC_DRIVER(cuStreamSynchronize, native(stream));
 }
 
 bool CudaBackend::wait_for_reuse(Stream stream) {
   const auto current = make_current();
-  // Waiting for a stream that is captured fails and ends the capture, so it is asked first: of the default stream the driver says that it
-  // cannot tell while a capture holds back streams that wait for it.
+  // Waiting for a captured stream fails and invalidates the capture, so its status is queried first. For the default stream the query
+  // itself fails while a stream that waits for it is captured.
   int status = cuda::kCaptureStatusNone;
   CUresult result = driver().cuStreamIsCapturing(native(stream), &status);
   if (cuda::is_capture_error(result) || (result == kSuccess && status != cuda::kCaptureStatusNone)) return false;
@@ -633,7 +575,7 @@ bool CudaBackend::wait_for_reuse(Stream stream) {
 }
 
 bool CudaBackend::wait_for_reuse() {
-  // Waiting for a device ends the captures of its streams.
+  // Waiting for a device invalidates the captures of its streams.
   if (captures_.load(std::memory_order_acquire) != 0) return false;
   const auto current = make_current();
   return !cuda::is_capture_error(driver().cuCtxSynchronize());
@@ -671,14 +613,6 @@ void CudaBackend::release_retired() {
     ready.swap(retired_);
   }
   release_retired(std::move(ready));
-}
-
-void CudaBackend::synchronize_device() {
-  // There is no query for a context.
-  interrupt::run_apart([this] {
-    const auto current = make_current();
-    BC_DRIVER(cuCtxSynchronize);
-  });
 }
 
 Stream CudaBackend::create_stream(const StreamOptions& options) {
@@ -751,7 +685,7 @@ void CudaBackend::launch_host(Stream stream, std::function<void()> f) {
         (*call)();
       },
       owned.get());
-  owned.release();  // the driver's callback has it now
+  owned.release();  // the driver's callback owns it now
 }
 
 void CudaBackend::on_stream_destroy(std::function<void(CUstream)> hook) {

@@ -16,7 +16,7 @@
 
 namespace bc {
 
-/// What a device is, read once.
+/// The properties of a device, read once.
 struct CudaProperties {
   std::string name;
   std::string pci_bus_id;
@@ -29,7 +29,7 @@ struct CudaProperties {
   int max_blocks_per_multiprocessor = 0;
   int registers_per_multiprocessor = 0;
   int shared_per_block = 0;        ///< bytes without opting in
-  int shared_per_block_optin = 0;  ///< bytes that a launch may ask for
+  int shared_per_block_optin = 0;  ///< bytes that a launch may request by opting in
   int shared_per_multiprocessor = 0;
   int l2_bytes = 0;
   int clock_khz = 0;
@@ -45,17 +45,7 @@ struct CudaProperties {
   bool virtual_memory = false;
 };
 
-/// What the compiler made of one entry point.
-struct CudaFunctionInfo {
-  int registers = 0;
-  int static_shared_bytes = 0;
-  int constant_bytes = 0;
-  int local_bytes = 0;  ///< spills and stack frame, a thread
-  int max_threads_per_block = 0;
-  int binary_version = 0;  ///< 90 for sm_90
-};
-
-/// Who owns a pointer.
+/// The kind of memory behind a pointer.
 struct CudaPointerInfo {
   enum class Kind : uint8_t { Unknown, PinnedHost, Device, Managed };
   Kind kind = Kind::Unknown;  ///< Unknown: pageable host memory, or no memory at all
@@ -72,28 +62,28 @@ class CudaKernel final : public LoadedKernel {
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
 
-  const std::string& entry_name(int entry) const { return current(entry).name; }
   cuda::CUfunction function(int entry) const { return current(entry).handle; }
-  cuda::CUmodule module() const { return module_; }
+
   void replace(std::unique_ptr<LoadedKernel> better) override;
 
  private:
   friend class CudaBackend;
   struct Function {
     cuda::CUfunction handle = nullptr;
-    size_t params_bytes = 0;                        // of its one parameter; 0: not known
-    std::atomic<unsigned> shared_limit{48u << 10};  // dynamic shared memory that it may use now
+    size_t params_bytes = 0;                        // size of the only parameter; 0: not known
+    std::atomic<unsigned> shared_limit{48u << 10};  // current limit of dynamic shared memory
     std::string name;
   };
   CudaKernel() = default;
-  /// Of the code that runs now. Handle and limit are read from one answer: at another moment it can be the function of other code.
+  /// The function of the current code. Callers must take handle and limit from one call, because replace() may change the code between two
+  /// calls.
   Function& current(int entry) const { return *code_.load(std::memory_order_acquire)->functions_[static_cast<size_t>(entry)]; }
 
   CudaBackend* backend_ = nullptr;
   cuda::CUmodule module_ = nullptr;
   std::vector<std::unique_ptr<Function>> functions_;
   std::unique_ptr<CudaKernel> better_;
-  std::atomic<const CudaKernel*> code_{this};  // since `better_` came, that
+  std::atomic<const CudaKernel*> code_{this};  // `better_` once it is set
 };
 
 /// One CUDA device. Its primary context is shared with the CUDA runtime, so PyTorch's and CuPy's memory and streams work here too.
@@ -134,7 +124,7 @@ class CudaBackend final : public Backend {
   void launch_host(Stream stream, std::function<void()> f) override;
   void begin_capture(Stream stream) override;
   std::unique_ptr<StreamGraph> end_capture(Stream stream) override;
-  /// end_capture before the graph is made ready to run.
+  /// Ends a capture and returns the graph without instantiating it.
   CudaGraph take_graph(Stream stream);
   bool capturing(Stream stream) override;
   void* enter() override;
@@ -147,61 +137,48 @@ class CudaBackend final : public Backend {
   const CudaProperties& properties() const { return properties_; }
   /// Any CUdevice_attribute by its number in cuda.h.
   int attribute(int number) const;
-  /// Any number of its own: "d4f0…-…"; empty with drivers that do not tell.
+  /// The device's UUID, "d4f0…-…"; empty with drivers that do not report it.
   std::string uuid() const;
   cuda::CUcontext context() const { return context_; }
-  /// What NVRTC compiles for here: "sm_90", or "compute_90" when NVRTC is older than the device.
+  /// The architecture for which NVRTC compiles: "sm_90", or "compute_90" when NVRTC is older than the device.
   std::string arch() const;
-  /// Makes the context current in the calling thread for as long as the result lives. Every member that calls the driver does it.
+  /// Makes the context current in the calling thread while the result lives. Every member function that calls the driver uses it.
   [[nodiscard]] cuda::CurrentContext make_current() const { return {context_, index_ == 0}; }
-  /// Calls `release`, with the context current, when the work that is queued now is done: at once after a wait, or after a capture that
-  /// forbids to wait.
+  /// Calls `release`, with the context current, after the work that is queued now: waits for it first, or defers the call while a capture
+  /// forbids waiting.
   void release_after_work(std::function<void()> release) noexcept;
-  /// Waits for all of the device's work.
-  void synchronize_device();
 
   // ---- Streams: non-blocking (they do not wait for the default stream); a higher priority is a smaller number.
   Stream create_stream(int priority = 0) { return create_stream(StreamOptions{true, priority}); }
-  /// Work queued on `stream` from now on waits for the event.
+  /// Makes work that is queued on `stream` from now on wait for the event.
   void wait_event(Stream stream, cuda::CUevent event);
   /// Calls `hook` with a stream's handle before destroy_stream destroys it.
   void on_stream_destroy(std::function<void(cuda::CUstream)> hook);
 
   // ---- Kernels
-  /// A kernel with any parameters, one pointer to each argument, as raw kernels have them. `cooperative`: all blocks run at once.
-  void launch_arguments(LoadedKernel& kernel, const Launch& launch, void** arguments, Stream stream, bool cooperative = false);
-  /// Raises the kernel's limit of dynamic shared memory to what the launch asks for; launch() does it by itself, graphs need it before.
-  void prepare(LoadedKernel& kernel, const Launch& launch) const;
-  /// Room for parameters that lack the tail padding of the kernel's struct.
+  /// A buffer for parameters that lack the tail padding of the kernel's struct.
   struct ParamsRoom {
     static constexpr size_t kMost = 32764;
     static constexpr size_t kPadding = 16;
     alignas(16) char bytes[kMost + kPadding];
   };
-  /// How many bytes a kernel's parameters may have: 4096 with drivers before CUDA 12.1 and devices before sm_70.
+  /// The maximum size of a kernel's parameters in bytes: 4096 with drivers before CUDA 12.1 and devices before sm_70.
   size_t most_params() const;
-  /// `params` itself where it has all the bytes that the driver will read, else a copy in `room`. Throws when the sizes do not fit.
+  /// Returns `params` if it has all the bytes that the driver will read, else a copy in `room`. Throws when the sizes do not fit.
   const void* whole_params(const LoadedKernel& kernel, int entry, const void* params, size_t params_bytes, ParamsRoom& room) const;
-  CudaFunctionInfo function_info(LoadedKernel& kernel, int entry) const;
-  /// Blocks of a launch that one multiprocessor runs at once.
-  int max_active_blocks(LoadedKernel& kernel, int entry, int block_threads, size_t shared_bytes) const;
-  /// {grid, block} with the highest occupancy.
-  std::pair<int, int> best_block(LoadedKernel& kernel, int entry, size_t shared_bytes) const;
-  /// Address and bytes of a __device__ or __constant__ variable.
-  std::pair<void*, size_t> kernel_variable(LoadedKernel& kernel, const std::string& name) const;
 
   // ---- Other memory
-  /// Every device can copy from and to it.
+  /// Allocates memory from and to which every device can copy.
   void* allocate_pinned(size_t bytes, bool write_combined = false) override;
   void free_pinned(void* memory) noexcept override;
-  /// Page-locks memory of somebody else.
+  /// Page-locks memory that the caller owns.
   void register_host(void* memory, size_t bytes);
   void unregister_host(void* memory) noexcept;
   void* allocate_managed(size_t bytes) override;
   void* allocate_ordered(size_t bytes, Stream stream) override;
   void free_ordered(void* memory, size_t bytes, Stream stream) override;
   CudaPointerInfo pointer_info(const void* pointer) const;
-  /// Whether an address lies in a range of the pool, whose memory other processes cannot open.
+  /// Whether an address is in a range of the pool, whose memory other processes cannot open.
   bool is_virtual(const void* pointer) const { return virtual_memory_->owns(pointer); }
 
   // ---- Other devices
@@ -209,9 +186,9 @@ class CudaBackend final : public Backend {
   /// Lets kernels of this device use `peer`'s memory. False when the machine cannot.
   bool enable_peer_access(const CudaBackend& peer);
   bool enable_peer_access(Device peer) override;
-  /// The program has taken the access back.
+  /// Called after the program has disabled the access to `peer`.
   void forget_peer(Device peer);
-  /// Between two devices, in the order of `stream` (of either).
+  /// Copies between two devices, in the order of `stream`, which may belong to either.
   void copy_peer(void* dst, const CudaBackend& dst_device, const void* src, const CudaBackend& src_device, size_t bytes, Stream stream);
 
   /// Copies between host and device, for measurements.
@@ -222,7 +199,7 @@ class CudaBackend final : public Backend {
  private:
   friend class CudaKernel;
   bool owns(cuda::CUstream stream) const;
-  /// Lets another device use what allocate_ordered gives.
+  /// Lets another device access the memory of allocate_ordered.
   void grant_ordered(int device) const;
   void release_retired();
   void release_retired(std::vector<std::function<void()>> list);
@@ -231,7 +208,7 @@ class CudaBackend final : public Backend {
   void launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream);
   bool host_is_pinned(const void* pointer) const;
   void copy_captured(void* dst, const void* src, size_t bytes, CopyKind kind, cuda::CUstream queue);
-  /// The context of primary-context retention: closed after all members that use it.
+  /// Retains the primary context; declared first, so that it is released after all members that use it.
   struct Primary {
     explicit Primary(int index);
     ~Primary();
@@ -242,7 +219,7 @@ class CudaBackend final : public Backend {
   const int index_;
   Primary primary_;
   const cuda::CUcontext context_;
-  std::atomic<uint64_t> peers_{0};  ///< devices whose memory this one may use, by index
+  std::atomic<uint64_t> peers_{0};  ///< a bit for each device whose memory this one may access
   CudaProperties properties_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
   cuda::HostCopy host_copy_;
@@ -251,10 +228,10 @@ class CudaBackend final : public Backend {
   std::vector<cuda::CUstream> streams_;
   std::vector<std::function<void(cuda::CUstream)>> stream_hooks_;
 
-  std::atomic<int> captures_{0};  // streams whose capture the engine has begun
+  std::atomic<int> captures_{0};  // number of captures that the engine has begun
 
   std::mutex retired_mutex_;
-  std::vector<std::function<void()>> retired_;  ///< what waits until a capture has ended
+  std::vector<std::function<void()>> retired_;  ///< release functions that wait for the end of a capture
 
   std::mutex libraries_mutex_;
   std::vector<std::pair<std::string, std::shared_ptr<void>>> libraries_;
@@ -265,9 +242,9 @@ class CudaBackend final : public Backend {
 /// A native event. Destroying it is safe at any time, also at exit.
 class CudaEvent {
  public:
-  /// `timing`: for elapsed(); an event without is cheaper. `blocking`: wait() sleeps instead of spinning.
+  /// `timing`: for elapsed(); an event without timing is cheaper. `blocking`: wait() sleeps instead of spinning.
   explicit CudaEvent(CudaBackend& backend, bool timing = false, bool blocking = false, bool interprocess = false);
-  /// Takes over an event, such as one of another process.
+  /// Takes ownership of an event, such as one of another process.
   CudaEvent(CudaBackend& backend, cuda::CUevent event) : backend_(&backend), event_(event) {}
   ~CudaEvent();
   CudaEvent(CudaEvent&& other) noexcept : backend_(other.backend_), event_(std::exchange(other.event_, nullptr)), sleeps_(other.sleeps_) {}
@@ -283,10 +260,10 @@ class CudaEvent {
  private:
   CudaBackend* backend_;
   cuda::CUevent event_ = nullptr;
-  bool sleeps_ = false;  ///< who waits for it
+  bool sleeps_ = false;  ///< wait() sleeps instead of spinning
 };
 
-/// CudaEvent as the engine sees it.
+/// CudaEvent behind the engine's interface.
 class CudaStreamEvent final : public StreamEvent {
  public:
   explicit CudaStreamEvent(CudaEvent event) : event_(std::move(event)) {}

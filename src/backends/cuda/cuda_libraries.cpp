@@ -68,7 +68,7 @@ std::string last_dl_error() {
 }
 
 void* open_driver(std::string& problem) {
-  // Beyond the loader's own path: containers mount the driver under /usr/local/nvidia, WSL and NixOS have their own places.
+  // Places outside the loader's path: containers mount the driver under /usr/local/nvidia; WSL and NixOS have their own paths.
   constexpr const char* kPlaces[] = {"libcuda.so.1",
                                      "/usr/local/nvidia/lib64/libcuda.so.1",
                                      "/usr/local/nvidia/lib/libcuda.so.1",
@@ -80,7 +80,7 @@ void* open_driver(std::string& problem) {
     if (void* handle = dlopen(place, RTLD_NOW | RTLD_LOCAL)) return handle;
     std::string error = last_dl_error();
     std::error_code ignored;
-    // A file that is there and does not open is the news; "no such file" for the other places is not.
+    // An error for an existing file matters more than "no such file" for the other places.
     if (problem.empty() || (place[0] == '/' && fs::exists(place, ignored))) problem = error;
   }
   problem = "no CUDA driver: " + problem + "; install NVIDIA's driver to use a GPU";
@@ -88,7 +88,7 @@ void* open_driver(std::string& problem) {
 }
 
 DriverState start_driver() {
-  // As a whole: cuInit registers handlers of the driver's own, and the process must not end between.
+  // One call for the whole function: cuInit registers the driver's exit handlers, and the process must not exit before ours are registered.
   const LibraryCall call;
   DriverState state;
   void* handle = open_driver(state.problem);
@@ -127,7 +127,8 @@ DriverState start_driver() {
   }
   api.cuDriverGetVersion(&state.version);
   if (api.cuDeviceGetCount(&state.devices) != kSuccess) state.devices = 0;
-  // After cuInit, so that this runs before the driver's own exit handlers: whatever is destroyed later is leaked, not passed to the driver.
+  // Registered after cuInit, so that this handler runs before the driver's own: objects that are destroyed later are leaked instead of
+  // passed to the driver.
   std::atexit([] { detail::process_state.store(detail::ProcessState::Exiting, std::memory_order_relaxed); });
   arm_exit_barrier();
   pthread_atfork(nullptr, nullptr, [] { detail::process_state.store(detail::ProcessState::Forked, std::memory_order_relaxed); });
@@ -136,7 +137,7 @@ DriverState start_driver() {
 }
 
 const DriverState& driver_state() {
-  // Leaked: it is read by destructors that run at exit.
+  // Leaked: destructors read it at exit.
   static const DriverState& state = *new DriverState(start_driver());
   return state;
 }
@@ -197,12 +198,12 @@ namespace {
 
 struct SoName {
   const char* file;
-  int cuda_major;  // the toolkit that it belongs to; 0: any
+  int cuda_major;  // the toolkit's major version; 0: any
 };
 
 enum class VersionCall { Nvrtc, Property, Integer, None };
 
-/// A library: how it is called, found, installed and asked for its version.
+/// A library: its name, files and pip packages, and the function that returns its version.
 struct LibraryRow {
   Library which;
   const char* name;
@@ -211,7 +212,7 @@ struct LibraryRow {
   const char* wheel12;
   VersionCall version_call;
   const char* version_symbol;
-  std::array<int, 4> needs;  // libraries that it links to; opened first, for they may lie in another wheel's folder. -1 ends.
+  std::array<int, 4> needs;  // libraries that it links to, opened first: they may be in another wheel. -1 ends the list
 };
 
 constexpr int id(Library which) { return static_cast<int>(which); }
@@ -318,7 +319,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry& it = *new Registry;  // leaked: used until the process is gone
+  static Registry& it = *new Registry;  // leaked: used until the process ends
   return it;
 }
 
@@ -333,7 +334,7 @@ std::vector<std::string> split(const char* list) {
   return parts;
 }
 
-/// A toolkit's folder may be named itself or by its root.
+/// `root` may be a toolkit's root or its library folder.
 void add_toolkit(std::vector<std::string>& folders, const std::string& root) {
   for (const char* below : {"", "/lib64", "/lib", "/targets/x86_64-linux/lib"}) folders.push_back(root + below);
 }
@@ -376,7 +377,7 @@ class Search {
   void* run() {
     for (const std::string& root : split(std::getenv("BROADCLOTH_CUDA_PATH"))) add_toolkit(places_, root);
     if (void* handle = in_folders()) return handle;
-    // What PyTorch or CuPy has loaded is used again: a second copy costs memory, and two versions in one process can clash.
+    // A library that PyTorch or CuPy has loaded is reused: a second copy costs memory, and two versions in one process can conflict.
     if (void* handle = by_soname(RTLD_NOLOAD)) return handle;
     places_ = registry().folders;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -434,8 +435,8 @@ std::string install_command(const LibraryRow& row) {
   return fmt::format("pip install {}", major != 0 && major < 13 ? row.wheel12 : row.wheel13);
 }
 
-/// NVRTC opens a library beside it by its bare name, which the loader finds only where the folder is on its path or the library is open
-/// already; a wheel's folder is not on it.
+/// NVRTC opens another library of its folder by its bare name. The loader finds it only if the folder is on its path or the library is open
+/// already; a wheel's folder is not on the path, so this opens it.
 void open_builtins(const std::string& nvrtc) {
   std::error_code error;
   for (fs::directory_iterator it(fs::path(nvrtc).parent_path(), error), end; !error && it != end; it.increment(error))
@@ -446,7 +447,7 @@ void* try_library(const LibraryRow& row, std::string& problem) {
   Registry& all = registry();
   Opened& slot = all.opened[id(row.which)];
   if (void* handle = slot.handle.load(std::memory_order_acquire)) return handle;
-  // Not while the process ends, which loading a library would meet half-way.
+  // A LibraryCall, so that no library is loaded while the process exits.
   const LibraryCall call;
   std::lock_guard lock(all.mutex);
   if (void* handle = slot.handle.load(std::memory_order_acquire)) return handle;
@@ -493,7 +494,7 @@ std::string library_version(const LibraryRow& row, void* handle) {
 template <class Api, class Fill>
 const Api& table(std::atomic<const Api*>& slot, Library which, Fill fill) {
   if (const Api* api = slot.load(std::memory_order_acquire)) return *api;
-  library(which);       // throws when it is not there
+  library(which);       // throws if the library is missing
   auto* api = new Api;  // leaked with the library
   fill(*api);
   const Api* expected = nullptr;

@@ -51,21 +51,20 @@ std::string describe(CUresult result);
 /// Tells whether an error has ended the context: every later call on the device fails until the process is restarted.
 bool is_sticky(CUresult result) noexcept;
 
-/// Tells whether a call was refused because a stream is being captured: the work that it asks about has not ended.
+/// Tells whether a call was refused because a stream is being captured; the work that it queries may still run.
 inline bool is_capture_error(CUresult result) noexcept {
   return result >= kErrorStreamCaptureUnsupported && result <= kErrorStreamCaptureWrongThread;
 }
 
-/// Makes a device's context the thread's current one for a scope, as most calls of the driver need. Other libraries take the device of the
-/// current context for the one that the thread uses, so the context before is current again afterwards. Throws in a forked child and at
-/// exit.
+/// For its scope, makes a device's context the thread's current one, as most calls of the driver need. Other libraries use the thread's
+/// current context, so the destructor restores the previous one. Throws in a forked child and at exit.
 class CurrentContext {
  public:
-  /// `usual`: the context is the one that a thread without any gets from CUDA's runtime, so that it may stay where there was none.
+  /// `usual`: this is the context that CUDA's runtime gives to a thread without one, so that it may stay current where there was none.
   CurrentContext(CUcontext context, bool usual) {
     check_process();
-    // The driver keeps the current context in thread-local memory, so that asking costs nanoseconds. A copy of our own would go stale when
-    // another library in the process changes device.
+    // The driver keeps the current context in thread-local memory, so a query costs nanoseconds. A cached copy would be wrong after another
+    // library in the process has changed the device.
     if (driver().cuCtxGetCurrent(&before_) != kSuccess || before_ != context) [[unlikely]]
       enter(context, usual);
   }
@@ -84,20 +83,20 @@ class CurrentContext {
   bool changed_ = false;
 };
 
-/// Calls `f`, which frees something of CUDA's, unless CUDA cannot be called any more, and its things are gone by themselves. Destructors
-/// call it: `f` may throw an Error, of a lost context.
+/// Calls `f`, which frees a CUDA resource, unless CUDA can no longer be called; then the resource is gone already. For destructors: an
+/// Error thrown by `f` for a lost context is ignored.
 template <class F>
 void unless_gone(const F& f) noexcept {
   if (driver_gone()) return;
   try {
     f();
   } catch (const Error&) {
-    // What the context had is lost with it.
+    // The context is lost, and the resource with it.
   }
 }
 
-/// Lets the thread call while it lives what the driver forbids to all threads when another one captures a stream in CUDA's default mode:
-/// allocating, loading code, and asking events.
+/// For its scope, allows calls that the driver forbids in all threads while one thread captures a stream in CUDA's default mode:
+/// allocations, loading code, and event queries.
 class RelaxedCapture {
  public:
   RelaxedCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
@@ -118,9 +117,9 @@ inline constexpr int kLibraryCount = 10;
 /// that are not open yet.
 void set_library_paths(std::vector<std::string> folders);
 
-/// The dlopen handle of a library, opened at the first call. Searched in this order: BROADCLOTH_CUDA_PATH, what the process has loaded
-/// already, set_library_paths, CUDA_HOME and CUDA_PATH, the loader's own path, /usr/local/cuda*, nvidia-* wheels beside this library.
-/// Throws ErrorKind::Import naming the library and the command that installs it.
+/// The dlopen handle of a library, opened at the first call. Searched in this order: BROADCLOTH_CUDA_PATH, libraries that the process has
+/// loaded already, set_library_paths, CUDA_HOME and CUDA_PATH, the loader's own path, /usr/local/cuda*, nvidia-* wheels beside this
+/// library. Throws ErrorKind::Import naming the library and the command that installs it.
 void* library(Library which);
 
 /// A function of a library. Throws ErrorKind::Import when the library is too old to have it.
@@ -129,7 +128,7 @@ void* library_symbol(Library which, const char* name);
 /// The file that an opened library came from.
 std::string library_path(Library which);
 
-/// Every folder that may hold CUDA's libraries, best first: those that library() searches, whether they exist or not.
+/// The folders that library() searches, in order, whether they exist or not.
 std::vector<std::string> library_folders();
 
 /// NVRTC's, cuBLASLt's and cuFFT's functions, the library opened at the first call. Throw ErrorKind::Import.
@@ -141,10 +140,10 @@ struct LibraryStatus {
   std::string name;     ///< "libnvrtc"
   std::string path;     ///< the file; empty when not found
   std::string version;  ///< "13.0"; empty when not found
-  std::string error;    ///< what is wrong and the command that mends it; empty when all is well
+  std::string error;    ///< the problem and the command that fixes it; empty when there is none
 };
 
-/// What was found where, the driver first, for `python -m broadcloth doctor`. Opens every library; never throws.
+/// The status of every library, the driver first, for `python -m broadcloth doctor`. Opens every library; never throws.
 std::vector<LibraryStatus> cuda_library_status();
 
 }  // namespace bc::cuda

@@ -5,7 +5,6 @@
 namespace bc {
 
 using cuda::CUgraph;
-using cuda::CUgraphNode;
 using cuda::CUresult;
 using cuda::CUstream;
 using cuda::driver;
@@ -13,20 +12,6 @@ using cuda::driver_gone;
 using cuda::kSuccess;
 
 namespace {
-
-cuda::KernelNodeParams node_params(LoadedKernel& kernel, const Launch& launch, void** arguments) {
-  cuda::KernelNodeParams node{};
-  node.func = static_cast<CudaKernel&>(kernel).function(launch.entry);
-  node.gridDimX = launch.grid[0];
-  node.gridDimY = launch.grid[1];
-  node.gridDimZ = launch.grid[2];
-  node.blockDimX = launch.block[0];
-  node.blockDimY = launch.block[1];
-  node.blockDimZ = launch.block[2];
-  node.sharedMemBytes = launch.shared_bytes;
-  node.kernelParams = arguments;
-  return node;
-}
 
 class CapturedGraph final : public StreamGraph {
  public:
@@ -42,7 +27,7 @@ class CapturedGraph final : public StreamGraph {
 
 }  // namespace
 
-// Relaxed, so that the pool may allocate and kernels may be loaded meanwhile.
+// Relaxed mode, so that the pool may allocate and kernels may be loaded during the capture.
 void CudaBackend::begin_capture(Stream stream) {
   const auto current = make_current();
   BC_CHECK(stream.native, Runtime, "begin_capture: the default stream cannot be captured; use a Stream of its own");
@@ -66,7 +51,7 @@ CudaGraph CudaBackend::take_graph(Stream stream) {
 std::unique_ptr<StreamGraph> CudaBackend::end_capture(Stream stream) { return std::make_unique<CapturedGraph>(take_graph(stream)); }
 
 bool CudaBackend::capturing(Stream stream) {
-  // Another library may have begun the capture, so the driver is asked. The default stream cannot be captured.
+  // Another library may have begun the capture, so the driver must be queried. The default stream cannot be captured.
   if (!stream.native) return false;
   const auto current = make_current();
   int status = cuda::kCaptureStatusNone;
@@ -77,7 +62,7 @@ bool CudaBackend::capturing(Stream stream) {
 std::function<void()>* cuda::give_to_graph(CUstream stream, std::unique_ptr<std::function<void()>> call) {
   const DriverApi& api = driver();
   if (!api.cuStreamGetCaptureInfo || !api.cuUserObjectCreate || !api.cuGraphRetainUserObject) {
-    // Before CUDA 11.3 graphs own nothing: the function stays as long as the process.
+    // Before CUDA 11.3 a graph cannot own objects: the function is leaked.
     return call.release();
   }
   int status = kCaptureStatusNone;
@@ -93,11 +78,6 @@ std::function<void()>* cuda::give_to_graph(CUstream stream, std::unique_ptr<std:
   return owned;
 }
 
-CudaGraph::CudaGraph(CudaBackend& backend) : backend_(&backend) {
-  const auto current = backend.make_current();
-  BC_DRIVER(cuGraphCreate, &graph_, 0);
-}
-
 CudaGraph::~CudaGraph() {
   if (graph_ && !driver_gone()) driver().cuGraphDestroy(graph_);
 }
@@ -108,40 +88,6 @@ CudaGraph& CudaGraph::operator=(CudaGraph&& other) noexcept {
   std::swap(backend_, other.backend_);
   std::swap(graph_, other.graph_);
   return *this;
-}
-
-CudaGraph CudaGraph::capture(CudaBackend& backend, const std::function<void(Stream)>& record) {
-  // On a stream of its own: the default stream cannot be captured.
-  struct OwnStream {
-    CudaBackend& backend;
-    Stream stream;
-    ~OwnStream() { backend.destroy_stream(stream); }
-  } own{backend, backend.create_stream()};
-  backend.begin_capture(own.stream);
-  try {
-    record(own.stream);
-  } catch (...) {
-    const std::exception_ptr failed = std::current_exception();
-    try {
-      backend.take_graph(own.stream);
-    } catch (const Error&) {
-      // The first failure is the one to tell of.
-    }
-    std::rethrow_exception(failed);
-  }
-  return backend.take_graph(own.stream);
-}
-
-CUgraphNode CudaGraph::add_launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes,
-                                  std::span<const CUgraphNode> after) {
-  const auto current = backend_->make_current();
-  backend_->prepare(kernel, launch);
-  CudaBackend::ParamsRoom room;
-  void* arguments[] = {const_cast<void*>(backend_->whole_params(kernel, launch.entry, params, params_bytes, room))};
-  cuda::KernelNodeParams node = node_params(kernel, launch, arguments);
-  CUgraphNode added = nullptr;
-  BC_DRIVER(cuGraphAddKernelNode, &added, graph_, after.data(), after.size(), &node);
-  return added;
 }
 
 size_t CudaGraph::node_count() const {
@@ -176,24 +122,6 @@ void CudaGraphExec::launch(Stream stream) {
 void CudaGraphExec::upload(Stream stream) {
   const auto current = backend_->make_current();
   BC_DRIVER(cuGraphUpload, exec_, static_cast<CUstream>(stream.native));
-}
-
-void CudaGraphExec::set_launch(CUgraphNode node, LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes) {
-  const auto current = backend_->make_current();
-  backend_->prepare(kernel, launch);
-  CudaBackend::ParamsRoom room;
-  void* arguments[] = {const_cast<void*>(backend_->whole_params(kernel, launch.entry, params, params_bytes, room))};
-  cuda::KernelNodeParams changed = node_params(kernel, launch, arguments);
-  BC_DRIVER(cuGraphExecKernelNodeSetParams, exec_, node, &changed);
-}
-
-bool CudaGraphExec::update(const CudaGraph& graph) {
-  const auto current = backend_->make_current();
-  cuda::CUgraphExecUpdateResultInfo info{};
-  CUresult result = driver().cuGraphExecUpdate(exec_, graph.graph_, &info);
-  if (result == cuda::kErrorGraphExecUpdateFailure) return false;
-  cuda::check(result, "cuGraphExecUpdate");
-  return true;
 }
 
 }  // namespace bc

@@ -7,24 +7,16 @@
 
 namespace bc {
 
-/// A CUDA graph under construction: captured from a stream, or built node by node.
+/// A CUDA graph that was captured from a stream.
 class CudaGraph {
  public:
-  explicit CudaGraph(CudaBackend& backend);
   ~CudaGraph();
   CudaGraph(CudaGraph&& other) noexcept;
   CudaGraph& operator=(CudaGraph&& other) noexcept;
 
-  /// The work that `record` queues on the stream it is given (launches, fills, device-to-device copies). An exception of `record` ends the
-  /// capture and is passed on. Copies from and to pageable memory cannot be captured.
-  static CudaGraph capture(CudaBackend& backend, const std::function<void(Stream)>& record);
-
-  /// Takes over what a stream's capture gave.
+  /// Takes ownership of a graph that a capture returned.
   static CudaGraph adopt(CudaBackend& backend, cuda::CUgraph graph) { return {backend, graph}; }
 
-  /// One launch after the nodes `after`. The parameters are copied.
-  cuda::CUgraphNode add_launch(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes,
-                               std::span<const cuda::CUgraphNode> after);
   size_t node_count() const;
   cuda::CUgraph get() const { return graph_; }
 
@@ -37,8 +29,8 @@ class CudaGraph {
 
 namespace cuda {
 
-/// Makes the graph that a stream is being captured into the owner of a function of the host: it ends with the last of the graph and of what
-/// is made of it.
+/// Makes the graph of a stream's capture the owner of a host function: the function is destroyed with the last of the graph, its clones and
+/// its executable graphs.
 std::function<void()>* give_to_graph(CUstream stream, std::unique_ptr<std::function<void()>> call);
 
 }  // namespace cuda
@@ -52,12 +44,8 @@ class CudaGraphExec {
   CudaGraphExec& operator=(CudaGraphExec&& other) noexcept;
 
   void launch(Stream stream);
-  /// Moves the graph's memory to the device before the first launch.
+  /// Uploads the graph to the device before the first launch.
   void upload(Stream stream);
-  /// Other parameters (and grid) of a node from the next launch on. The kernel must be the node's own.
-  void set_launch(cuda::CUgraphNode node, LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes);
-  /// Takes over all parameters of a graph of the same shape; false when the shapes differ (instantiate again then).
-  bool update(const CudaGraph& graph);
 
  private:
   CudaBackend* backend_;

@@ -18,8 +18,8 @@
 
 namespace bc::cuda {
 
-// Written by hand, so that it needs no NVRTC: a process that only reads scalars compiles nothing, and the driver translates so few lines
-// at once. One thread per 4-byte word; a word at an odd address or the last, partial one is put together from bytes.
+// Hand-written PTX needs no NVRTC: a process that only reads scalars compiles nothing, and the driver translates these few lines at once.
+// One thread per 4-byte word; an unaligned word and a partial last word are assembled from bytes.
 const char* const kReadKernelPtx = R"(
 .version 6.3
 .target sm_50
@@ -83,9 +83,9 @@ struct CopyThreads::Shared {
   std::condition_variable wake;
   std::condition_variable done;
   const std::function<void(int)>* work = nullptr;
-  int next = 0;     // the next index to hand out
-  int count = 0;    // indices of the present job
-  int running = 0;  // handed out and not returned
+  int next = 0;     // the next index to start
+  int count = 0;    // number of indices of the current job
+  int running = 0;  // started and not finished
   int threads = 0;
   bool stop = false;
 
@@ -133,7 +133,7 @@ void CopyThreads::run(int count, const std::function<void(int)>& work) {
   s.wake.notify_all();
   work(0);
   std::unique_lock lock(s.mutex);
-  // What no thread has begun yet is left out: the lanes share their chunks, and the caller has just found that none is left.
+  // Indices that no thread has started are skipped: the lanes share one list of chunks, and the caller has found it empty.
   s.count = s.next;
   s.done.wait(lock, [&] { return s.running == 0; });
   s.work = nullptr;
@@ -181,10 +181,10 @@ namespace {
 
 constexpr size_t kMaxChunk = 2 << 20;
 constexpr size_t kMinChunk = 256 << 10;
-constexpr size_t kKeepInCache = 16 << 20;  // results up to here stay in the host's caches: the caller reads them next
+constexpr size_t kKeepInCache = 16 << 20;  // results up to this size are written to the host's caches, because the caller reads them next
 constexpr auto kSpin = std::chrono::microseconds(50);
 
-/// BROADCLOTH_COPY_THREADS, else half the cores, at most 8: the bus is the limit before the memory is.
+/// BROADCLOTH_COPY_THREADS, else half the cores, at most 8: the bus is saturated before the memory.
 int copy_thread_count() {
   if (const char* text = std::getenv("BROADCLOTH_COPY_THREADS"))
     if (int wanted = std::atoi(text); wanted > 0) return std::min(wanted, 64);
@@ -192,7 +192,8 @@ int copy_thread_count() {
   return std::clamp(cores / 2, 1, 8);
 }
 
-/// Makes the pages of fresh memory present in one call a chunk, which costs less than a fault a page and runs while the bus works.
+/// Populates the pages of new memory with one call for each chunk, which costs less than a page fault for each page and overlaps with
+/// transfers.
 void populate(char* begin, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   constexpr int kPopulateWrite = MADV_POPULATE_WRITE;
@@ -214,7 +215,7 @@ bool captured(CUstream stream) {
   return is_capture_error(result) || (result == kSuccess && status != kCaptureStatusNone);
 }
 
-/// The driver forbids work on the default stream while a stream that waits for it is captured, and would end that capture.
+/// While a stream that waits for the default stream is captured, work on the default stream would invalidate that capture; raises instead.
 void check_default_stream(CUstream stream) {
   BC_CHECK(stream || !captured(stream), Runtime,
            "copy: the default stream cannot be used while a stream that waits for it is captured; make that one with non_blocking=True");
@@ -269,15 +270,15 @@ void HostCopy::open_ring() {
   ring_ = static_cast<char*>(memory);
 }
 
-/// Marks where the segment's copies end. An event that is recorded while the stream is captured would be the graph's, which nobody can
-/// wait for: then the segment stays open until the capture has ended.
+/// Records the event after a segment's copies. During a capture of the stream, the event would belong to the graph and could not be waited
+/// for; then the segment stays open until the capture ends.
 void HostCopy::close(Segment& segment) {
   if (!segment.used || segment.recorded || captured(segment.stream)) return;
   BC_DRIVER(cuEventRecord, segment.event, segment.stream);
   segment.recorded = true;
 }
 
-/// Goes to the next segment whose copies have ended or can be waited for; false when there is none.
+/// Moves to the next segment whose copies have ended or can be waited for; false if there is none.
 bool HostCopy::next_segment() {
   close(segments_[segment_]);
   for (int k = 1; k <= kSegments; ++k) {
@@ -306,7 +307,7 @@ bool HostCopy::upload_small(CUdeviceptr dst, const void* src, size_t bytes, CUst
   BC_DRIVER(cuMemcpyHtoDAsync, dst, place, bytes, stream);
   segment.used += (bytes + 63) & ~size_t{63};
   if (!lasting) {
-    // The stream is somebody else's and may be destroyed at any time, so its event is recorded now.
+    // Another library owns the stream and may destroy it at any time, so the event is recorded now.
     BC_DRIVER(cuEventRecord, segment.event, stream);
     segment.recorded = true;
   }
@@ -324,7 +325,7 @@ void HostCopy::forget(CUstream stream) {
 bool HostCopy::open_read_slots() {
   std::call_once(slots_once_, [this] {
     const RelaxedCapture relaxed;
-    // Fails where the driver's PTX compiler is not installed (libnvidia-ptxjitcompiler) or is switched off; the copy engine serves then.
+    // Fails if the driver's PTX compiler is not installed (libnvidia-ptxjitcompiler) or is switched off; then the copy engine is used.
     if (driver().cuModuleLoadDataEx(&read_module_, kReadKernelPtx, 0, nullptr, nullptr) != kSuccess) {
       read_module_ = nullptr;
       return;
@@ -343,7 +344,7 @@ void HostCopy::leave_read(CUstream stream, std::function<void()> reuse) {
   LeftRead left{nullptr, std::move(reuse)};
   const RelaxedCapture relaxed;
   const DriverApi& api = driver();
-  // Where no event can be had the memory stays taken.
+  // If no event can be created, the memory is never reused.
   if (api.cuEventCreate(&left.event, kEventDisableTiming) != kSuccess || api.cuEventRecord(left.event, stream) != kSuccess) return;
   const std::lock_guard lock(reads_mutex_);
   left_reads_.push_back(std::move(left));
@@ -373,7 +374,7 @@ void HostCopy::reclaim_reads() {
 void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
   if (!open_read_slots()) return read_by_copy(dst, src, bytes, stream);
   reclaim_reads();
-  // Takes the lowest free slot; with all 64 in use the copy engine serves.
+  // Takes the lowest free slot; if all 64 are in use, the copy engine is used.
   uint64_t free = free_slots_.load(std::memory_order_relaxed);
   do {
     if (free == 0) return read_by_copy(dst, src, bytes, stream);
@@ -410,7 +411,7 @@ void HostCopy::read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream
     if (++spins % 64 == 0 && std::chrono::steady_clock::now() > deadline) break;
   }
   if (word < words) {
-    // Work queued before takes longer, or has failed: the driver waits better, and tells what went wrong.
+    // Earlier work takes longer, or has failed: the driver waits more efficiently, and returns the error.
     try {
       check(synchronize_stream(stream), "cuStreamSynchronize");
     } catch (const Interrupted&) {
@@ -498,7 +499,7 @@ size_t chunk_bytes(size_t bytes, int lanes) {
   return std::clamp(even, kMinChunk, kMaxChunk);
 }
 
-/// Lanes' buffers have one of two sizes, so that they are allocated at most twice.
+/// Buffers have one of two sizes, so that each is allocated at most twice.
 size_t buffer_bytes(size_t chunk) { return chunk <= kMinChunk ? kMinChunk : kMaxChunk; }
 
 }  // namespace
@@ -546,7 +547,7 @@ void HostCopy::upload_large(CUdeviceptr dst, const char* src, size_t bytes, CUst
 }
 
 void HostCopy::download_large(char* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
-  // Work queued before is waited for by one thread; the lanes' waits are then short.
+  // One thread waits for earlier work first, so that the lanes' waits are short.
   check(synchronize_stream(stream), "cuStreamSynchronize");
   std::lock_guard lock(lanes_mutex_);
   const size_t chunk = chunk_bytes(bytes, threads_.most());

@@ -20,11 +20,11 @@ class CopyThreads {
   CopyThreads(const CopyThreads&) = delete;
   CopyThreads& operator=(const CopyThreads&) = delete;
 
-  /// How many may run at once, the caller counted in.
+  /// The maximum number of threads that run at once, including the caller.
   int most() const { return most_; }
-  /// Calls work(0) in the caller's thread and work(1) … work(count - 1) each in one of its own; returns when all that began have returned.
-  /// Those that no thread has begun when work(0) returns are left out, so the works must share their load. `work` must not throw. One
-  /// caller at a time.
+  /// Calls work(0) in the caller's thread and work(1) … work(count - 1) each in another thread; returns when all calls that began have
+  /// returned. Calls that have not begun when work(0) returns are skipped, so the calls must share one load. `work` must not throw. Only
+  /// one caller at a time.
   void run(int count, const std::function<void(int)>& work);
 
  private:
@@ -33,7 +33,7 @@ class CopyThreads {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Copies with stores that leave the caches alone; for blocks that nobody reads soon. Any alignment.
+/// Copies with non-temporal stores, for blocks that are not read soon. Any alignment.
 void copy_streaming(void* dst, const void* src, size_t bytes);
 
 /// Copies between pageable host memory and one device.
@@ -41,55 +41,55 @@ void copy_streaming(void* dst, const void* src, size_t bytes);
 /// A plain copy of pageable memory makes the driver stage it in one thread (5-9 GB/s seen on an H200 host). Here several threads each own a
 /// pair of pinned buffers: while one buffer is on the bus, the other is filled or emptied, so the bus is the limit.
 ///
-/// Small uploads go through a pinned ring and never wait for the device. Small reads, a scalar that Python looks at, avoid the copy
-/// engine and its hand-over from the compute engine (CudaFigures in the tests times both): a kernel of one warp writes each 4-byte
-/// word together with a 4-byte ticket into mapped host memory, as one 8-byte store, and the host polls the tickets. No fence is needed,
-/// since an 8-byte store arrives whole.
+/// Small uploads go through a pinned ring and never wait for the device. Small reads, such as a scalar for Python, avoid the copy engine
+/// and its synchronisation with the compute engine (CudaFigures in the tests times both): a kernel of one warp writes each 4-byte word
+/// together with a 4-byte ticket into mapped host memory, as one 8-byte store, and the host polls the tickets. No fence is needed, since an
+/// 8-byte store arrives whole.
 class HostCopy {
  public:
-  static constexpr size_t kSmallUpload = 64 << 10;  ///< up to here through the ring
-  static constexpr size_t kSmallRead = 4 << 10;     ///< up to here by the read kernel
+  static constexpr size_t kSmallUpload = 64 << 10;  ///< uploads up to this size use the ring
+  static constexpr size_t kSmallRead = 4 << 10;     ///< reads up to this size use the read kernel
 
   explicit HostCopy(CUcontext context);
   ~HostCopy();
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
 
-  /// The context must be current, and the stream not be captured. Returns when `src` may be reused; the device has the bytes in the
-  /// stream's order. `lasting`: the stream cannot be destroyed without forget(stream).
+  /// The context must be current, and the stream not be captured. Returns when `src` may be reused; the device gets the bytes in the
+  /// stream's order. `lasting`: the stream cannot be destroyed without a call of forget(stream).
   void upload(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream, bool lasting);
   /// Returns when the bytes are in `dst`.
   void download(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
-  /// The stream is about to be destroyed.
+  /// Must be called before a stream is destroyed.
   void forget(CUstream stream);
 
-  /// The two ways for small reads, for tests and measurements. Without the driver's PTX compiler the first is the second.
+  /// The two methods for small reads, for tests and measurements. Without the driver's PTX compiler read_by_kernel() calls read_by_copy().
   void read_by_kernel(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
   void read_by_copy(void* dst, CUdeviceptr src, size_t bytes, CUstream stream);
 
  private:
   struct Segment {
     CUevent event = nullptr;
-    CUstream stream = nullptr;  // of its copies: a segment holds those of one stream, so that one event tells when it is free again
+    CUstream stream = nullptr;  // a segment holds copies of one stream only, so that one event tells when it is free
     size_t used = 0;
-    bool recorded = false;  // the event marks all of them
+    bool recorded = false;  // the event marks all of its copies
   };
   struct Buffer {
     char* data = nullptr;
     CUevent event = nullptr;
-    bool busy = false;  // the event's copy out of it may still run
+    bool busy = false;  // the copy that the event marks may still read the buffer
   };
   struct Lane {
     Buffer buffers[2];
     size_t bytes = 0;
   };
 
-  /// What an interrupted read has left to the device, which still writes there.
+  /// The memory of an interrupted read, to which the device still writes.
   struct LeftRead {
-    CUevent event = nullptr;      // after which it is free
-    std::function<void()> reuse;  // makes it free
+    CUevent event = nullptr;      // after this event the memory is free
+    std::function<void()> reuse;  // frees the memory for reuse
   };
-  /// Leaves a read that was queued to the device: `reuse` is called by a later read, when the device has done it.
+  /// Abandons a queued read: a later read calls `reuse` after the device has executed it.
   void leave_read(CUstream stream, std::function<void()> reuse);
   void reclaim_reads();
   char* take_staging();
@@ -115,12 +115,12 @@ class HostCopy {
   std::array<Segment, kSegments> segments_;
   int segment_ = 0;
 
-  std::mutex lanes_mutex_;  // one large copy at a time
+  std::mutex lanes_mutex_;  // held by the one large copy that runs
   CopyThreads threads_;
   std::vector<Lane> lanes_;
 
   std::mutex reads_mutex_;
-  std::vector<char*> staging_;  // free ones, for reads by the copy engine
+  std::vector<char*> staging_;  // free staging buffers for reads by the copy engine
   std::vector<LeftRead> left_reads_;
   std::atomic<bool> reads_left_{false};
 

@@ -25,7 +25,7 @@ void register_bodies() {
   register_kernel_bodies(DeviceType::cuda);
   add<MatmulExtra, LinalgExtra, FftExtra, SparseExtra>(DeviceType::cuda);
   register_fft_plans();
-  // cuSOLVER reduces one matrix to its singular values in steps that leave the device idle, and has a routine for stacks of at most 32.
+  // cuSOLVER's svd of one matrix leaves the device mostly idle, and its batched routine supports matrices up to 32 x 32.
   register_linalg_traits(DeviceType::cuda, {.svd_by_eigh_from = 33});
 }
 

@@ -10,10 +10,10 @@ namespace bc::cuda {
 
 /// Registers all of them.
 void register_bodies();
-/// Registers those that launch kernels of their own only. On the CPU the kernels run as programs of CUDA C++, and on null devices they are
-/// written down: tests check them so without a GPU.
+/// Registers the bodies that launch only their own kernels. On the CPU these kernels run as CUDA C++ programs, and null devices record
+/// their launches, so that tests can check them without a GPU.
 void register_kernel_bodies(DeviceType type);
-/// Tells where the plans of transforms are; a part of it.
+/// Registers the cache of FFT plans; called by register_bodies().
 void register_fft_plans();
 
 void run(const MatmulExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output);

@@ -1,5 +1,5 @@
-// Fourier transforms on CUDA, by cuFFT: at most three trailing axes, no scaling, the exponent's sign as cuFFT has it (ops/fft.cpp makes all
-// others of these).
+// Fourier transforms on CUDA, by cuFFT: at most three trailing axes, no scaling, and cuFFT's sign of the exponent (ops/fft.cpp builds all
+// other transforms from these).
 #include <algorithm>
 #include <array>
 #include <list>
@@ -44,10 +44,10 @@ void check_fft(int result, const char* call) {
 
 constexpr int kMostAxes = 3;
 
-/// All that a plan depends on.
+/// Everything on which a plan depends.
 struct Key {
   int rank = 0, type = 0;
-  std::array<long long, kMostAxes> points{};    ///< of each axis
+  std::array<long long, kMostAxes> points{};    ///< points of each axis
   std::array<long long, kMostAxes> embedded{};  ///< the input's extents in memory; the first is not read
   long long stride = 1, distance = 1;           ///< between the input's elements along the last axis, and between its batches
   long long batch = 1;
@@ -66,13 +66,13 @@ struct KeyHash {
 bool halves_input(int type) { return type == kFftC2R || type == kFftZ2D; }
 bool halves_output(int type) { return type == kFftR2C || type == kFftD2Z; }
 
-/// A plan of cuFFT. It has no memory of its own for intermediate results; that is given to each run.
+/// A plan of cuFFT without memory for intermediate results, which each run provides.
 struct Plan {
   cufftHandle handle = 0;
   size_t work_bytes = 0;
 };
 
-/// cuFFT on one device: its plans, those first that were used last. Held by the backend.
+/// cuFFT's state on one device: its plans, most recently used first. Owned by the backend.
 class FftState final : public FftPlanCache {
  public:
   explicit FftState(CudaBackend& backend) : backend_(backend) {}
@@ -80,10 +80,10 @@ class FftState final : public FftPlanCache {
     for (const auto& [key, plan] : order_) unless_gone([&handle = plan.handle] { cufft().cufftDestroy(handle); });
   }
 
-  /// Plans change while they run (their stream and memory are set), so whoever uses one holds this.
+  /// A run sets a plan's stream and memory, so a thread must hold this mutex while it uses a plan.
   std::mutex& mutex() { return mutex_; }
 
-  /// The plan for a problem; `mutex` is held.
+  /// The plan for a problem. Called with mutex() held.
   const Plan& plan(const Key& key) {
     if (const auto at = places_.find(key); at != places_.end()) {
       if (at->second != order_.begin()) order_.splice(order_.begin(), order_, at->second);
@@ -92,7 +92,7 @@ class FftState final : public FftPlanCache {
     const Plan made = make(key);
     order_.push_front({key, made});
     places_[key] = order_.begin();
-    shrink(std::max<size_t>(most_plans_, 1));  // the one that is used now stays
+    shrink(std::max<size_t>(most_plans_, 1));  // keeps the plan that is used now
     return order_.front().second;
   }
 
@@ -114,7 +114,7 @@ class FftState final : public FftPlanCache {
  private:
   void shrink(size_t most) {
     while (order_.size() > most) {
-      // What was queued may still use it.
+      // Queued work may still use the plan.
       backend_.release_after_work([handle = order_.back().second.handle] { cufft().cufftDestroy(handle); });
       places_.erase(order_.back().first);
       order_.pop_back();
@@ -123,12 +123,12 @@ class FftState final : public FftPlanCache {
 
   static Plan make(Key key) {
     const CufftApi& api = cufft();
-    const RelaxedCapture relaxed;  // tables of factors are put into the device's memory
+    const RelaxedCapture relaxed;  // cuFFT allocates tables of factors on the device
     Plan p;
     check_fft(api.cufftCreate(&p.handle), "cufftCreate");
     try {
       check_fft(api.cufftSetAutoAllocation(p.handle, 0), "cufftSetAutoAllocation");
-      // The result lies without gaps.
+      // The result is contiguous.
       std::array<long long, kMostAxes> out = key.points;
       if (halves_output(key.type)) out[key.rank - 1] = key.points[key.rank - 1] / 2 + 1;
       long long out_distance = 1;
@@ -164,14 +164,14 @@ int type_of(FftKind kind, bool wide) {
   }
 }
 
-/// Describes the input's last `rank` axes as cuFFT's advanced layout does; false where it cannot be described so.
+/// Describes the input's last `rank` axes in cuFFT's advanced layout; false if that is impossible.
 bool describe_input(const Layout& in, int rank, Key* key) {
   const int nd = in.ndim(), lead = nd - rank;
   long long step = in.strides[nd - 1];
   if (in.shape[nd - 1] == 1) step = 1;
   if (step <= 0) return false;
   key->stride = step;
-  long long below = step, extent = in.shape[nd - 1];  // the stride and the extent of the axis behind
+  long long below = step, extent = in.shape[nd - 1];  // the stride and the extent of the next inner axis
   for (int i = rank - 1; i > 0; --i) {
     const int d = lead + i - 1;
     const long long stride = in.shape[d] == 1 ? below * extent : in.strides[d];
@@ -197,7 +197,7 @@ void execute(int type, cufftHandle plan, void* in, void* out, bool forward) {
   }
 }
 
-// More calls of one plan than this take longer than a copy of the input whose batches one call walks.
+// More calls of one plan than this take longer than copying the input so that one call handles all batches.
 constexpr int64_t kMostCalls = 8;
 
 }  // namespace
@@ -221,7 +221,7 @@ void run(const FftExtra& op, Device device, Stream stream, std::span<const View>
   key.type = type_of(op.transform, wide);
   for (int i = 0; i < rank; ++i) key.points[i] = (halves_input(key.type) ? output : inputs[0]).layout.shape[lead + i];
 
-  // Batches that one call walks, and the others.
+  // Splits the batch axes into those that one call handles and those that need separate calls.
   Layout in = inputs[0].layout;
   const char* data = first(inputs[0]);
   Dims outer, outer_strides;
@@ -235,7 +235,7 @@ void run(const FftExtra& op, Device device, Stream stream, std::span<const View>
     if (!outer.empty()) outer.resize(outer.size() - 1), outer_strides.resize(outer.size());
   };
   batches();
-  // Transforms to real numbers destroy their input, and cuFFT expects each call's pairs of real numbers to be aligned as complex ones.
+  // Transforms to real numbers overwrite their input, and cuFFT expects real input to be aligned like complex numbers.
   const int64_t alignment = wide ? 16 : 8, in_bytes = itemsize(inputs[0].dtype);
   bool aligned = reinterpret_cast<uintptr_t>(data) % alignment == 0;
   for (const int64_t stride : outer_strides) aligned = aligned && stride * in_bytes % alignment == 0;

@@ -1,4 +1,4 @@
-// What several library bodies share: launching, packing, and the scan of one line of numbers.
+// Functions that several library bodies share: launching, packing, and the scan of one line of numbers.
 #include "backends/cuda/library_kernels.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace bc::cuda {
 namespace {
 
-// The offsets of a linear index under K stride lists over N axes: the shape lies in w[0, N), list k in w[(k + 1) * N, (k + 2) * N).
+// The offsets of a linear index under K stride lists over N axes: the shape is w[0, N), list k is w[(k + 1) * N, (k + 2) * N).
 constexpr const char* kPrelude = R"(
 template <class T> BC_INLINE T word_as(const i64* word) { return reinterpret_cast<T>(*word); }
 template <int N, int K> BC_INLINE void offsets(i64 linear, const i64* w, i64* o) {
@@ -30,7 +30,7 @@ template <int N, int K> BC_INLINE void offsets(i64 linear, const i64* w, i64* o)
 }
 )";
 
-/// As a program of CUDA C++, which the CPU runs too: so tests check the kernels' text without a GPU.
+/// Runs a kernel as a CUDA C++ program on the CPU, so that tests can check the kernels without a GPU.
 void run_on_cpu(const KernelSource& source, int64_t blocks, const Words& words) {
   ProgramSource program;
   program.text = source.text;
@@ -64,7 +64,8 @@ void Queue::run(std::string_view name, std::string_view variant, const std::stri
   const Hash128 key = Hasher(0x6c696272617279).add(name).add(variant).add(static_cast<uint64_t>(n)).finish();
   const bool captured = tape(device_).capture() != nullptr;
   LoadedKernel& kernel = kernel_cache_get(b, key, print, config().background_compile && !captured);
-  // What is launched again may be launched often; a graph launches what it was captured with.
+  // A second launch means that the kernel may run often, so its optimized code is requested. A graph keeps the code that was captured, so a
+  // capture waits for it.
   if (kernel.quick.load(std::memory_order_acquire) && (kernel.launched.exchange(true, std::memory_order_relaxed) || captured))
     kernel_cache_improve(kernel, captured || !config().background_compile);
   Launch launch;

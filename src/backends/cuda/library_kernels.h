@@ -7,7 +7,7 @@
 #include "codegen/kernel_cache.h"
 #include "graph/node.h"
 
-/// How the library bodies of this folder write and launch their kernels.
+/// Helpers with which the library bodies of this folder write and launch their kernels.
 namespace bc::cuda {
 
 inline constexpr int kThreads = 256;
@@ -20,7 +20,7 @@ class Words {
     words_.push_back(v);
     return static_cast<int>(words_.size()) - 1;
   }
-  /// The shape and then each stride list, as `offsets<N, K>` of the text reads them.
+  /// Adds the shape and then each stride list, as `offsets<N, K>` in the kernel's text reads them.
   int walk(const Dims& shape, std::initializer_list<const Dims*> strides) {
     const int at = static_cast<int>(words_.size());
     words_.insert(words_.end(), shape.begin(), shape.end());
@@ -33,13 +33,14 @@ class Words {
   std::vector<int64_t> words_;
 };
 
-/// One device's queue, as the bodies use it.
+/// A stream of a device, with the launch functions that the bodies use.
 class Queue {
  public:
   Queue(Device device, Stream stream) : device_(device), stream_(stream) {}
 
-  /// Launches blocks of kThreads threads. `body` is the text of the kernel's function; `head` goes before it. Both may only depend on
-  /// `name` and `variant`, which make the key. `resident`: how many blocks a multiprocessor is to hold, which bounds the registers; 0: any.
+  /// Launches blocks of kThreads threads. `body` is the text of the kernel's function; `head` goes before it. Both texts may depend only on
+  /// `name` and `variant`, which form the kernel's key. `resident`: the number of blocks that must fit on a multiprocessor, which limits
+  /// the registers; 0: no limit.
   void run(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t blocks,
            const Words& words, int resident = 0);
   void run_for(std::string_view name, std::string_view variant, const std::string& head, const std::string& body, int64_t threads,
@@ -58,10 +59,10 @@ class Queue {
 /// The address of a view's first element.
 inline char* first(const View& v) { return static_cast<char*>(v.ptr) + v.layout.offset * itemsize(v.dtype); }
 
-/// A type of the device library that has an element's size, for what only moves elements.
+/// A type of the device library with the size of an element, for kernels that only move elements.
 const char* carrier(DType t);
 
-/// A copy of a view, C-contiguous.
+/// Copies a view to C-contiguous memory.
 Ref<Buffer> packed(Queue& queue, const View& v);
 
 /// data[i] = data[0] + … + data[i], int64, in place.

@@ -1,5 +1,5 @@
-// Linear algebra on CUDA: stacks of matrices are packed column by column and go to cuSOLVER and cuBLAS, in one call where these have one
-// for a whole stack, else one by one. Everything is queued; `info` stays on the device.
+// Linear algebra on CUDA: stacks of matrices are packed in column-major order and passed to cuSOLVER and cuBLAS: in one call where a
+// batched routine exists, else one by one. Everything is queued; `info` stays on the device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +21,12 @@ constexpr int kLeft = 0;
 constexpr int kUnit = 1, kNonUnit = 0;
 constexpr int kVectors = 1, kNoVectors = 0;
 
-/// The library's one call for a stack of n x n matrices is for small ones: each is one block's work.
+/// The batched routines are for matrices up to this size: one block handles each matrix.
 constexpr int64_t kBatchedSize = 256;
-/// gesvdjBatched takes no larger ones.
+/// gesvdjBatched supports no larger matrices.
 constexpr int64_t kJacobiSize = 32;
 
-/// Which elements of a matrix are kept; the others become zero.
+/// The elements of a matrix that are kept; the others become zero.
 enum class Keep { all, lower, upper };
 
 const char* type_name(DType t) {
@@ -46,7 +46,7 @@ int size_of(int64_t extent) {
 }
 int leading(int64_t rows) { return std::max(size_of(rows), 1); }
 
-/// Matrices that lie column by column, one behind the other.
+/// A contiguous stack of column-major matrices.
 struct Columns {
   Ref<Buffer> held;
   DType dtype;
@@ -95,7 +95,7 @@ class Stack {
     const int at = op.batch.size() + axis;
     return at < shape.size() ? shape[at] : 1;
   }
-  /// A copy of input k that routines may destroy.
+  /// A copy of input k that routines may overwrite.
   Columns columns_of(size_t k) { return {packed(queue, transposed_view(k)), op.dtype, extent(k, 0), extent(k, 1)}; }
   /// The transposes of input k.
   Columns transposes_of(size_t k) { return {packed(queue, inputs_[k]), op.dtype, extent(k, 1), extent(k, 0)}; }
@@ -122,15 +122,15 @@ class Stack {
   }
   void zero_info() { zero(info(), count * static_cast<int64_t>(sizeof(int))); }
 
-  /// Writes the first rows and columns of matrices to a part, whose matrices lie row by row.
+  /// Writes the first rows and columns of column-major matrices to a part, whose matrices are row-major.
   void place(size_t k, const Columns& from, int64_t rows, int64_t columns, Keep keep = Keep::all) {
     write(part(k), from, rows, columns, 1, from.rows, keep, false, false);
   }
-  /// The conjugate transposes of the first columns.
+  /// Writes the conjugate transposes of the first columns.
   void place_daggers(size_t k, const Columns& from, int64_t rows, int64_t columns) {
     write(part(k), from, rows, columns, from.rows, 1, Keep::all, true, false);
   }
-  /// As place(); matrices whose `info` is not zero become NaN.
+  /// Like place(), but matrices whose `info` is not zero become NaN.
   void place_if_done(size_t k, const Columns& from, int64_t rows, int64_t columns) {
     write(part(k), from, rows, columns, 1, from.rows, Keep::all, false, true);
   }
@@ -168,7 +168,7 @@ if (e < p.w[3]) word_as<i64*>(p.w)[e] = p.w[1] + e * p.w[2];)",
   CudaBackend& backend;
 
  private:
-  const CurrentContext current_;  // before what calls libraries
+  const CurrentContext current_;  // declared before the members that call libraries
 
  public:
   Solver& solver;
@@ -180,7 +180,7 @@ if (e < p.w[3]) word_as<i64*>(p.w)[e] = p.w[1] + e * p.w[2];)",
  public:
   const int64_t count;
   const int type, data_type, real_data_type;
-  int64_t m, n;  ///< of input 0
+  int64_t m, n;  ///< extents of input 0
 
  private:
   View transposed_view(size_t k) const {
@@ -217,18 +217,19 @@ const i64 j = e % p.w[4], i = e / p.w[4] % p.w[3], b = e / p.w[4] / p.w[3];
 
 // ---- LU -----------------------------------------------------------------------------------------------------------------------------
 
-/// Row exchanges from 1 on: int32 for what was factorized as a stack, else int64.
+/// Row exchanges, numbered from 1: int32 if a batched routine factorized the stack, else int64.
 struct Pivots {
   Ref<Buffer> held;
   bool wide;
-  int64_t least;  ///< of each matrix
+  int64_t least;  ///< pivots of each matrix
 
   int64_t* wide_at(int64_t i) const { return static_cast<int64_t*>(held->ptr) + i * least; }
 };
 
 bool as_stack(const Stack& s, int64_t size) { return s.count > 1 && size <= kBatchedSize; }
 
-/// Which matrices have a NaN, on the device: one int32 for each. cuSOLVER's LU can lose one (the determinant of [[nan, 1], [1, 2]] is -1).
+/// For each matrix an int32 on the device that tells whether it contains a NaN. cuSOLVER's LU can lose a NaN (it gives -1 as the
+/// determinant of [[nan, 1], [1, 2]]).
 Ref<Buffer> find_nan(Stack& s, const Columns& a) {
   const Ref<Buffer> found = s.queue.scratch(std::max<int64_t>(s.count, 1) * static_cast<int64_t>(sizeof(int)));
   s.zero(found->ptr, s.count * static_cast<int64_t>(sizeof(int)));
@@ -249,7 +250,7 @@ if (!(v == v)) word_as<i32*>(p.w)[e / p.w[2]] = 1;)",
   return found;
 }
 
-/// Makes the factors of the matrices that were found NaN throughout, and tells no failure of them, as LAPACK's elimination does.
+/// Fills the factors of matrices with NaN (find_nan) with NaN and sets their `info` to 0, as LAPACK's elimination would.
 void spread_nan(Stack& s, const Columns& a, const Ref<Buffer>& found) {
   const char* real = type_name(real_type(s.op.dtype));
   const int64_t each = a.matrix_bytes() / itemsize(real_type(s.op.dtype));
@@ -300,7 +301,7 @@ void solve_factorized(Stack& s, const Columns& a, const Pivots& pivots, const Co
   if (b.columns == 0) return;
   if (!pivots.wide) {
     const Ref<Buffer> left = s.addresses(a), right = s.addresses(b);
-    int wrong = 0;  // about the arguments, on the host
+    int wrong = 0;  // error about the arguments, on the host
     BC_CUBLAS(getrsBatched[s.type], s.solver.blas, transposed, size_of(a.rows), size_of(b.columns),
               static_cast<const void* const*>(left->ptr), a.ld(), static_cast<const int*>(pivots.held->ptr),
               static_cast<void* const*>(right->ptr), b.ld(), &wrong, size_of(s.count));
@@ -326,7 +327,7 @@ void inverse(Stack& s) {
   s.place_if_done(0, x, s.n, s.n);
 }
 
-/// One block multiplies and adds up what lies on the diagonal of a matrix, in a fixed order.
+/// One block reduces the diagonal of each matrix's factors in a fixed order.
 void determinant(Stack& s) {
   const Columns a = s.columns_of(0);
   Pivots pivots{{}, true, 0};
@@ -418,7 +419,7 @@ void triangular_solve(Stack& s) {
   const Columns a = s.columns_of(0), b = s.columns_of(1);
   s.zero_info();
   if (!s.op.unit_diagonal) {
-    // The number of the first zero on the diagonal, as LAPACK tells it.
+    // Sets `info` to the number of the first zero on the diagonal, as LAPACK does.
     Words w;
     w.pointer(s.info());
     w.pointer(a.held->ptr);
@@ -488,7 +489,7 @@ void cholesky_solve(Stack& s) {
 
 // ---- Orthogonal factorizations --------------------------------------------------------------------------------------------------------
 
-/// Reflectors in place of the matrices; `tau` has min(m, n) for each.
+/// Replaces the matrices by their reflectors; `tau` has min(m, n) elements for each matrix.
 void reflect(Stack& s, const Columns& a, char* tau) {
   size_t on_device = 0, on_host = 0;
   BC_CUSOLVER(cusolverDnXgeqrf_bufferSize, s.solver.handle, s.solver.params, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
@@ -510,7 +511,7 @@ void qr(Stack& s) {
   reflect(s, a, static_cast<char*>(tau->ptr));
   s.place(wanted ? 1 : 0, a, columns, s.n, Keep::upper);
   if (!wanted) return;
-  // Reflectors lie in the first columns of Q.
+  // The reflectors are copied to the first columns of Q.
   const Columns q = s.make(s.m, columns);
   const size_t kept = static_cast<size_t>(s.m * std::min(columns, s.n) * size);
   const int rows = size_of(s.m), across = size_of(columns), reflectors = size_of(least);
@@ -528,11 +529,11 @@ void qr(Stack& s) {
 void qr_raw(Stack& s) {
   const Columns a = s.columns_of(0);
   reflect(s, a, s.part(1));
-  // The part holds the transposes, row by row.
+  // The part holds the transposes in row-major order, so a plain copy is enough.
   s.backend.copy(s.part(0), a.held->ptr, static_cast<size_t>(s.count * a.matrix_bytes()), CopyKind::DeviceToDevice, s.queue.stream());
 }
 
-/// `info` of matrices with NaN among their singular values: cuSOLVER does not say that it did not converge.
+/// Sets `info` of matrices with NaN among their singular values: cuSOLVER does not report that it did not converge.
 void refuse_nan(Stack& s, size_t values, int64_t each) {
   Words w;
   w.pointer(s.info());
@@ -570,8 +571,8 @@ void svd_jacobi(Stack& s) {
   s.place_daggers(2, v, full ? s.n : least, s.n);
 }
 
-/// gesvd takes no matrix with more columns than rows. Of a wide one it gets the transpose, whose U and V^H are the transposes of ours: what
-/// it writes column by column is ours row by row.
+/// gesvd supports no matrix with more columns than rows, so it gets the transpose of a wide matrix. The transpose's U and V^H are the
+/// transposes of the matrix's V^H and U: their column-major output is the row-major result.
 void svd(Stack& s) {
   const int64_t least = std::min(s.m, s.n);
   const bool vectors = s.op.vectors != Vectors::none, full = s.op.vectors == Vectors::full;
@@ -608,7 +609,7 @@ void svd(Stack& s) {
   s.place(2, v, s.n, s.n);
 }
 
-/// Makes eigenvalues that were not found NaN: what is computed from them on the device need not ask `info`.
+/// Sets eigenvalues that were not computed to NaN, so that later ops on the device need not check `info`.
 void mark_failed(Stack& s, size_t values, int64_t each) {
   Words w;
   w.pointer(s.info());
@@ -648,7 +649,7 @@ void eigh(Stack& s) {
   if (vectors) s.place(1, a, s.n, s.n);
 }
 
-/// Results of matrices without elements, which no library is called for.
+/// Writes the results of empty matrices, for which no library is called.
 bool is_empty(Stack& s) {
   if (s.count == 0) return true;
   const int64_t least = std::min(s.m, s.n);

@@ -8,7 +8,7 @@ LookBack::LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes) : chu
   if (chunks == 1) return;
   levels_ = 1;
   for (int64_t size = nodes_ = chunks; size > 32; ++levels_) nodes_ += size = (size + 31) / 32;
-  // The ticket, the flags (with the value beside, where it fits), and the other values, which need no clearing.
+  // Memory layout: the ticket, the flags (with the value in the same word if it fits), and the other values, which need no clearing.
   const int64_t flags = 16 + lines * nodes_ * 8;
   values_at_ = (flags + 15) / 16 * 16;
   memory_ = queue.scratch(values_at_ + (bytes > 4 ? lines * nodes_ * bytes : 0));

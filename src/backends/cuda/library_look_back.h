@@ -3,23 +3,24 @@
 
 #include "backends/cuda/library_kernels.h"
 
-/// Look-back: how tiles of one launch learn what the tiles before them hold (Merrill & Garland, "Single-pass Parallel Prefix Scan with
-/// Decoupled Look-back", 2016). There a tile takes the nearest prefix that happens to be ready, so that sums of floats differ from run to
-/// run. Here tiles publish totals of nodes of a fixed tree, 32 children a node, and a prefix is the join of at most 31 nodes of each level.
+/// Look-back: how a tile gets the total of all tiles before it in one launch (Merrill & Garland, "Single-pass Parallel Prefix Scan with
+/// Decoupled Look-back", 2016). In the paper a tile takes the nearest prefix that happens to be ready, so sums of floats differ from run to
+/// run. Here tiles publish the totals of a fixed tree's nodes with 32 children each, and a prefix is the join of at most 31 nodes of each
+/// level.
 namespace bc::cuda {
 
-/// Blocks of a multiprocessor that are enough to keep its memory busy while some of them wait.
+/// Resident blocks per multiprocessor: enough to keep the memory busy while some of them wait.
 inline constexpr int kResident = 6;
 
-/// What tiles of one launch write for the others: cleared memory with a ticket counter, and a cell for each node of each line's tree.
+/// The memory through which the tiles of one launch communicate: a cleared ticket counter, and a cell for each node of each line's tree.
 class LookBack {
  public:
-  /// `bytes`: of a tile's total, at most 16.
+  /// `bytes`: the size of a tile's total, at most 16.
   LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes);
 
-  /// Six words for the text.
+  /// Adds the six parameter words that the text reads.
   void words(Words* w) const;
-  /// Device text, to stand after T and apply(T, T): Tiles(p.w + k) reads the words at k.
+  /// The device text, to be put after T and apply(T, T). Tiles(p.w + k) reads the words at k.
   static std::string text();
 
  private:

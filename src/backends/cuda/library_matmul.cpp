@@ -1,4 +1,4 @@
-// Matrix products on CUDA: batches of any layout become calls of the BLAS; what it does not take is packed first.
+// Matrix products on CUDA: batches of any layout become calls of the BLAS; operands with strides that it does not support are packed first.
 #include "backends/cuda/blas.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/library.h"

@@ -10,12 +10,12 @@
 namespace bc::cuda {
 namespace {
 
-constexpr int64_t kManyLines = 32 * 1024;  // enough for one thread a line
+constexpr int64_t kManyLines = 32 * 1024;  // enough lines for one thread per line
 constexpr int64_t kShortLine = 32;
 constexpr int64_t kLinesOfWarps = 256;  // enough lines that a warp for each is better than a block
 constexpr int64_t kLongColumn = 1024;
-// 1e8 float32 on an H200 take 285 us in tiles of 8 rows with 4 blocks a multiprocessor, 318 with 3, 310 with 5; in tiles of 4 rows 339 at
-// best (5 blocks). 5e7 float64: 341 against 420.
+// 1e8 float32 on an H200 take 285 us in tiles of 8 rows with 4 blocks per multiprocessor, 318 with 3, 310 with 5; in tiles of 4 rows at
+// best 339 (5 blocks). 5e7 float64: 341 with 8 rows, 420 with 4.
 constexpr int kTileRows = 8, kTileBlocks = 4;
 
 /// Elements of one 16-byte access, accesses of a thread, and elements of a block's tile.
@@ -105,7 +105,7 @@ BC_INLINE void join_before(T (&v)[kRows][kVector], const T (&row)[kRows], T befo
                                         shape.vector, shape.rows);
 }
 
-/// Rows whose text would be too much for the compiler in each of a tile's joins.
+/// Rows whose text is too long to be inlined into each join of a tile.
 bool is_expensive(Op op) { return op == Op::logaddexp || op == Op::logaddexp2 || op == Op::hypot || op == Op::gcd || op == Op::lcm; }
 
 /// A scan of `lines` lines of n elements.
@@ -117,7 +117,7 @@ struct Scan {
   void* out;
   int64_t n, x_step, out_step, lines;
   Dims shape, x_strides, out_strides;
-  const UserOp* join = nullptr;  // in the place of `op`
+  const UserOp* join = nullptr;  // used instead of `op`
 
   std::string head(bool tiled = false) const {
     if (!join) return apply_text(op, t, tiled && is_expensive(op));
@@ -194,7 +194,7 @@ store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], count, v, t);)"
   }
 };
 
-/// Lines too short for a block: a warp walks one.
+/// Lines too short for a block: one warp scans each line.
 void scan_by_warps(const Scan& scan) {
   const TileShape shape(scan.t, 1);
   Words w;
@@ -224,8 +224,8 @@ for (i64 start = 0; start < n; start += kRow * kRows) {{
                      scan.lines * 32, w);
 }
 
-/// Lines that lie side by side: a thread walks a run of one line, and neighbouring threads neighbouring lines, so every access is
-/// coalesced. Totals of the runs are scanned the same way.
+/// Interleaved lines: a thread scans a run of one line, and neighbouring threads scan neighbouring lines, so every access is coalesced. The
+/// totals of the runs are scanned in the same way.
 void scan_columns(const Scan& scan) {
   constexpr int64_t kRun = 64;
   const int64_t runs = (scan.n + kRun - 1) / kRun;
@@ -266,7 +266,7 @@ for (i64 i = 1; i < count; ++i) {
                      runs * scan.lines, w);
 }
 
-/// The axes of x but `axis`, with the strides of both sides, joined where they can be.
+/// The axes of x without `axis`, with the strides of input and output, collapsed where possible.
 void line_axes(const Layout& x, const Layout& out, int axis, bool axis_in_out, Dims* shape, Dims* xs, Dims* os) {
   for (int d = 0; d < x.ndim(); ++d) {
     if (d == axis) continue;
@@ -346,7 +346,7 @@ word_as<T*>(p.w + 1)[o[1] + segment * p.w[6]] = acc;)",
                   segments * lines, w);
     return;
   }
-  // A block a segment: each thread folds every 256th element, then a tree joins the threads.
+  // One block per segment: each thread folds every 256th element, then a tree joins the threads' results.
   queue.run("reduceat_block", variant, apply_text(op.op, output.dtype),
             fmt::format("constexpr int kThreads = {};\n__shared__ T s[kThreads];\nconst i64 job = blockIdx.x;\n", kThreads) + place +
                 R"(i64 i = begin + t;

@@ -5,7 +5,7 @@
 
 namespace bc::cuda {
 
-/// "BC_INLINE T apply(T a, T b) …" of a row, with T defined; a function that is called rather than inlined where `called` says so.
+/// "BC_INLINE T apply(T a, T b) …" of a row, with T defined; with `called`, a function that is not inlined.
 std::string apply_text(Op op, DType t, bool called = false);
 
 /// Accumulates n contiguous elements in place.

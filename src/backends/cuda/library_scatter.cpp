@@ -1,6 +1,6 @@
-// Scatters on CUDA, with the same result from run to run. Assignment: the last place that names an element is found by a maximum over
-// places. Operators that commute exactly (integers) are atomics; the others sort the places by element, stably, and fold each element's
-// run.
+// Scatters on CUDA, with the same result in every run. A "place" is a position in the index space. Assignment: a maximum over places finds
+// the last place that addresses an element. Operators that commute exactly (integers) use atomics. For the others the places are sorted
+// stably by element, and each element's run is folded.
 #include <fmt/format.h>
 
 #include <bit>
@@ -14,16 +14,16 @@
 namespace bc::cuda {
 namespace {
 
-constexpr int kSortItems = 16;  // of a thread
+constexpr int kSortItems = 16;  // elements of a thread
 constexpr int64_t kSortTile = kThreads * kSortItems;
 
-/// The index space of one scatter, cut in places (axes along which an index changes) and elements of a place.
+/// The index space of one scatter, split into places (axes along which an index changes) and the elements of each place.
 struct Space {
   Dims outer, value_outer, walk_outer, key_outer;
   Dims inner, value_inner, target_inner;
   std::vector<Dims> index_outer;
   int64_t places = 1, count = 1;
-  int64_t keys = 1;  ///< different places of the target
+  int64_t keys = 1;  ///< different addressed positions of the target
 
   Space(const ScatterExtra& op, std::span<const View> inputs, const View& output) : index_outer(inputs.size() - 1) {
     const View& value = inputs[0];
@@ -40,7 +40,7 @@ struct Space {
         inner.push_back(shape[d]), value_inner.push_back(value.layout.strides[d]), target_inner.push_back(walks);
       }
     }
-    // Axes that are walked and indexed along count in the key as they are.
+    // Axes of the index space that step along a target axis directly enter the key with their own strides.
     for (int64_t& k : key_outer)
       if (k != 0) {
         const int64_t extent = k;
@@ -60,7 +60,8 @@ struct Space {
   }
 };
 
-/// Text that finds where a place lies: `at`, the target's offset, `key`, the number of the element, and `bad`, an index out of range.
+/// Text that computes a place's address: `at`, the offset in the target; `key`, the number of the element; and `bad`, whether an index is
+/// out of range.
 class Places {
  public:
   Places(Words& w, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
@@ -95,19 +96,19 @@ bool bad = false;
 )",
                            word, k + 2);
     }
-    // Reported by the kernel that checked the indices; nothing is written for it.
+    // An index out of range is reported by the kernel that checks the indices; nothing is written for it.
     text_ += "(void)at, (void)key;\n";
     variant_ = fmt::format("{} {} {}", s.outer.size(), s.inner.size(), indices);
   }
   const std::string& text() const { return text_; }
-  /// What the text depends on; a part of the key.
+  /// Everything on which the text depends; a part of the kernel's key.
   std::string variant(const std::string& rest) const { return variant_ + " " + rest; }
 
  private:
   std::string text_, variant_;
 };
 
-/// The value and the target of a place's element `e`: defines v and to.
+/// Text for the value and the target of a place's element `e`: defines v and to.
 class Elements {
  public:
   Elements(Words& w, const Space& s, const View& value, const View& output, const char* type, const char* target_type = nullptr) {
@@ -127,7 +128,7 @@ const {0}* v = word_as<const {0}*>(p.w + {5}) + vo[0] + io[0];
   }
   const std::string& text() const { return text_; }
   int target_word() const { return target_; }
-  /// Cuts the thread's `job` into the place and the element.
+  /// The text that splits the thread's `job` into place and element.
   std::string split(const char* job, const char* place) const {
     return fmt::format("const i64 {1} = {0} / p.w[{2}], e = {0} - {1} * p.w[{2}];\n(void)e;\n", job, place, count_);
   }
@@ -139,7 +140,7 @@ const {0}* v = word_as<const {0}*>(p.w + {5}) + vo[0] + io[0];
 
 const std::string kJob = fmt::format("const i64 job = static_cast<i64>(blockIdx.x) * {} + t;\nif (job >= p.w[0]) return;\n", kThreads);
 
-/// Which place names an element last: that one assigns it.
+/// Finds the last place that addresses each element; only that place assigns it.
 class LastPlaces {
  public:
   LastPlaces(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s)
@@ -153,14 +154,14 @@ class LastPlaces {
       const Places places(w, op, inputs, output, s);
       const std::string head = kJob + "const i64 place = job;\n" + places.text() +
                                fmt::format("if (bad) return;\n{0}* owner = word_as<{0}*>(p.w + 1) + key;\n", wide_);
-      // The first store leaves some place that names the element, so the table needs no clearing before the maximum.
+      // The first kernel stores some place that addresses each element, so the table needs no clearing before the maximum.
       queue.run_for("claim", places.variant(wide_), "", head + fmt::format("*owner = static_cast<{}>(place);", wide_), s.places, w);
       queue.run_for("settle", places.variant(wide_), "",
                     head + fmt::format("if (*owner < place) atomicMax(owner, static_cast<{}>(place));", wide_), s.places, w);
       return;
     }
-    // A few places of a large target: a hash table of the elements that they name, at most half full. Places are kept as their complements,
-    // so that one fill empties both columns.
+    // For few places in a large target: a hash table of the addressed elements, at most half full. Places are stored as complements, so
+    // that one fill clears both columns.
     const auto slots = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * s.places)));
     bits_ = std::countr_zero(static_cast<uint64_t>(slots));
     table_ = queue.scratch(slots * (8 + word));
@@ -179,12 +180,12 @@ atomicMin(last + slot, ~static_cast<{}>(place));)",
                   s.places, w);
   }
 
-  /// Two words behind the first, for the text.
+  /// Adds the two parameter words that the text reads.
   void words(Words* w) const {
     w->pointer(table_->ptr);
     w->integer(bits_);
   }
-  /// Statements that leave the kernel where another place than `place` assigns the element `key`.
+  /// Statements that leave the kernel if another place assigns the element `key`.
   std::string text() const {
     if (!hashed_) return fmt::format("if (word_as<const {}*>(p.w + 1)[key] != place) return;\n", wide_);
     return find() + fmt::format(R"(while (elements[slot] != static_cast<u64>(key)) slot = (slot + 1) & mask;
@@ -195,7 +196,7 @@ if (last[slot] != ~static_cast<{}>(place)) return;
   std::string variant() const { return fmt::format("{} {}", wide_, hashed_ ? "hashed" : "direct"); }
 
  private:
-  /// The columns of the table and where to look for `key` first, by multiplicative hashing.
+  /// The text that defines the table's columns and the first slot of `key`, by multiplicative hashing.
   std::string find() const {
     return fmt::format(R"(constexpr u64 kEmpty = ~0ull;
 (void)kEmpty;
@@ -207,7 +208,7 @@ u64 slot = static_cast<u64>(key) * 0x9e3779b97f4a7c15ull >> (64 - p.w[2]);
                        wide_);
   }
 
-  static constexpr int64_t kSparse = 64;  // so many elements a place make a table of all of them a waste
+  static constexpr int64_t kSparse = 64;  // with more elements per place than this, a table of all elements would waste memory
   const char* const wide_;
   const bool hashed_;
   int bits_ = 0;
@@ -229,7 +230,7 @@ void assign(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, 
                 s.places * s.count, w);
 }
 
-/// The atomic form of a row that commutes exactly in an integer type; empty where there is none.
+/// The atomic form of a row that commutes exactly in an integer type; empty if there is none.
 std::string atomic_text(Op op, DType t) {
   if (is_inexact(t)) return "";
   const int bytes = itemsize(t);
@@ -293,19 +294,19 @@ void apply_atomics(Queue& queue, const ScatterExtra& op, std::span<const View> i
       s.places * s.count, w);
 }
 
-constexpr int64_t kMostBins = 12 * 1024;  // what 48 KiB of shared memory hold as 32-bit counts
+constexpr int64_t kMostBins = 12 * 1024;  // the number of 32-bit counts in 48 KiB of shared memory
 
-/// Counting: one number is added at each place of a list that lies in memory one behind the other, to few different elements.
+/// Counting (as in bincount): a constant is added at each index of a contiguous list, to few different elements.
 bool counts_places(const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s) {
   const DType t = output.dtype;
   return op.op == Op::add && inputs[0].dtype == t && is_integer(t) && itemsize(t) >= 4 && s.uniform_value() && s.count == 1 &&
          inputs.size() == 2 && s.keys <= kMostBins && s.places >= 4096 && inputs[1].layout.ndim() == 1 && inputs[1].layout.strides[0] == 1;
 }
 
-/// Each block counts in shared memory first.
+/// Counts in each block's shared memory first.
 void count_in_blocks(Queue& queue, const ScatterExtra& op, std::span<const View> inputs, const View& output, const Space& s,
                      const std::string& head) {
-  constexpr int64_t kBlocks = 264, kPairs = 4;  // two blocks a multiprocessor: each adds all its counts at the end
+  constexpr int64_t kBlocks = 264, kPairs = 4;  // two blocks per multiprocessor: each adds all its counts at the end
   const int axis = static_cast<int>(op.index_axis[0]);
   const int64_t room = s.keys <= 1024 ? 1024 : s.keys <= 4096 ? 4096 : kMostBins, step = kThreads * 2 * kPairs;
   Words w;
@@ -459,7 +460,7 @@ void apply_sorted(Queue& queue, const ScatterExtra& op, std::span<const View> in
   w.integer(s.places);
   const Places places(w, op, inputs, output, s);
   const Elements elements(w, s, inputs[0], output, "T", "A");
-  // The row runs in T; an element of another type A is cast there and back each time.
+  // The row runs in T; an element of another type A is cast to T and back each time.
   const std::string head = apply_text(op.op, loop) + fmt::format("using K = {};\nusing A = {};\n", key_type, info(output.dtype).c_name);
   const std::string variant =
       places.variant(fmt::format("{} {} {} {}", info(op.op).name, info(loop).name, info(output.dtype).name, key_type));
@@ -486,7 +487,7 @@ for (i64 k = j; k < n && keys[k] == keys[j]; ++k) {
                   s.places * s.count, w);
     return;
   }
-  // A block looks at 256 sorted places; a thread folds a short run by itself, all threads together a long one, by a fixed tree.
+  // A block handles 256 sorted places: one thread folds a short run; all threads fold a long run together, by a fixed tree.
   queue.run_for("at_runs_block", variant, head,
                 common + fmt::format(R"(constexpr int kThreads = {0};
 constexpr i64 kShort = 32;
@@ -547,7 +548,8 @@ for (int run = 0; run < kThreads; ++run) {{
 
 void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs_in, const View& output) {
   Queue queue(device, stream);
-  // A value that is a part of the target is read as it was. (Indices are read before anything is written.)
+  // If the value is a part of the target, it is copied first, so that its old elements are read. (Indices are read before anything is
+  // written.)
   Ref<Buffer> held;
   std::vector<View> inputs(inputs_in.begin(), inputs_in.end());
   if (inputs[0].ptr == output.ptr) {

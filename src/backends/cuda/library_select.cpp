@@ -1,4 +1,4 @@
-// Compaction on CUDA: one kernel counts, ranks and writes. No atomics but the ticket, so the order is C's.
+// Compaction on CUDA: one kernel counts, ranks and writes. The ticket is the only atomic, so the result is in C order.
 #include <fmt/format.h>
 
 #include "backends/cuda/library.h"
@@ -8,10 +8,10 @@
 namespace bc::cuda {
 namespace {
 
-constexpr int kBytes = 16;  // of a thread
+constexpr int kBytes = 16;  // mask bytes of a thread
 constexpr int64_t kTile = kThreads * kBytes;
 
-// The mask's bytes of a thread.
+// Loads the mask bytes of a thread.
 constexpr const char* kBits = R"(
 constexpr int kBytes = 16;
 /// The thread's bytes of the mask, one bit each.
@@ -35,16 +35,16 @@ BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
 }
 )";
 
-/// What a kernel does with the set places: text that loads something for place `i` of row `k` early (or none), text that writes the
-/// result of rank `r`, and whether the loop over the rows is unrolled, as registers that are loaded early need.
+/// The kernel's text for the set elements: text that loads data for element `i` of row `k` early (may be empty), text that writes the
+/// result of rank `r`, and whether the loop over the rows is unrolled, which early loads into registers need.
 struct Selection {
   std::string_view name, variant;
   std::string before, load, store;
   bool unrolled = false;
 };
 
-/// Calls the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 the tiles', `most` word 8: ranks
-/// past it are dropped, for the mask may have changed since it was counted, if somebody outside writes it.
+/// Runs the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 belong to the tiles, and word 8 is
+/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted.
 class EachSet {
  public:
   EachSet(Queue& queue, const View& mask, int64_t most)
@@ -64,7 +64,7 @@ class EachSet {
     words.integer(most);
   }
 
-  Words words;  ///< the text's own go behind
+  Words words;  ///< the text's own words follow
 
   void run(const Selection& what) {
     const char* unroll = what.unrolled ? "BC_UNROLL" : "_Pragma(\"unroll 1\")";
@@ -161,7 +161,7 @@ void run(const CompressExtra&, Device device, Stream stream, std::span<const Vie
     each.words.walk(lead, {&lead_strides});
     const std::string variant = fmt::format("{} {}", type, lead.size());
     const std::string out = fmt::format("word_as<{}*>(p.w + 9)[r] = ", type);
-    if (lead.size() == 1)  // All loads are under way before the first is waited for.
+    if (lead.size() == 1)  // All loads are issued before the first is used.
       each.run({"compress", variant, type + " held[kBytes];",
                 fmt::format("if (row >> lane & 1) held[k] = word_as<const {}*>(p.w + 10)[(start + 32 * k + lane) * p.w[12]];", type),
                 out + "held[k];", true});

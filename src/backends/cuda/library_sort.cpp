@@ -1,5 +1,5 @@
-// Sorts, selections and searches on CUDA. Elements become unsigned keys of their order. A line that fits a block is sorted in shared memory
-// by a bitonic network (Batcher, 1968); longer ones go through a least significant digit radix sort whose passes read and write once
+// Sorts, selections and searches on CUDA. Elements become unsigned keys with the same order. A line that fits a block is sorted in shared
+// memory by a bitonic network (Batcher, 1968); longer lines by a least-significant-digit radix sort whose passes read and write once
 // (Adinarayan & Merrill, "Onesweep", 2022). Digits are counted in integers, so results do not depend on which block is first.
 #include <fmt/format.h>
 
@@ -14,11 +14,11 @@ namespace {
 
 constexpr int64_t kBlockLine = 2048;  // elements that a block sorts in shared memory
 constexpr int64_t kFewLines = 8;      // long lines that are sorted one after the other
-constexpr int kItems = 16;            // of a thread in a radix pass
+constexpr int kItems = 16;            // elements of a thread in a radix pass
 constexpr int64_t kTile = kThreads * kItems;
 constexpr int64_t kDigits = 256;
 
-/// The kernel's text of a dtype's order: B, key(B), bits(B) and equal_key(B); see sort_orders.h of the CPU.
+/// The kernel text for a dtype's order: B, key(B), bits(B) and equal_key(B); see backends/cpu/sort_orders.h.
 std::string order_text(DType t) {
   const char* bits[] = {"u8", "u16", "u32", "u64"};
   const int width = std::countr_zero(static_cast<unsigned>(itemsize(t)));
@@ -57,7 +57,7 @@ struct Lines {
   int64_t count() const { return product(shape); }
 };
 
-/// One block a line: a bitonic network over keys and places in shared memory.
+/// One block per line: a bitonic network over keys and indices in shared memory.
 void sort_in_blocks(Queue& queue, const View& in, void* out, bool places) {
   const Lines lines(in);
   const auto padded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lines.n)));
@@ -99,8 +99,8 @@ for (int i = t; i < n; i += {2}) out[i] = {5};)",
             lines.count(), w);
 }
 
-/// A radix sort of all lines of contiguous elements at once: by the key's digits, then by the digits of the line's number, so that
-/// elements carry their places where there are several lines or the places are wanted.
+/// A radix sort of all lines of contiguous elements at once: by the digits of the key, then by the digits of the line's number. Elements
+/// carry their indices if there are several lines or the result is the indices.
 class RadixSort {
  public:
   RadixSort(Queue& queue, DType t, const void* in, void* out, int64_t n, int64_t lines, bool places)
@@ -115,9 +115,10 @@ class RadixSort {
   void run() {
     const int passes = key_passes_ + line_passes_;
     const int64_t word = wide_ ? 8 : 4;
-    // The counts of each pass' digits; then for each pass the number of tiles begun, and for each tile and digit what earlier tiles hold.
+    // Memory for each pass' digit counts; then for each pass the number of tiles begun, and for each tile and digit the count in earlier
+    // tiles.
     counts_ = queue_.scratch(passes * kDigits * 8);
-    const int64_t states = tiles_ * kDigits + 2;  // even, so that all are cleared as 64-bit words
+    const int64_t states = tiles_ * kDigits + 2;  // even, so that they can be cleared as 64-bit words
     states_ = queue_.scratch(passes * states * word);
     clear(counts_, passes * kDigits * 8);
     clear(states_, passes * states * word);
@@ -126,7 +127,7 @@ class RadixSort {
     for (int p = 0; p < passes; ++p) {
       const bool first_pass = p == 0, last_pass = p == passes - 1;
       const int side = p % 2;
-      // Values may stand in the output between passes; places only come there at the end.
+      // Values may be in the output between passes; indices are written there only in the last pass.
       if (!last_pass && !keys[side]) keys[side] = queue_.scratch(total_ * itemsize(t_));
       if (!last_pass && carry_ && !from[side]) from[side] = queue_.scratch(total_ * word);
       Words w;
@@ -164,7 +165,7 @@ class RadixSort {
         (bytes + 7) / 8, w);
   }
 
-  /// One read of all keys: how often each digit occurs at each place, then where in the sorted list each begins.
+  /// Reads all keys once and counts each digit of each pass; then computes where each digit begins in the sorted list.
   void count_digits(int passes) {
     constexpr int64_t kBlocks = 1056;
     Words w;
@@ -322,7 +323,7 @@ __syncthreads();
                        carry_ ? "const I f = from[i];\n(void)f;" : "", digit, scatter_text(last_pass, result, place));
   }
 
-  /// Writes the tile in the order of its digits, so that neighbouring threads write neighbouring elements.
+  /// The text that writes a tile in the order of its digits, so that neighbouring threads write neighbouring elements.
   std::string scatter_text(bool last_pass, const std::string& result, const std::string& place) const {
     const bool keys = !(last_pass && places_), carried = carry_ && !(last_pass && !places_);
     std::string text;
@@ -353,7 +354,7 @@ for (int i = 0; i < kItems; ++i) {{
   }
 };
 
-/// Sorts all lines of a view into `out`: values, or int64 places.
+/// Sorts all lines of a view into `out`: the values, or their int64 indices.
 void sort_lines(Queue& queue, const View& in, void* out, bool places) {
   const Lines lines(in);
   if (lines.n <= kBlockLine) return sort_in_blocks(queue, in, out, places);
@@ -378,7 +379,7 @@ void run(const SortExtra& op, Device device, Stream stream, std::span<const View
   sort_lines(queue, inputs[0], first(output), op.places);
 }
 
-/// A sorted line is a partitioned one.
+/// Sorts: a sorted line is also a partitioned line.
 void run(const PartitionExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
   Queue queue(device, stream);
   sort_lines(queue, inputs[0], first(output), op.places);

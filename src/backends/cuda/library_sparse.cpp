@@ -1,5 +1,5 @@
-// Products of sparse matrices and dense operands on CUDA. The lanes of a warp share rows: as many for a row as its elements ask for on
-// average. Sums are joined in a fixed order, so results are the same from run to run.
+// Products of sparse matrices and dense operands on CUDA. Several lanes of a warp share a row, depending on the average row length. Sums
+// are joined in a fixed order, so results are the same in every run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace bc::cuda {
 namespace {
 
-// How elements are multiplied and added, and what another lane holds. Integers are unsigned, so that they wrap; booleans are sets, and
-// their bytes may be other than 0 and 1.
+// The functions that multiply, add and shuffle elements. Integers are unsigned, so that they wrap. Booleans are combined by "or" and "and";
+// their bytes may differ from 0 and 1.
 constexpr const char* kArithmetic = R"(
 template <class V> BC_INLINE V product_of(V a, V b) { return a * b; }
 template <class V> BC_INLINE V sum_of(V a, V b) { return a + b; }
@@ -35,14 +35,14 @@ const i64 row = (static_cast<i64>(blockIdx.x) * 256 + t) / kLanes;
 const int lane = t % kLanes;
 )";
 
-// The lanes of a row take its elements in turns. A row's lanes are side by side, so that all lanes of the warp come to the shuffles.
+// The lanes of a row process its elements alternately. All lanes of the warp must reach the shuffles.
 constexpr const char* kByVector = R"(T sum{};
 if (row < p.w[5])
   for (i64 j = indptr[row] + lane, end = indptr[row + 1]; j < end; j += kLanes) sum = sum_of(sum, product_of(data[j], x[indices[j]]));
 for (int d = kLanes / 2; d > 0; d /= 2) sum = sum_of(sum, from_lane(sum, d));
 if (lane == 0 && row < p.w[5]) y[row] = sum;)";
 
-// The lanes of a row take the columns of the dense matrix in turns, which lie side by side.
+// The lanes of a row process the contiguous columns of the dense matrix alternately.
 constexpr const char* kByMatrix = R"(if (row >= p.w[5]) return;
 const i64 width = p.w[6], begin = indptr[row], end = indptr[row + 1];
 for (i64 c = lane; c < width; c += kLanes) {
@@ -68,7 +68,7 @@ void run(const SparseExtra& op, Device device, Stream stream, std::span<const Vi
   Queue queue(device, stream);
   const int64_t rows = inputs[2].layout.size() - 1, elements = inputs[1].layout.size();
   const int64_t width = output.layout.ndim() == 1 ? 1 : output.layout.shape[1];
-  // With a dense matrix the lanes of a warp walk its columns, which lie side by side; with a vector the elements of a row.
+  // With a dense matrix, the lanes of a warp process its contiguous columns; with a vector, the elements of a row.
   const auto lanes = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(
       width == 1 ? std::clamp<int64_t>(elements / std::max<int64_t>(rows, 1) / 2, 1, 32) : std::min<int64_t>(width, 32))));
   Words w;

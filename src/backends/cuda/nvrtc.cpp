@@ -19,17 +19,18 @@ namespace {
 constexpr nvrtcResult kInvalidOption = 5;      // NVRTC_ERROR_INVALID_OPTION
 constexpr nvrtcResult kCompilationFailed = 6;  // NVRTC_ERROR_COMPILATION
 
-// --minimal leaves out the built-in texture, surface and launch declarations, which saves 1-2 ms of the front end; NVRTC before 12.0 does
-// not know it. -default-device lets the device library and user kernels leave out __device__.
+// --minimal leaves out the built-in texture, surface and launch declarations, which saves 1-2 ms of the front end; NVRTC before 12.0 lacks
+// it. -default-device lets the device library and user kernels leave out __device__.
 constexpr const char* kMinimal = "--minimal";
-// NVRTC's own `max` leaves the front end's functions as they are, which costs the assembler more than it saves; the assembler's does not.
+// NVRTC's own `max` skips all optimisation of the front end's output, which costs the assembler more time than it saves; so the front end
+// uses `mid` and only the assembler `max`.
 constexpr const char* kQuick[] = {"-DBC_QUICK", "--Ofast-compile=mid", "--ptxas-options=--Ofast-compile=max"};
 const auto fast = [](const std::string& option) { return option.find("--Ofast-compile") != option.npos; };  // since 12.8
 constexpr const char* kCommon[] = {"--std=c++17", "-default-device", "--disable-warnings"};
 
 std::atomic<bool> minimal_known{true};
 
-/// Flags for experiments, separated by spaces; they are in the cache key.
+/// Extra flags for experiments, separated by spaces; they are a part of the cache key.
 std::vector<std::string> extra_flags() {
   std::vector<std::string> flags;
   const char* text = std::getenv("BROADCLOTH_NVRTC_FLAGS");
@@ -68,7 +69,7 @@ class ProgramHandle {
     if (nvrtc().nvrtcGetProgramLogSize(program_, &bytes) != 0 || bytes <= 1) return {};
     std::string text(bytes, '\0');
     if (nvrtc().nvrtcGetProgramLog(program_, text.data()) != 0) return {};
-    text.resize(bytes - 1);  // the size counts the closing zero
+    text.resize(bytes - 1);  // the size includes the terminating zero
     return text;
   }
 
@@ -76,8 +77,9 @@ class ProgramHandle {
   nvrtcProgram program_ = nullptr;
 };
 
-/// NVRTC takes some ten megabytes for a compile and frees them after it. The C library then gives them back to the system, a fault for each
-/// page of the next compile (2,400, a tenth of its time). It stops that, by its own rule, once a block of this size was freed.
+/// NVRTC allocates about ten megabytes for a compile and frees them afterwards. The C library returns them to the system, so the next
+/// compile has a page fault for each page (2,400 faults, 10 % of its time). Freeing one block of this size raises the C library's
+/// threshold, so that it keeps the memory.
 void keep_freed_memory() {
   static const bool done = [] {
     void* volatile block = std::malloc(size_t{16} << 20);
@@ -105,7 +107,7 @@ CompiledProgram compile_once(const CompilerInput& program, std::string_view arch
       std::any_of(options.begin(), options.end(), [](const std::string& o) { return o == "-dlto" || o == "--dlink-time-opt"; });
   size_t bytes = 0;
   if (lto) {
-    // LTO-IR for the linker in the place of code.
+    // The result is LTO-IR for the linker instead of code.
     using Size = nvrtcResult (*)(nvrtcProgram, size_t*);
     using Get = nvrtcResult (*)(nvrtcProgram, char*);
     check_nvrtc(reinterpret_cast<Size>(library_symbol(Library::Nvrtc, "nvrtcGetLTOIRSize"))(handle.get(), &bytes), "nvrtcGetLTOIRSize");
@@ -145,7 +147,7 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
     compiled = std::move(again);
   }
   if (result == 0) return compiled;
-  // What a user's kernel does wrong is in the log; anything else needs the whole command.
+  // For errors in a user's kernel the log is enough; any other error needs the whole command.
   if (failure == ErrorKind::Compile && result == kCompilationFailed)
     raise(failure, "compile: NVRTC could not compile {} for {}:\n{}", program.name, arch, compiled.log);
   raise(failure, "compile: NVRTC could not compile {} for {} with {} ({}):\n{}", program.name, arch, fmt::join(options, " "),
@@ -153,7 +155,7 @@ CompiledProgram compile_program(const CompilerInput& program, std::string_view a
 }
 
 std::vector<char> compile_for(const KernelSource& source, std::string_view arch, bool quick) {
-  constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that messages count the kernel's own lines
+  constexpr std::string_view kKernelLine = "\n#line 1 \"kernel.cu\"\n";  // so that line numbers in messages are those of the kernel
   CompilerInput program;
   program.options.assign(std::begin(kCommon), std::end(kCommon));
   program.options.push_back(source.contract ? "--fmad=true" : "--fmad=false");
@@ -166,7 +168,7 @@ std::vector<char> compile_for(const KernelSource& source, std::string_view arch,
     return compile_program(program, arch).binary;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::Runtime) throw;
-    // A user's function may name what its text does not show, by macros that paste words.
+    // A user's macro may form names by token pasting, which device_library_for() cannot see: compiles with the whole library.
     program.text = std::string(kDeviceLibrary, kDeviceLibrarySize).append(kKernelLine).append(source.text);
     return compile_program(program, arch).binary;
   }
@@ -181,7 +183,7 @@ void start_compiler(int device) {
       BC_DRIVER(cuDeviceGet, &native, device);
       BC_DRIVER(cuDeviceGetAttribute, &major, static_cast<int>(DeviceAttribute::ComputeCapabilityMajor), native);
       BC_DRIVER(cuDeviceGetAttribute, &minor, static_cast<int>(DeviceAttribute::ComputeCapabilityMinor), native);
-      // Like what is compiled for array expressions: a compile is quick when an earlier one went the same ways.
+      // The text resembles the kernels of array expressions: a compile is faster after an earlier one has executed the same parts of NVRTC.
       KernelSource source;
       source.text = R"(namespace bc {
 extern "C" __global__ void __launch_bounds__(256) start(const float* __restrict__ a,

@@ -34,7 +34,7 @@ namespace {
 
 // ---- Options ------------------------------------------------------------------------------------------------------------------------
 
-/// Options as the compilers take them: those that come as two strings are joined ("-I", "path").
+/// Options in the compilers' form: options that are split into two strings ("-I", "path") are joined.
 std::vector<std::string> joined_options(const std::vector<std::string>& given) {
   std::vector<std::string> options;
   for (size_t i = 0; i < given.size(); ++i) {
@@ -56,7 +56,7 @@ bool is_relocatable(const std::string& option) {
   return option == "-dc" || option == "--device-c" || option == "-rdc=true" || option == "--relocatable-device-code=true";
 }
 
-/// The architecture that the options themselves ask for; empty when none.
+/// The architecture that the options select; empty if they select none.
 std::string chosen_arch(const std::vector<std::string>& options) {
   for (const std::string& option : options)
     for (std::string_view prefix : {"-arch=", "--gpu-architecture=", "-gpu-architecture="})
@@ -72,14 +72,15 @@ bool includes_something(std::string_view text) {
   return false;
 }
 
-/// Tells whether headers may be asked for: by the text, by its own headers or by "--pre-include".
+/// Tells whether the program may include headers: in the text, in its own headers or by "--pre-include".
 bool needs_headers(const ProgramSource& source) {
   return includes_something(source.text) ||
          std::any_of(source.headers.begin(), source.headers.end(), [](const auto& header) { return includes_something(header.second); }) ||
          std::any_of(source.options.begin(), source.options.end(), [](const std::string& o) { return o.find("include") != o.npos; });
 }
 
-/// Everything before the user's first line, which keeps its number; with `whole` all of the libraries.
+/// The complete text: the parts of the libraries that the program uses (with `whole`, all of them), then the user's text with its own line
+/// numbers.
 std::string full_text(const ProgramSource& source, bool whole) {
   if (!source.device_library) return source.text;
   const std::string line = fmt::format("\n#line 1 \"{}\"\n", source.name);
@@ -92,7 +93,7 @@ std::string full_text(const ProgramSource& source, bool whole) {
   return device_library_for(LibraryTarget::Cuda, texts, library).append(line).append(texts[0]);
 }
 
-/// Tells whether headers in a folder of the user's may be included, which may use anything.
+/// Tells whether headers from the user's folders may be included; they may use any part of the library.
 bool reads_folders(const ProgramSource& source) {
   return std::any_of(source.options.begin(), source.options.end(),
                      [](const std::string& option) { return option.starts_with("-I") || option.starts_with("--include-path"); });
@@ -100,7 +101,7 @@ bool reads_folders(const ProgramSource& source) {
 
 // ---- Linking ------------------------------------------------------------------------------------------------------------------------
 
-/// nvJitLink's functions, as far as they are used. Its own versioned names differ between releases; the plain ones do not.
+/// The functions of nvJitLink that are used here. Its versioned names differ between releases; the plain names do not.
 struct LinkApi {
   int (*create)(void**, uint32_t, const char**) = nullptr;
   int (*destroy)(void**) = nullptr;
@@ -143,7 +144,7 @@ int link_type(const LinkedCode& code) {
         code.kind);
 }
 
-/// A relocatable cubin (or PTX), other code and the device runtime, made one program.
+/// Links a relocatable cubin (or PTX), other code and the device runtime into one program.
 std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch,
                        const std::vector<LinkedCode>& others = {}, int tries = 3) {
   const LinkApi& api = linker();
@@ -183,7 +184,7 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
   }
   size_t bytes = 0;
   if (int result = api.cubin_size(handle, &bytes)) failed("nvJitLinkGetLinkedCubinSize", result);
-  // Seen of nvJitLink 13.0 now and then where a cubin is linked: no error, and a size of gigabytes that is no cubin's.
+  // nvJitLink 13.0 sometimes returns no error but a wrong size of gigabytes when it links a cubin; then the link is tried again.
   std::vector<char> linked;
   if (bytes <= size_t{1} << 30) {
     linked.resize(bytes);
@@ -200,7 +201,7 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
 
 // ---- nvcc ---------------------------------------------------------------------------------------------------------------------------
 
-/// A folder that is deleted with everything in it.
+/// A temporary folder that its destructor deletes with all its files.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -226,7 +227,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Runs a program in `folder`, both outputs going to `log`; its exit status.
+/// Runs a command in `folder` with stdout and stderr in `log`; returns its exit status.
 int run(const std::vector<std::string>& command, const ScratchFolder& folder, const fs::path& log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -300,7 +301,7 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
     relocatable = true;
     input.options.push_back("-rdc=true");
   }
-  // -default-device: functions without __device__ are for the device, as there is nothing else here.
+  // -default-device: functions without __device__ are device functions, since there is no host code here.
   input.options.push_back("-default-device");
   if (source.device_library && !relocatable && !source.foreign_text) input.options.push_back("--minimal");
   for (const auto& [name, text] : source.headers) {
@@ -330,13 +331,13 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view defau
       break;
     } catch (const Error& e) {
       if (!relocatable && std::string_view(e.what()).find("device-side kernel launch") != std::string_view::npos) {
-        // A kernel that launches kernels has to be relocatable; who writes one need not know.
+        // A kernel that launches kernels must be compiled as relocatable code; this happens automatically.
         relocatable = true;
         std::erase(input.options, "--minimal");
         input.options.push_back("-rdc=true");
       } else if (source.device_library && !whole) {
-        // It names what no text of it shows (by macros that paste words), or it is wrong; then the messages are those beside all of the
-        // library.
+        // The program uses a name that its text does not show (a macro forms it by token pasting), or it has an error. It is compiled again
+        // with the whole library, so that the messages are correct.
         whole = true;
         input.text = full_text(source, whole);
       } else {
@@ -352,7 +353,7 @@ std::string source_compiler(const ProgramSource& source, std::string_view arch) 
   std::string text = fmt::format("{} {}", arch, compiler_description());
   if (source.nvcc) text += " nvcc " + nvcc_path();
   if (needs_headers(source)) {
-    // Another toolkit is another version of its headers; ours change with the library.
+    // The key includes the toolkit's version for its headers, and a hash of our own headers.
     static const Hash128 own = [] {
       Hasher hasher;
       for (const auto& [name, header] : standard_headers()) hasher.add(std::string_view(name)).add(std::string_view(header));
@@ -375,7 +376,7 @@ std::atomic<bool> programs_stay{false};
 
 CUstream native(Stream stream) { return static_cast<CUstream>(stream.native); }
 
-/// "scale" of "void scale<float>(float*, float)"; the mangled name itself where it is none.
+/// "scale" of "void scale<float>(float*, float)"; the name itself if it is not mangled.
 std::string plain_name(const char* mangled) {
   int status = 0;
   char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
@@ -469,7 +470,7 @@ class CudaProgramKernel final : public ProgramKernel {
         BC_CHECK(l.cluster[d] && l.grid[d] % l.cluster[d] == 0, Value,
                  "kernel {}: expected a grid that is a multiple of the cluster, got grid ({}, {}, {}) and cluster ({}, {}, {})", name_,
                  l.grid[0], l.grid[1], l.grid[2], l.cluster[0], l.cluster[1], l.cluster[2]);
-      // Every device has clusters of eight; more must be asked for.
+      // Every device supports clusters of eight blocks; larger clusters must be enabled.
       if (blocks > 8) BC_DRIVER(cuFuncSetAttribute, function_, kFunctionNonPortableCluster, 1);
       attributes[config.numAttrs].id = kLaunchClusterDimension;
       attributes[config.numAttrs++].cluster = {l.cluster[0], l.cluster[1], l.cluster[2]};
@@ -491,7 +492,7 @@ class CudaProgramKernel final : public ProgramKernel {
     shared_limit_.store(static_cast<unsigned>(most), std::memory_order_relaxed);
   }
 
-  /// Why the driver did not launch, where it can be told.
+  /// Raises the most specific error for a launch that the driver refused.
   [[noreturn]] void refuse(CUresult result, const KernelLaunch& l) const {
     if (is_sticky(result) || result == kErrorOutOfMemory) detail::raise_driver(result, "cuLaunchKernel", "kernel " + name_);
     const auto shape = [&](const unsigned* n) { return fmt::format("({}, {}, {})", n[0], n[1], n[2]); };
@@ -522,7 +523,7 @@ class CudaProgramKernel final : public ProgramKernel {
   CudaBackend& backend_;
   const CUfunction function_;
   const std::string name_;
-  const std::optional<std::vector<uint32_t>> parameters_;  ///< bytes of each; nothing: not known
+  const std::optional<std::vector<uint32_t>> parameters_;  ///< size of each parameter; nullopt: not known
   std::atomic<unsigned> shared_limit_{48u << 10};
 };
 
@@ -561,12 +562,12 @@ class CudaProgram final : public Program {
     const std::string key(name);
     if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
     const auto current = backend_.make_current();
-    const RelaxedCapture relaxed;  // a function may be loaded when it is asked for
+    const RelaxedCapture relaxed;  // with lazy loading, the driver loads a function at this call
     CUfunction function = nullptr;
     std::string symbol = lowered(key);
     CUresult result = driver().cuModuleGetFunction(&function, module_, symbol.c_str());
     if (result == kErrorNotFound) {
-      // Without extern "C" the symbol is mangled; one kernel of that name is the one that is meant.
+      // Without extern "C" the symbol is mangled; if only one kernel has this plain name, it is taken.
       std::vector<std::string> fits;
       for (const std::string& other : symbols())
         if (plain_name(other.c_str()) == key) fits.push_back(other);
@@ -603,14 +604,14 @@ class CudaProgram final : public Program {
   const std::string& log() const override { return log_; }
 
  private:
-  /// The symbol that a name stands for.
+  /// The symbol of a name expression, or the name itself.
   std::string lowered(const std::string& name) const {
     for (size_t i = 0; i < expressions_.size() && i < lowered_.size(); ++i)
       if (expressions_[i] == name || (expressions_[i].starts_with('&') && expressions_[i].substr(1) == name)) return lowered_[i];
     return name;
   }
 
-  /// The kernels' symbols; empty where the driver does not tell.
+  /// The kernels' symbols; empty if the driver cannot list them.
   std::vector<std::string> symbols() const {
     unsigned count = 0;
     std::vector<std::string> names;

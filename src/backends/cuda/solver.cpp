@@ -12,7 +12,8 @@
 namespace bc::cuda {
 namespace {
 
-/// The functions of a library, made once and never freed: another thread may make them at the same time.
+/// The table of a library's functions, created once and never freed. If two threads create it at the same time, one of the tables is
+/// deleted.
 template <class Api, class Fill>
 const Api& opened(std::atomic<const Api*>& slot, Fill fill) {
   if (const Api* api = slot.load(std::memory_order_acquire)) return *api;
@@ -38,7 +39,7 @@ const char* status_name(int status) {
   return status >= 0 && status < static_cast<int>(std::size(kNames)) ? kNames[status] : "error";
 }
 
-/// The handles of a device's streams.
+/// The Solvers of a device's streams.
 struct SolverState {
   std::mutex mutex;
   std::unordered_map<CUstream, std::unique_ptr<Solver>> solvers;

@@ -20,7 +20,7 @@ using cusolverParams = struct CusolverParams*;
 using cusolverJacobi = struct CusolverJacobi*;
 using cublasHandle = struct CublasContext*;
 
-// The functions for every type, which are told by cudaDataType_t, with sizes of 64 bits.
+// The generic functions: they take a cudaDataType_t and 64-bit sizes.
 #define BC_CUSOLVER_API(X)                                                                                                               \
   X(cusolverDnCreate, (cusolverHandle*))                                                                                                 \
   X(cusolverDnDestroy, (cusolverHandle))                                                                                                 \
@@ -50,14 +50,14 @@ using cublasHandle = struct CublasContext*;
   X(cusolverDnXgesvd, (cusolverHandle, cusolverParams, signed char, signed char, int64_t, int64_t, int, void*, int64_t, int, void*, int, \
                        void*, int64_t, int, void*, int64_t, int, void*, size_t, void*, size_t, int*))
 
-// Those that only newer libraries have: CUDA 12.6 and later.
+// Functions of newer libraries only: CUDA 12.6 and later.
 #define BC_CUSOLVER_OPTIONAL_API(X)                                                                                                   \
   X(cusolverDnXsyevBatched_bufferSize,                                                                                                \
     (cusolverHandle, cusolverParams, int, int, int64_t, int, const void*, int64_t, int, const void*, int, size_t*, size_t*, int64_t)) \
   X(cusolverDnXsyevBatched, (cusolverHandle, cusolverParams, int, int, int64_t, int, void*, int64_t, int, void*, int, void*, size_t,  \
                              void*, size_t, int*, int64_t))
 
-// Those that are four functions: the names for f32, f64, c64 and c128.
+// Typed functions: the names for f32, f64, c64 and c128.
 #define BC_CUSOLVER_TYPED_API(X)                                                                                                          \
   X(orgqr_bufferSize, cusolverDnSorgqr_bufferSize, cusolverDnDorgqr_bufferSize, cusolverDnCungqr_bufferSize, cusolverDnZungqr_bufferSize, \
     (cusolverHandle, int, int, int, const void*, int, const void*, int*))                                                                 \
@@ -104,11 +104,11 @@ struct CublasApi {
 const CusolverApi& cusolver();
 const CublasApi& cublas();
 
-/// Throw for what a call gave: ErrorKind::Memory or ErrorKind::Runtime.
+/// Throw ErrorKind::Memory or ErrorKind::Runtime for a status other than success.
 void check_cusolver(int status, const char* call);
 void check_cublas(int status, const char* call);
 
-/// Handles that work on one stream, by one thread at a time.
+/// Handles for one stream; used by one thread at a time.
 struct Solver {
   cusolverHandle handle = nullptr;
   cusolverParams params = nullptr;
@@ -124,12 +124,12 @@ struct Solver {
   void close() noexcept;
 };
 
-/// Those of a stream of a device, made at the first call and destroyed with the stream. The device's context is current.
+/// The Solver of a stream, created at the first call and destroyed with the stream. The device's context must be current.
 Solver& solver_of(CudaBackend& backend, CUstream stream);
 
-/// The place of a dtype in the typed functions' arrays.
+/// The index of a dtype in the arrays of typed functions.
 int typed_index(DType t);
-/// cudaDataType_t.
+/// The cudaDataType_t of a dtype.
 int cuda_type(DType t);
 
 }  // namespace bc::cuda

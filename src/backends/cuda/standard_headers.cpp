@@ -4,7 +4,7 @@ namespace bc::cuda {
 
 namespace {
 
-// The widths are spelled as libcu++ spells them under NVRTC, so that both may be included.
+// The definitions are spelled as in libcu++ under NVRTC, so that both may be included.
 #define BC_STDINT                                                                                                                         \
   "#pragma once\n"                                                                                                                        \
   "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n"                                  \
@@ -72,7 +72,7 @@ namespace {
 // The rest of the C++ library comes from libcu++, where the toolkit's headers are installed.
 #define BC_LIBCUXX(name) {name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace ::cuda::std; }\n"}
 
-// What Thrust's headers name and device code never calls.
+// Declarations that Thrust's headers mention but device code never calls.
 #define BC_STREAMS                                                                                           \
   "#pragma once\nnamespace std { template <class C> struct char_traits;\n"                                   \
   "template <class C, class T = char_traits<C>> class basic_ostream; typedef basic_ostream<char> ostream;\n" \

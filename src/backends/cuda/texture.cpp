@@ -54,7 +54,7 @@ TextureArray::TextureArray(CudaBackend& backend, TextureFormat format, size_t wi
 }
 
 TextureArray::~TextureArray() {
-  // Kernels may still read it.
+  // Queued kernels may still read the array.
   if (array_) backend_.release_after_work([array = array_] { driver().cuArrayDestroy(array); });
 }
 
@@ -114,7 +114,7 @@ TextureHandle::TextureHandle(CudaBackend& backend, const TextureResource& resour
 
 TextureHandle::~TextureHandle() {
   if (!object_) return;
-  // Kernels may still read through it.
+  // Queued kernels may still use the object.
   backend_.release_after_work([object = object_, surface = surface_] {
     if (surface)
       driver().cuSurfObjectDestroy(object);

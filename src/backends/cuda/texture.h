@@ -18,13 +18,13 @@ struct TextureFormat {
   size_t element_bytes() const { return channels * channel_bytes; }
 };
 
-/// The format with so many bits in each channel, of signed (0), unsigned (1) or floating (2) numbers. Throws ErrorKind::Value.
+/// The format with bits[i] bits in channel i, of signed (kind 0), unsigned (1) or floating-point (2) numbers. Throws ErrorKind::Value.
 TextureFormat texture_format(const int bits[4], int kind);
 
-/// Memory in the order that textures and surfaces read best, which only they can address.
+/// A CUDA array: memory in a layout for textures and surfaces, which only they can address.
 class TextureArray {
  public:
-  /// `height` and `depth` 0: fewer dimensions. `flags`: cudaArrayLayered 1, SurfaceLoadStore 2, Cubemap 4, TextureGather 8.
+  /// `height` or `depth` 0: the array has fewer dimensions. `flags`: cudaArrayLayered 1, SurfaceLoadStore 2, Cubemap 4, TextureGather 8.
   TextureArray(CudaBackend& backend, TextureFormat format, size_t width, size_t height, size_t depth, unsigned flags);
   ~TextureArray();
   TextureArray(const TextureArray&) = delete;
@@ -34,7 +34,7 @@ class TextureArray {
   const TextureFormat& format() const { return format_; }
   CudaBackend& backend() const { return backend_; }
   size_t bytes() const { return format_.element_bytes() * width_ * rows() * slices(); }
-  /// Copies all of it from or to C-contiguous memory of the host or the device, in the stream's order.
+  /// Copies the whole array from or to C-contiguous memory of the host or the device, in the stream's order.
   void copy(void* memory, bool on_device, bool to_array, Stream stream);
 
  private:
@@ -46,7 +46,7 @@ class TextureArray {
   CUarray array_ = nullptr;
 };
 
-/// What a texture or surface reads.
+/// The memory that a texture or surface reads.
 struct TextureResource {
   enum class Kind { Array = 0, Linear = 2, Pitch2D = 3 };  // CUresourcetype
   Kind kind = Kind::Array;
@@ -56,22 +56,22 @@ struct TextureResource {
   size_t bytes = 0, width = 0, height = 0, pitch = 0;
 };
 
-/// How a texture reads.
+/// The sampling modes of a texture.
 struct TextureSampling {
   int address[3] = {1, 1, 1};  ///< CUaddress_mode: wrap, clamp, mirror, border
   bool linear = false;
-  bool normalized_read = false;  ///< integers are read as fractions
+  bool normalized_read = false;  ///< integers are read as fractions of their range
   bool normalized_coordinates = false;
   bool srgb = false;
   unsigned anisotropy = 0;
   float border[4] = {};
 };
 
-/// A texture or surface object: the number that kernels take.
+/// A texture or surface object, which kernels take as a number.
 class TextureHandle {
  public:
   TextureHandle(CudaBackend& backend, const TextureResource& resource, const TextureSampling& sampling);
-  /// A surface.
+  /// Makes a surface.
   TextureHandle(CudaBackend& backend, const TextureResource& resource);
   ~TextureHandle();
   TextureHandle(const TextureHandle&) = delete;

@@ -20,7 +20,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-/// The roots of the installations: what lies above their library folders.
+/// The roots of the installations: the parents of their library folders.
 std::vector<fs::path> toolkit_roots() {
   std::vector<fs::path> roots;
   const auto add = [&](const fs::path& root) {
@@ -45,7 +45,7 @@ std::vector<fs::path> toolkit_roots() {
   nvrtc();
   if (const std::string own = library_path(Library::Nvrtc); !own.empty()) add_library_folder(fs::path(own).parent_path());
   for (const std::string& folder : library_folders()) add_library_folder(folder);
-  // The wheels of CUDA 12 have one folder a part, side by side.
+  // The wheels of CUDA 12 have one folder for each component, side by side.
   for (size_t i = 0, n = roots.size(); i < n; ++i) {
     const fs::path parent = roots[i].parent_path();
     std::error_code error;
@@ -55,7 +55,7 @@ std::vector<fs::path> toolkit_roots() {
   return roots;
 }
 
-/// The major version in the headers' own words; 0 where they do not tell.
+/// The major version that the headers define; 0 if they define none.
 int header_version(const fs::path& include) {
   for (const auto& [file, macro] :
        {std::pair("cuda.h", "#define CUDA_VERSION "), std::pair("cuda_runtime_api.h", "#define CUDART_VERSION ")}) {
@@ -74,7 +74,7 @@ int header_version(const fs::path& include) {
 }
 
 std::vector<std::string> find_include_folders() {
-  // What a folder is wanted for; a toolkit has all of it, a wheel one part.
+  // The headers to look for; a toolkit has all of them, a wheel only some.
   constexpr std::array kMarks = {"cuda_fp16.h", "cuda_runtime.h", "cooperative_groups.h", "curand_kernel.h", "mma.h", "crt/host_defines.h"};
   std::array<bool, kMarks.size()> found{};
   bool cccl = false;

@@ -75,7 +75,7 @@ void VirtualMemory::decommit(void* at, size_t bytes) {
   const std::lock_guard lock(mutex_);
   pieces_.erase(address(at));
   const CUresult result = driver().cuMemUnmap(address(at), bytes);
-  // With the context lost its memory is lost too.
+  // A lost context has lost its memory too, so only a wrong pointer is an error.
   if (result == cuda::kErrorInvalidValue) cuda::check(result, "cuMemUnmap");
 }
 

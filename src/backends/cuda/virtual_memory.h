@@ -8,20 +8,20 @@
 
 namespace bc {
 
-/// Device memory whose addresses and pages are apart: addresses are reserved once, and pieces of memory put behind them and taken away.
-/// Thread-safe; the device's context is current in the calling thread.
+/// Virtual memory of a device: addresses are reserved once, and pieces of memory are mapped and unmapped later. Thread-safe; the device's
+/// context must be current in the calling thread.
 class VirtualMemory {
  public:
-  /// Switched off by `usable` false (a driver or device without it) or the environment's BROADCLOTH_VIRTUAL_MEMORY=0.
+  /// Off if `usable` is false (the driver or device lacks it) or if BROADCLOTH_VIRTUAL_MEMORY=0.
   VirtualMemory(int device, bool usable);
 
-  size_t page() const { return page_; }  ///< 0: there is none
+  size_t page() const { return page_; }  ///< 0: virtual memory is off
   void* reserve(size_t bytes);
   bool commit(void* at, size_t bytes);
   void decommit(void* at, size_t bytes);
-  /// Lets another device use all of it, now and from now on.
+  /// Lets another device access all of the memory, including memory that is committed later.
   void grant(int device);
-  /// Whether an address lies in a reserved range: such memory has no handle for other processes.
+  /// Whether an address is in a reserved range; such memory has no handle for other processes.
   bool owns(const void* at) const;
 
  private:
@@ -31,7 +31,7 @@ class VirtualMemory {
   size_t page_ = 0;
   mutable std::mutex mutex_;
   std::map<cuda::CUdeviceptr, size_t> ranges_, pieces_;
-  std::vector<int> access_;  ///< devices that may use the memory
+  std::vector<int> access_;  ///< devices that may access the memory
 };
 
 }  // namespace bc

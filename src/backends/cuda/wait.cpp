@@ -6,7 +6,7 @@
 namespace bc::cuda {
 namespace {
 
-/// The driver's own waits cannot be ended; its queries do not wait.
+/// Polls the driver's queries where Ctrl-C may end the wait, because the driver's own waits cannot be interrupted.
 template <class Query, class Wait>
 CUresult wait_for(const Query& query, const Wait& wait, bool sleeps) {
   if (!interrupt::may_end()) return wait();

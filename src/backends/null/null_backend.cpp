@@ -42,7 +42,7 @@ NullState& state() {
   return *all;
 }
 
-/// The part of the device library about a block's threads, which the library declares for CUDA alone.
+/// The part of the device library that joins values of a block's threads, which the library declares only for CUDA.
 const std::string& joins_of_threads() {
   static const std::string text = [] {
     const std::string_view library(kDeviceLibrary, kDeviceLibrarySize);
@@ -61,13 +61,13 @@ struct NullKernel final : LoadedKernel {
 
   std::shared_ptr<const std::string> source;
   std::vector<std::string> entries;
-  std::atomic<const NullKernel*> code{this};  ///< what a launch runs
+  std::atomic<const NullKernel*> code{this};  ///< the code that a launch runs
 
  private:
   std::unique_ptr<NullKernel> better_;
 };
 
-/// A kernel of a user's program: launching it writes the grid down. What the parameters are nobody knows here.
+/// A kernel of a user's program: a launch only records the grid. Its parameters are not known.
 class NullProgramKernel final : public ProgramKernel {
  public:
   NullProgramKernel(Device device, std::string name, std::shared_ptr<const std::string> source)
@@ -136,7 +136,7 @@ class NullProgram final : public Program {
   std::unordered_map<std::string, std::unique_ptr<NullProgramKernel>> kernels_;
 };
 
-/// Remembers which of the log's marks it made last.
+/// Stores the number of its last record in the log.
 class NullEvent final : public StreamEvent {
  public:
   void record(Stream stream) override {
@@ -277,7 +277,7 @@ class NullBackend final : public Backend {
     if (runs) run(loaded, launch, params);
   }
 
-  /// CUDA's kernels as programs of CUDA C++ on the CPU, which reads and writes the null device's memory.
+  /// Runs a CUDA kernel as a CUDA C++ program on the CPU, with the null device's memory.
   static void run(const NullKernel& loaded, const Launch& launch, const void* params) {
     ProgramSource source;
     source.text = joins_of_threads() + *loaded.source;

@@ -10,7 +10,7 @@
 
 namespace bc {
 
-/// A launch that the null device was asked for.
+/// A recorded launch of a null device.
 struct NullLaunch {
   std::string entry;
   Device device;
@@ -25,7 +25,7 @@ struct NullLaunch {
   std::shared_ptr<const std::string> source;  ///< the text that was compiled
 };
 
-/// A copy that the null device made.
+/// A recorded copy of a null device.
 struct NullCopy {
   CopyKind kind = CopyKind::HostToHost;
   Device device;
@@ -40,8 +40,8 @@ struct NullOrder {
   int event = 0;  ///< of record and wait: the mark, counted from 1 since the last null_log_clear
 };
 
-/// A device that runs nothing: memory is host memory (zeros when fresh) and copies are real, kernels are only written down, so that tests
-/// count them. There are kNullDevices of them.
+/// A device that runs no kernels: its memory is host memory (new memory is zero) and copies are real, but kernels are only recorded, so
+/// that tests can count them. There are kNullDevices of them.
 inline constexpr int kNullDevices = 4;
 std::unique_ptr<Backend> make_null_backend(int index);
 /// Registers bodies of library ops that do nothing.
@@ -50,30 +50,31 @@ void register_null_bodies();
 /// The launches and copies since the last null_log_clear, in order, of all null devices.
 std::vector<NullLaunch> null_log();
 std::vector<NullCopy> null_copies();
-/// What was queued, marked and waited for, in order, of all null devices.
+/// All queued work, recorded events and waits of all null devices, in order.
 std::vector<NullOrder> null_order();
 /// How often a null device was synchronised since the last null_log_clear.
 size_t null_synchronizations();
 /// How many sources were compiled since the last null_log_clear.
 size_t null_compiles();
-/// The sources of array expressions among them.
+/// The sources of array expressions that were compiled since the last null_log_clear.
 std::vector<KernelSource> null_sources();
 void null_log_clear();
 
 /// "null-cpu" (the first value) or "null-cuda": which skeleton the code generator writes.
 void null_set_target(std::string target);
-/// Whether kernels of "null-cuda" are run by the CPU, as programs of CUDA C++, after they were written down; false is the first value.
+/// Whether kernels of "null-cuda" also run on the CPU, as CUDA C++ programs, after they were recorded; false at first.
 void null_run(bool on);
-/// The memory that a null device seems to have, for tests of the pool; 0: 1 TiB (the first value).
+/// Sets the memory size that a null device reports, for tests of the pool; 0: 1 TiB (the initial value).
 void null_set_capacity(size_t bytes);
-/// Which launch of array kernels fails next, counted from 0, and which copy; negative (the first value): none. It fails once.
+/// Makes a launch of an array kernel, or a copy, fail once, counted from 0; negative (the initial value): none fails.
 void null_fail_launch(int number);
 void null_fail_copy(int number);
-/// The size of pages of null devices' virtual memory, for tests of the pool; 0 (the first value): they have none.
+/// Sets the page size of null devices' virtual memory, for tests of the pool; 0 (the initial value): no virtual memory.
 void null_set_pages(size_t bytes);
-/// Streams that null devices cannot wait for, as CUDA's where a capture forbids it (Backend::wait_for_reuse); with any, nor for a device.
+/// Sets the streams for which null devices cannot wait, as if captures forbade it (Backend::wait_for_reuse). If there are any, waiting for
+/// the device fails too.
 void null_set_captured(std::vector<void*> streams);
-/// Called whenever a null device puts memory behind addresses; empty (the first value): nothing is.
+/// Sets a function that is called whenever a null device commits memory; empty (the initial value): none.
 void null_on_commit(std::function<void()> f);
 
 }  // namespace bc

@@ -1,4 +1,4 @@
-// Runs a list of loops over the items of a kernel: the same items, blocks and trees as the printed kernel's, so the same bits.
+// Runs a kernel as a list of loops. Its items, blocks and trees are those of the printed kernel, so the results have the same bits.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 /// Below this extent of the innermost axis a block spans several rows.
 constexpr int64_t kShortRow = 128;
-/// Rows whose segments are joined side by side.
+/// Maximum number of rows whose segments are joined side by side.
 constexpr int64_t kJoinedRows = 256;
 /// From this many columns on, a column reduction works on one row at a time.
 constexpr int64_t kWideRow = 64;
@@ -62,7 +62,7 @@ void split(int64_t linear, const int64_t* shape, int count, int64_t* x) {
   if (count > 0) x[0] = linear;
 }
 
-/// Joins 2^k neighbours before they meet the next 2^k, as the device library's Pairwise.
+/// Joins 2^k neighbouring blocks before it joins them with the next 2^k, like Pairwise of the device library.
 class Tree {
  public:
   explicit Tree(const Reduction& loops) : loops_(loops) {}
@@ -98,7 +98,7 @@ class Tree {
 class Run {
  public:
   Run(const Program& p, const int64_t* parameters) : p_(p), w_(parameters) {
-    // What is known of registers, and where accesses are, lies before the registers themselves.
+    // The data about registers and accesses precede the registers in memory.
     const size_t known = p.registers.size() * (sizeof(char*) + sizeof(Line) + sizeof(Range));
     const int64_t head = static_cast<int64_t>(known + 3 * p.accesses.size() * sizeof(int64_t) + 63) / 64 * 64;
     char* memory = scratch_memory.get(head + p.scratch);
@@ -193,7 +193,7 @@ class Run {
     char* const states = state_memory(tile_states);
     const auto top = [&](size_t k) { return states + 2 * k * tile_states; };
     const auto run = [&](size_t k) { return states + (2 * k + 1) * tile_states; };
-    // What lies in memory as the accumulators want it is added up where it is.
+    // Elements that are in memory in the accumulators' dtype are reduced directly from memory.
     const Instruction first = scope.code.empty() ? Instruction() : scope.code.front();
     bool plain = scope.code.size() == 1 && first.kind == Instruction::Kind::load && p_.reduced == 1 && step_[first.access] == 1;
     for (const Total& t : p_.totals) plain = plain && t.input == first.out;
@@ -249,7 +249,7 @@ class Run {
   }
 
   void join(int64_t begin, int64_t end) {
-    // A row's value may be wanted along an axis: rows of columns are joined side by side.
+    // Of a column reduction several rows are joined side by side.
     const int inner = p_.walk == Walk::columns ? p_.kept - 1 : -1;
     const int64_t most = inner >= 0 ? std::min<int64_t>(p_.tile, kJoinedRows) : 1;
     fill_constants(most);
@@ -272,13 +272,14 @@ class Run {
  private:
   static constexpr int kMaxAxes = 64;
 
-  /// How a block lies over several rows of the innermost axis: outer axes of `shape`, whose strides are an access's words from `stride`.
+  /// How a block covers several rows of the innermost axis. The outer axes have the extents `shape`; an access's strides begin at its word
+  /// `stride`.
   struct Fold {
     int axes = 0;
     const int64_t* shape = nullptr;
     int stride = 0;
     int64_t inner = 1;  ///< extent of the innermost axis
-    int64_t outer = 0;  ///< the block's first row, and where in it
+    int64_t outer = 0;  ///< the block's first row, and the start index in that row
     int64_t start = 0;
   };
 
@@ -327,7 +328,7 @@ class Run {
     }
   }
 
-  /// A row of the innermost axis, from the bases on.
+  /// Runs one row of the innermost axis, starting at base_.
   void walk_row(const Scope& scope, int64_t total) {
     const int64_t block = p_.block;
     for (const int16_t a : scope.accesses) at_[a] = base_[a];
@@ -341,9 +342,9 @@ class Run {
     }
   }
 
-  /// How many rows of a map should be walked together; 1 where one after the other is as good. An operand that is transposed, so that a
-  /// row takes an element of each line, gives the rows after it the same lines: from the cache, unless its step brings a row's lines to so
-  /// few sets of the second-level cache (64 KiB a way, 8 ways at least) that they push each other out.
+  /// How many rows of a map should be processed together; 1 if tiling gives no advantage. Of a transposed operand each row reads one
+  /// element of every cache line, and the next rows read the same lines. They are still in the cache, unless the operand's step maps a
+  /// row's lines to so few sets of the second-level cache (64 KiB a way, at least 8 ways) that they evict each other.
   int64_t tile_rows(const Scope& scope) const {
     constexpr int64_t kLine = 64, kWay = 1 << 16, kWays = 8;
     const int inner = p_.kept - 1;
@@ -357,7 +358,7 @@ class Run {
     return std::min(rows, shape[inner - 1]);
   }
 
-  /// Rows [begin, end) in tiles of `rows` rows at most.
+  /// Runs rows [begin, end) in tiles of at most `rows` rows.
   void walk_tiles(const Scope& scope, int64_t begin, int64_t end, int64_t rows) {
     const int inner = p_.kept - 1;
     const int64_t* shape = w_ + p_.params.kept_shape;
@@ -379,7 +380,7 @@ class Run {
     folded_ = false;
   }
 
-  /// Elements [lo, hi) of the iteration space, in blocks that span rows.
+  /// Runs elements [lo, hi) of the iteration space in blocks that span rows.
   void walk_folded(const Scope& scope, int64_t lo, int64_t hi) {
     for (int64_t s = lo; s < hi; s += p_.block) {
       fold_.outer = s / fold_.inner;
@@ -389,7 +390,7 @@ class Run {
     folded_ = false;
   }
 
-  /// The kernel's only total, where rows lie in memory as its loop wants them; nullptr where something has to be computed first.
+  /// The kernel's only reduction if its rows can be reduced directly from memory; nullptr where values must be computed first.
   const Total* plain_total() const {
     if (p_.stages != 1 || p_.totals.size() != 1 || p_.reduced != 1 || p_.elements[0].code.size() != 1) return nullptr;
     const Instruction& first = p_.elements[0].code.front();
@@ -402,7 +403,7 @@ class Run {
     leave(0, state, item);
   }
 
-  /// Elements [lo, hi) of a row of stage `stage`: its blocks through the tree, then the totals.
+  /// Reduces elements [lo, hi) of a row in stage `stage`: the blocks through the tree, then the totals.
   void reduce_row(int stage, const Scope& scope, int64_t lo, int64_t hi, int64_t extent, const int64_t* shape, int64_t item) {
     alignas(16) char state[kMaxState];
     const bool fold = p_.reduced > 1;
@@ -477,7 +478,7 @@ class Run {
     }
   }
 
-  /// A row's or segment's total goes where the next step looks for it.
+  /// Stores the total of a row or segment where the next step reads it.
   void leave(size_t k, const char* state, int64_t item) {
     if (p_.segmented)
       std::memcpy(partial(k, item), state, partial_size(k));
@@ -489,7 +490,7 @@ class Run {
     t.loops->finish(state, static_cast<double>(w_[p_.params.reduced_size]), read_double(w_ + t.ddof_word), result(t.result), 1);
   }
 
-  /// A result's register, in its own memory.
+  /// Points a result's register to its own memory and returns it.
   char* result(int16_t r) {
     reg_[r] = blocks_ + p_.registers[static_cast<size_t>(r)];
     return reg_[r];
@@ -507,10 +508,10 @@ class Run {
     for (size_t i = 0; i < k; ++i) before += (p_.totals[i].partial_bytes * items + 15) & ~int64_t{15};
     return reinterpret_cast<char*>(w_[p_.params.partials]) + before + item * p_.totals[k].partial_bytes;
   }
-  /// A state's bytes, less the padding at its end.
+  /// The bytes of a state without the padding at its end.
   size_t partial_size(size_t k) const { return static_cast<size_t>(std::min(p_.totals[k].loops->state_size, p_.totals[k].partial_bytes)); }
 
-  /// The elements of `count` rows of n columns, the first at index r of the reduced axes.
+  /// Computes the elements of `count` rows of n columns, starting at index r of the reduced axes.
   void column_rows(const Scope& scope, int64_t r, int64_t count, int64_t n) {
     fold_.outer = r;
     if (count > 1) {
@@ -529,7 +530,7 @@ class Run {
     execute(scope, n, true, n);
   }
 
-  /// Joins the partials of n rows from `row` on as Pairwise does, all rows' states side by side. Returns where they are.
+  /// Joins the partial results of n rows from `row` on in the order of Pairwise, all rows side by side. Returns their states.
   char* join_segments(size_t k, int64_t row, int64_t n) const {
     const Total& t = p_.totals[k];
     const int64_t segments = w_[p_.params.segments], size = t.loops->state_size;
@@ -556,7 +557,7 @@ class Run {
     return total;
   }
 
-  /// Copies n states of `bytes` bytes each, which lie `to_step` and `from_step` bytes apart.
+  /// Copies n states of `bytes` bytes each, with steps of `to_step` and `from_step` bytes.
   static void copy_states(char* to, int64_t to_step, const char* from, int64_t from_step, size_t bytes, int64_t n) {
     const auto copy = [&](auto size) {
       for (int64_t j = 0; j < n; ++j) std::memcpy(to + j * to_step, from + j * from_step, size);
@@ -610,8 +611,8 @@ class Run {
       moves.copy(out, in, step, n);
   }
 
-  /// Works on the n elements at the places at_ (or, folded, of fold_). `fresh`: what the same element all along is read from may have
-  /// moved; `most` elements of it will be needed until it moves again.
+  /// Runs the scope's code on the n elements at at_ (if folded, of fold_). `fresh`: loads that repeat one element must read it again,
+  /// because its address may have changed; up to `most` copies of it are needed until it changes again.
   void execute(const Scope& scope, int64_t n, bool fresh, int64_t most) {
     for (const Instruction& i : scope.code) {
       switch (i.kind) {
@@ -711,7 +712,7 @@ class Run {
         break;
       case Instruction::Kind::coordinate:
         line_[i.out] = {at_[i.access], step, !folded_};
-        if (i.tested && !folded_) break;  // written down where a test needs it
+        if (i.tested && !folded_) break;  // written to memory only where a test needs it
         each([&](int64_t at, int64_t first, int64_t count) { count_up(reinterpret_cast<int64_t*>(out) + first, at, step, count); });
         break;
       case Instruction::Kind::gather: {
@@ -744,7 +745,7 @@ class Run {
     }
   }
 
-  /// A load where a mask is true in a range alone; elsewhere 0.
+  /// A load whose mask is true exactly in a range; the other elements are 0.
   void load_range(const Instruction& i, int64_t n, const Range& r) {
     const int64_t step = step_[i.access], from = at_[i.access];
     if (r.all(n) && step == 1 && p_.peek) {
@@ -759,8 +760,8 @@ class Run {
     std::memset(out + (high << i.size), 0, static_cast<size_t>(n - high) << i.size);
   }
 
-  /// A test of coordinates that do not change in the block, or go up by 1, where it is true in a range at most. False: it is for
-  /// test_inside, and the coordinates have been written down.
+  /// A test of coordinates that are constant in the block or increase by 1, so that it is true in one range or nowhere. Returns false where
+  /// that does not hold; then the coordinates have been written to memory for test_inside.
   bool inside_range(const Instruction& i, int64_t n, char* out) {
     const Line line = line_[i.a];
     const int64_t lower = w_[i.word], count = w_[i.word + 1], step = w_[i.word + 2];
@@ -792,12 +793,12 @@ class Run {
 
   const Program& p_;
   const int64_t* w_;
-  char** reg_;     // where each register's elements are
+  char** reg_;     // the address of each register's elements
   int64_t* base_;  // address (or coordinate) of each access where its row begins,
-  int64_t* at_;    // where the block begins,
+  int64_t* at_;    // the same where the block begins,
   int64_t* step_;  // and its stride along the innermost axis
-  Line* line_;     // of registers that `coordinate` makes
-  Range* range_;   // of registers that `inside` makes
+  Line* line_;     // of registers that `coordinate` writes
+  Range* range_;   // of registers that `inside` writes
   char* blocks_;
   Fold fold_;
   bool folded_ = false;
@@ -830,9 +831,5 @@ void Tier0Program::run(int entry, const int64_t* parameters, int64_t begin, int6
 }
 
 bool Tier0Program::supported() { return cpu_level() >= CpuLevel::v3; }
-
-void interpret(const Ir& ir, int entry, const int64_t* parameters, int64_t begin, int64_t end) {
-  Tier0Program(ir).run(entry, parameters, begin, end);
-}
 
 }  // namespace bc

@@ -1,5 +1,5 @@
-// Makes a list of loops of a kernel: values become registers, casts and broadcasts become steps, and registers that are no longer needed
-// are used again, so that a block's values stay in the first-level cache.
+// Translates a kernel into a list of loops: values become registers, casts and broadcasts become steps, and registers that are no longer
+// needed are reused, so that a block's values stay in the first-level cache.
 #include "codegen/tier0/program.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ uint8_t log_size(DType t) { return static_cast<uint8_t>(std::countr_zero(static_
 
 Loop cast_loop(DType from, DType to) { return tables().casts[static_cast<int>(from)][static_cast<int>(to)]; }
 
-/// nullptr where the row has no loop for the dtype.
+/// The loop of a row for a dtype; nullptr where it has none.
 Loop row_loop(Op op, DType t) {
   const int index = static_cast<int>(op) - kFirstRow;
   return info(op).kind == OpKind::elementwise && index >= 0 && index < kRows ? tables().rows[index][static_cast<int>(t)] : nullptr;
@@ -93,7 +93,7 @@ class Program::Builder {
     int32_t place = -1;
   };
 
-  /// A register of the scope that is built. Those of rows all last, for a later stage may use them.
+  /// Adds a register to the current scope. Registers of rows are never reused, because a later stage may read them.
   int16_t make(DType t) {
     registers_.push_back({log_size(t), outer_, -1});
     if (outer_) registers_.back().place = allocate(log_size(t), p_.walk == Walk::rows ? 1 : static_cast<int>(p_.tile));
@@ -105,7 +105,7 @@ class Program::Builder {
   }
   int32_t allocate(uint8_t size, int count) {
     const int64_t place = next_;
-    // A line between blocks keeps them from meeting in the same sets of the cache.
+    // One cache line between blocks keeps them from mapping to the same sets of the cache.
     next_ += ((static_cast<int64_t>(count) << size) + 63) / 64 * 64 + (count > 1 ? 64 : 0);
     return static_cast<int32_t>(place);
   }
@@ -128,7 +128,7 @@ class Program::Builder {
     return c.out;
   }
 
-  /// The register that holds a value as a dtype, in the scope that is built.
+  /// The register that holds a value as a dtype in the current scope.
   int16_t use(int index, DType as) {
     const Value& x = ir_.values[index];
     if (x.kind == Value::Kind::constant) return constant(index, as);
@@ -170,7 +170,7 @@ class Program::Builder {
       else
         here_.emplace(std::make_pair(static_cast<int>(k), x.dtype), out);
     }
-    std::vector<int16_t> needed;  // at the block's end
+    std::vector<int16_t> needed;  // registers that are read at the block's end
     if (!outer_) {
       for (size_t k = 0; k < ir_.accumulators.size(); ++k)
         if (ir_.accumulators[k].stage == stage_) {
@@ -188,7 +188,7 @@ class Program::Builder {
     place(needed);
   }
 
-  /// Tells whether a register is read by nothing but tests of what lies inside.
+  /// Tells whether a register is read only by `inside` tests.
   bool only_tested(int16_t r, const std::vector<int16_t>& needed) const {
     for (const Instruction& i : scope_->code) {
       if (i.b == r || i.c == r || (i.a == r && i.kind != Instruction::Kind::inside)) return false;
@@ -290,7 +290,8 @@ class Program::Builder {
     if (o.predicate != kNone) {
       i.b = use(o.predicate, DType::b1);
     } else if (!ir_.in_place) {
-      // The loop that makes the value may write it to its place. Where an output may be an input, all is read first.
+      // The loop that computes the value may write it directly to the output. If an output may overwrite an input, all elements are read
+      // first.
       for (Instruction& made : scope_->code)
         if ((made.kind == Instruction::Kind::op || made.kind == Instruction::Kind::load) && made.out == i.a && made.direct == kNone)
           made.direct = o.access;
@@ -298,7 +299,7 @@ class Program::Builder {
     scope_->code.push_back(i);
   }
 
-  /// Gives the scope's registers their places; those that are read for the last time are free for the next.
+  /// Assigns memory to the scope's registers; memory is reused after a register's last read.
   void place(const std::vector<int16_t>& needed) {
     const int end = static_cast<int>(scope_->code.size());
     std::map<int16_t, int> last;
@@ -341,7 +342,7 @@ class Program::Builder {
   int64_t next_ = 0;
 };
 
-/// Elements of a map's registers: so many that the steps' own cost does not count, and few enough for the first-level cache.
+/// Elements of a map's registers: enough that the cost of a step is negligible, and few enough for the first-level cache.
 int map_block(const Ir& ir) {
   int widest = 1;
   for (const Value& x : ir.values) {

@@ -7,11 +7,11 @@
 
 namespace bc::tier0 {
 
-/// One step of a block's work. Operands and results are registers: numbers of pointers to a block's elements.
+/// One step of a block's work. Operands and results are registers, which are indices of pointers to a block's elements.
 struct Instruction {
   enum class Kind : uint8_t {
     op,          ///< out = loop(a, b, c)
-    load,        ///< out = the access; in place where it lies side by side
+    load,        ///< out = the access; without a copy where its elements are contiguous
     load_if,     ///< out = mask b ? the access : 0
     coordinate,  ///< out = the access's coordinates
     add_index,   ///< out = c + index a (mask b) of the pair at `word`
@@ -21,17 +21,17 @@ struct Instruction {
     store,       ///< the access = a, where mask b
   };
   Kind kind = Kind::op;
-  uint8_t size = 0;      ///< of an element, as a logarithm
-  bool lasting = false;  ///< load: the same element all along, kept in a register of its own
+  uint8_t size = 0;      ///< the logarithm of an element's size
+  bool lasting = false;  ///< load: repeats one element; kept in its own register
   bool tested = false;   ///< coordinate: only `inside` reads it
   int16_t out = kNone, a = kNone, b = kNone, c = kNone;
   int16_t access = kNone;
-  int16_t direct = kNone;  ///< op, load: the access of the output that it may write itself
+  int16_t direct = kNone;  ///< op, load: the output access that the step may write directly
   int32_t word = 0;
   Loop loop = nullptr;
 };
 
-/// A row's value made a register of the element scope.
+/// Copies a row's value to a register of the element scope.
 struct Broadcast {
   int16_t from, out;
   uint8_t size;  ///< of the result
@@ -42,7 +42,7 @@ struct Broadcast {
 struct Scope {
   std::vector<Broadcast> broadcasts;
   std::vector<Instruction> code;
-  std::vector<int16_t> accesses;  ///< that the code walks
+  std::vector<int16_t> accesses;  ///< the accesses that the code uses
 };
 
 struct Total {
@@ -54,7 +54,7 @@ struct Total {
   int ddof_word;
 };
 
-/// A constant that is a register: filled from the parameters, or cast from another constant's.
+/// A register that holds a constant: filled from the parameters, or cast from another constant's register.
 struct Constant {
   int16_t out, from = kNone;
   int32_t word = 0;
@@ -69,18 +69,18 @@ struct Program {
   Walk walk;
   int kept, reduced, stages;
   bool segmented;
-  bool peek;  ///< a load may stay where it is in memory while the block is worked on
+  bool peek;  ///< a load may read from memory directly, without a copy, while the block is processed
   ParamLayout params;
   int block;     ///< elements of a register
-  int64_t tile;  ///< columns that a column reduction walks side by side
+  int64_t tile;  ///< columns that a column reduction handles side by side
   std::vector<Access> accesses;
   std::vector<int32_t> unit;  ///< bytes an access moves by for a stride of 1 (coordinates: 1)
   std::vector<uint8_t> row_access;
   std::vector<Constant> constants;
   std::vector<Scope> elements, rows;  ///< by stage
   std::vector<Total> totals;
-  std::vector<uint8_t> may_leave;  ///< by stage: once its totals are known the rest of a row need not be looked at
-  std::vector<int32_t> registers;  ///< where each begins in the scratch memory
+  std::vector<uint8_t> may_leave;  ///< by stage: the rest of a row need not be read once its totals are known
+  std::vector<int32_t> registers;  ///< the offset of each register in the scratch memory
   int64_t scratch = 0;             ///< bytes
 
  private:

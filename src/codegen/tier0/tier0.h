@@ -10,8 +10,9 @@ namespace tier0 {
 struct Program;
 }
 
-/// A kernel as a list of loops that the host compiler built. Runs the items, blocks, lanes and trees of the kernel that print_cpu prints,
-/// and gives the same bits. Needs no compiler, so that it runs what is small or not compiled yet.
+/// A kernel as a list of built-in loops, which the host compiler has built. Its items, blocks, lanes and trees are those of the kernel that
+/// print_cpu prints, so the results have the same bits. It needs no run-time compiler, so it runs small kernels and kernels that are not
+/// compiled yet.
 class Tier0Program {
  public:
   explicit Tier0Program(const Ir& ir);
@@ -23,7 +24,7 @@ class Tier0Program {
   /// items.
   void run(int entry, const int64_t* parameters, int64_t begin, int64_t end) const;
 
-  /// Tells whether this processor has what the loops are built for: AVX2, FMA and F16C.
+  /// Tells whether this processor has the instructions that the loops need: AVX2, FMA and F16C.
   static bool supported();
 
  private:
@@ -32,12 +33,9 @@ class Tier0Program {
 
 /// out[i] = row(a[i], b[i], c[i]) for i in [0, n).
 using Tier0Loop = void (*)(const void* a, const void* b, const void* c, void* out, int64_t n);
-/// The loop of an elementwise row over elements of `type`, and the one that casts; nullptr where there is none, or where this processor
-/// lacks what the loops need. Their results have the bits of every kernel's.
+/// The loop of an elementwise row over elements of `type`, and the loop of a cast; nullptr where there is none, or where supported() is
+/// false. The results have the same bits as in every kernel.
 Tier0Loop tier0_loop(Op op, DType type);
 Tier0Loop tier0_cast(DType from, DType to);
-
-/// Tier0Program, once.
-void interpret(const Ir& ir, int entry, const int64_t* parameters, int64_t begin, int64_t end);
 
 }  // namespace bc

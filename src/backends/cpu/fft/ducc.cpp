@@ -1,5 +1,5 @@
-// DUCC's FFT for one instruction set: its templates for float and double behind one entry, on the engine's threads and with its cache of
-// plans. Only headers of DUCC's under the BSD licence are used; cmake/Ducc.cmake checks them.
+// DUCC's FFT for one instruction set: its templates for float and double behind one entry point, with the engine's threads and
+// its cache of plans. Only headers of DUCC's under the BSD licence are used; cmake/Ducc.cmake checks them.
 //   BC_FFT_LEVEL    baseline or v3
 #include <algorithm>
 #include <complex>
@@ -19,7 +19,7 @@ namespace DUCC0_NAMESPACE {
 namespace detail_threading {
 namespace {
 
-/// One share of the work on [0, items).
+/// One part of the work on [0, items).
 class Share final : public Scheduler {
  public:
   Share(size_t shares, size_t number, size_t items) : shares_(shares), number_(number), rest_{}, given_(false) {
@@ -47,7 +47,7 @@ void in_parallel(size_t pieces, F body) {
 
 }  // namespace
 
-/// What DUCC takes for a number of threads is the number of shares.
+/// DUCC's number of threads is the number of parts here.
 size_t adjust_nthreads(size_t wanted) { return wanted == 1 ? 1 : static_cast<size_t>(bc::cpu::fft_pieces()); }
 
 void execParallel(size_t shares, std::function<void(Scheduler&)> body) {
@@ -86,7 +86,7 @@ shared_ptr<Plan> engine_plan(size_t length, bool vectorized) {
   }));
 }
 
-// In the place of DUCC's cache, which keeps ten plans of each type and none above a mebibyte.
+// Replaces DUCC's cache, which keeps ten plans of each type and none above one MiB.
 #define BC_FFT_PLANS(T)                                                                 \
   template <>                                                                           \
   shared_ptr<pocketfft_c<T>> get_plan<pocketfft_c<T>>(size_t length, bool vectorized) { \

@@ -10,8 +10,8 @@
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_load.h"
 
-// No destructor of a static object is ever run in this library, which is not unloaded: a background thread may still be inside clang while
-// the process ends. The definition serves the archives' calls too; the version script keeps it from everybody else.
+// Destructors of this library's static objects are never run: a background thread may still be inside clang while the process ends. This
+// definition also replaces the calls from LLVM's archives; the version script hides it from other libraries.
 extern "C" int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
 struct bc_jit_object {
@@ -21,11 +21,11 @@ struct bc_jit_object {
 namespace bc::jit {
 namespace {
 
-// Held over a fork, and else for a moment: a child lets go of it as the parent does, which a lock for readers and writers cannot.
+// Held over a fork, otherwise only briefly. The child can unlock it like the parent, which is not possible with a read-write lock.
 pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
-int gate_inside = 0;  // compiles and loads that run
-int gate_forks = 0;   // that wait or are under way: no compile begins, for a steady flow of them could hold off a fork for ever
+int gate_inside = 0;  // number of running compiles and loads
+int gate_forks = 0;   // waiting or running forks: no compile begins then, or a steady flow of them could block a fork for ever
 
 int finish(bool ok, llvm::StringRef out, const std::string& log, bc_jit_buffer* out_buffer, bc_jit_buffer* log_buffer) {
   give(out_buffer, out.data(), ok ? out.size() : 0);
@@ -68,7 +68,7 @@ extern "C" {
 
 int bc_jit_abi(void) { return BC_JIT_ABI; }
 
-const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-6"; }  // the last number counts changes of how we use it
+const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-6"; }  // the last number counts changes in our use of clang
 
 void bc_jit_set_cpu(const char* cpu) { bc::jit::set_cpu(cpu); }
 
@@ -150,7 +150,7 @@ void bc_jit_fork(int phase) {
   }
   --gate_forks;
   if (phase == 2) {
-    // Who waited here is in the parent only.
+    // Waiting threads exist only in the parent.
     gate_forks = 0;
     gate_changed = PTHREAD_COND_INITIALIZER;
   }

@@ -43,7 +43,7 @@ Machine make_machine(const bc_jit_flags& flags, std::string& log) {
     return nullptr;
   }
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // what may be fused says so itself
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // operations that may be fused are marked in the IR
   options.UnsafeFPMath = flags.fast_math != 0;
   options.NoInfsFPMath = flags.fast_math == 1;
   options.NoNaNsFPMath = flags.fast_math == 1;
@@ -54,7 +54,7 @@ Machine make_machine(const bc_jit_flags& flags, std::string& log) {
                                              llvm::CodeModel::Small, kLevels[std::clamp(flags.opt_level, 0, 3)]));
 }
 
-/// Target machines that no compile is using. They keep the tables of their subtargets, which take a millisecond to build.
+/// A pool of unused target machines. They keep the tables of their subtargets, which take a millisecond to build.
 class MachinePool {
  public:
   Machine take(const bc_jit_flags& flags, std::string& log) {
@@ -85,7 +85,7 @@ MachinePool& machine_pool() {
   return pool;
 }
 
-/// A target machine on loan.
+/// Takes a target machine from the pool and returns it in its destructor.
 struct Loan {
   Loan(const bc_jit_flags& flags, std::string& log) : flags(flags), machine(machine_pool().take(flags, log)) {}
   ~Loan() {
@@ -125,8 +125,9 @@ std::string& requested_cpu() {
   return name;
 }
 
-/// This machine's name and features. Features are only what the CPU's name does not already say: every subtarget of every compile parses
-/// this list. Additions come first, because a feature brings those it is built on, and a virtual machine may have taken one of them away.
+/// This machine's name and features. The list has only features that the CPU's name does not imply, because every subtarget of every
+/// compile parses it. Additions come first: a feature implies the features that it is built on, and a virtual machine may have removed one
+/// of them.
 void find_machine(Host& host) {
   host.cpu = llvm::sys::getHostCPUName().str();
   if (host.cpu.empty() || host.cpu == "generic") host.cpu = "x86-64";
@@ -137,7 +138,7 @@ void find_machine(Host& host) {
     known[name] = true;
     llvm::X86::updateImpliedFeatures(name, true, known);
   }
-  // A StringMap has no order; the list is a part of cache keys.
+  // A StringMap is unordered, but the list is a part of cache keys, so it is sorted.
   std::map<std::string, bool> features;
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) features[feature.first().str()] = feature.second;
   for (const auto& [name, there] : features) {
@@ -164,12 +165,12 @@ const Host& host() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();  // inline assembly in users' kernels
-    // LLVM 19 assumes strides of 1 and then may drop the test of it in a loop with many pointers.
+    // LLVM 19 may assume a stride of 1 and then drop the check of it in a loop with many pointers.
     if (llvm::cl::Option* option = llvm::cl::getRegisteredOptions().lookup("enable-mem-access-versioning"))
       static_cast<llvm::cl::opt<bool>*>(option)->setValue(false);
-    // Sums of floats stay in their order; what is summed is computed on vectors all the same.
+    // Keeps the order of floating-point sums; the summands are still computed with vectors.
     if (llvm::cl::Option* option = llvm::cl::getRegisteredOptions().lookup("force-ordered-reductions"))
-      option->addOccurrence(1, "force-ordered-reductions", "true");  // LLVM asks whether it was given
+      option->addOccurrence(1, "force-ordered-reductions", "true");  // LLVM tests whether the option was given
     auto* made = new Host;
     made->triple = "x86_64-pc-linux-gnu";
     made->cpu = requested_cpu();

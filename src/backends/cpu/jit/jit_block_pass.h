@@ -1,4 +1,4 @@
-/// The pass that makes the code of a block: what it finds in a kernel (jit_regions.cpp), and what it writes (jit_entry.cpp).
+/// The pass that generates the code of a block: its analysis of a kernel (jit_regions.cpp), and its code generation (jit_entry.cpp).
 #pragma once
 #include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/DenseMap.h>
@@ -17,26 +17,26 @@
 namespace bc::jit {
 
 struct Slot {
-  bool array = false;          // one element a thread, else one for all
+  bool array = false;          // one element for each thread, else one for all
   bool local = false;          // a variable of the source that has an address
-  bool across_blocks = false;  // is kept across a barrier of the whole block
+  bool across_blocks = false;  // kept across a barrier of the whole block
   llvm::Type* type = nullptr;  // in memory
-  uint64_t bytes = 0;          // of an element
+  uint64_t bytes = 0;          // size of an element
   uint64_t offset = 0;
-  Value* base = nullptr;  // where it begins, in the entry function
+  Value* base = nullptr;  // its address in the entry function
 };
 
 struct Region {
   BasicBlock* start = nullptr;
   Kind kind = Kind::Start;
   llvm::SetVector<BasicBlock*> blocks;
-  std::vector<Instruction*> live;     // values from before that it needs: kept ones, and those that are computed again
-  llvm::SmallSetVector<int, 4> next;  // regions that follow; -1: the thread ends
+  std::vector<Instruction*> live;     // values from earlier regions that it needs: stored or recomputed
+  llvm::SmallSetVector<int, 4> next;  // following regions; -1: the thread ends
   // In the entry function.
   BasicBlock* head = nullptr;
 };
 
-/// One version of a kernel on its way to a block's code.
+/// Compiles one version of a kernel to a block's code.
 class BlockPass {
  public:
   BlockPass(Function& kernel, const BlockShape& shape, bc_jit_kernel& facts, std::string& log)
@@ -53,15 +53,15 @@ class BlockPass {
         i8_(llvm::Type::getInt8Ty(c_)),
         ptr_(llvm::PointerType::getUnqual(c_)) {}
 
-  /// What is done before a second version of the kernel is made.
+  /// The transformations before a second version of the kernel is cloned.
   bool prepare() { return place_shared() && name_leaves(); }
-  /// Cuts the kernel and finds what its regions keep.
+  /// Splits the kernel and finds the values that its regions keep.
   bool divide() { return cut() && analyse() && find_kept(); }
-  /// Writes the entry, with the code of `fast` for blocks all of whose threads meet `guards`.
+  /// Writes the entry; blocks whose threads all meet `guards` run the code of `fast`.
   void write(BlockPass* fast, llvm::ArrayRef<std::pair<Value*, bool>> guards);
-  /// Whether a value follows from what a thread knows at its beginning.
+  /// Whether a value can be computed from a thread's index and the kernel's arguments.
   bool follows(Value* value) {
-    repeatable_.clear();  // what it knew may be gone
+    repeatable_.clear();  // cached values may have been erased
     return can_repeat(value, 0);
   }
   void take_facts(BlockPass& from) {
@@ -75,7 +75,7 @@ class BlockPass {
     return false;
   }
 
-  // -- before the cut
+  // -- before the split
   bool place_shared();
   bool name_leaves();
   bool cut();
@@ -103,7 +103,7 @@ class BlockPass {
   Value* repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map);
   Value* slot_address(const Slot& slot, IRBuilder<>& at);
   llvm::MDNode* stays_rolled();
-  /// What a loop's last branch says of it.
+  /// The loop metadata of a loop's last branch.
   llvm::MDNode* loop_facts(llvm::ArrayRef<llvm::Metadata*> facts);
   llvm::Constant* number(uint64_t value) { return llvm::ConstantInt::get(i32_, value); }
   llvm::Constant* number64(uint64_t value) { return llvm::ConstantInt::get(i64_, value); }
@@ -133,16 +133,16 @@ class BlockPass {
   std::unique_ptr<llvm::CycleInfo> cycles_;
   std::unique_ptr<llvm::TargetTransformInfo> divergence_;
   std::unique_ptr<llvm::UniformityInfo> uniform_;
-  bool stateful_ = false;  // groups stop at barriers and go on later
+  bool stateful_ = false;  // groups stop at barriers and continue later
   llvm::DenseMap<Value*, unsigned> numbers_;
   std::vector<Instruction*> values_;
   llvm::DenseMap<BasicBlock*, llvm::BitVector> live_in_;
   llvm::DenseMap<Value*, int> repeatable_;
   llvm::MapVector<Value*, Slot> slots_;
   llvm::MapVector<llvm::AllocaInst*, Slot> locals_;
-  llvm::SmallPtrSet<Value*, 16> shared_locals_;  // locals with one place for all threads
+  llvm::SmallPtrSet<Value*, 16> shared_locals_;  // local variables with one copy for all threads
 
-  // The entry function while it is written.
+  // The entry function that is being written.
   Function* e_ = nullptr;
   Value *frame_ = nullptr, *shared_ = nullptr, *context_ = nullptr;
   BasicBlock* prologue_ = nullptr;
@@ -151,12 +151,12 @@ class BlockPass {
   llvm::PHINode* index_ = nullptr;
   Value* unfinished_ = nullptr;
   Value *block_index_[3] = {}, *grid_[3] = {}, *cluster_[3] = {}, *dynamic_ = nullptr, *launch_ = nullptr, *shared_stride_ = nullptr;
-  Value *group_index_ = nullptr, *base_ = nullptr, *count_ = nullptr;  // the group: its number, first thread, threads
+  Value *group_index_ = nullptr, *base_ = nullptr, *count_ = nullptr;  // the current group: number, first thread, number of threads
   Value *group_states_ = nullptr, *places_of_threads_ = nullptr, *masks_ = nullptr, *pending_ = nullptr, *release_ = nullptr;
   BasicBlock* group_done_ = nullptr;
-  BasicBlock* choose_ = nullptr;  // goes where the schedule says
+  BasicBlock* choose_ = nullptr;  // branches to the region that the scheduler returned
   llvm::PHINode* choice_ = nullptr;
-  // The thread that a region's loop is at.
+  // The current thread of a region's loop.
   Value *thread_[3] = {}, *linear_ = nullptr, *lane_ = nullptr, *active_ = nullptr;
   Value* box_base_[3] = {};
   bool box_ = true;

@@ -23,7 +23,7 @@ bool make_blocks(Function& kernel, const BlockShape& shape, const bc_jit_flags&,
     version = llvm::CloneFunction(&kernel, map);
     for (const auto& [condition, wanted] : guards) {
       for (llvm::User* user : llvm::make_early_inc_range(map[condition]->users())) {
-        // Where the condition is asked for again, it holds as well.
+        // Later tests of the same condition have the same value.
         user->replaceUsesOfWith(map[condition], llvm::ConstantInt::getBool(kernel.getContext(), wanted));
       }
     }

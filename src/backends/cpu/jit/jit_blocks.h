@@ -1,9 +1,9 @@
-/// CUDA's blocks as loops: the code of one thread becomes the code of a whole block, cut at its barriers.
+/// CUDA's blocks as loops: the code of one thread becomes the code of a whole block, split at its barriers.
 ///
-/// Continuation-based: every barrier starts a region, the code that is reached from it without meeting another barrier. A region is a loop
-/// over threads; at its end a dispatcher goes to the region of the barrier that the threads have come to (Meyer, Alpay, Hack, Fröning and
-/// Heuveline, "Implementation Techniques for SPMD Kernels on CPUs", IWOCL 2023). Where threads may have come to different barriers, or
-/// have ended, each keeps its own place and the regions' loops pass over the others.
+/// Continuation-based: every barrier starts a region, which is the code reachable from it without another barrier. A region is a loop over
+/// threads; at its end a dispatcher branches to the region of the barrier that the threads have reached (Meyer, Alpay, Hack, Fröning and
+/// Heuveline, "Implementation Techniques for SPMD Kernels on CPUs", IWOCL 2023). If threads may have reached different barriers or have
+/// ended, each thread stores its own place, and a region's loop skips the threads that are elsewhere.
 #pragma once
 #include <llvm/IR/Function.h>
 
@@ -14,9 +14,9 @@
 
 namespace bc::jit {
 
-/// Section of the module's variables that stand for __shared__ memory.
+/// The section of module variables that represent __shared__ memory.
 constexpr const char* kSharedSection = "bc.shared";
-/// Name of the function that bc_jit_specialise makes.
+/// The name of the function that bc_jit_specialise generates.
 constexpr const char* kEntryName = "bc_entry";
 
 struct BlockShape {
@@ -24,16 +24,16 @@ struct BlockShape {
   unsigned count() const { return x * y * z; }
 };
 
-/// Makes `bc_entry` (see bc_jit_frame) of `kernel`, a function `void (ptr arguments)` that calls the user's kernel. False with the reason
-/// added to `log`.
+/// Generates `bc_entry` (see bc_jit_frame) from `kernel`, a function `void (ptr arguments)` that calls the user's kernel. On failure
+/// returns false and adds the reason to `log`.
 bool make_blocks(llvm::Function& kernel, const BlockShape& shape, const bc_jit_flags& flags, bc_jit_kernel& facts, std::string& log);
 
-/// Lets the optimised entry end early (bc_jit_frame::asked).
+/// Adds checks by which the optimised entry can end early (bc_jit_frame::asked).
 void add_polls(llvm::Function& entry);
 
-/// The place of every thread of a group where they may differ; called by the code that make_blocks writes.
+/// Schedules the threads of a group that may be in different places; called by the code that make_blocks generates.
 extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uint32_t count, uint32_t release);
-/// The threads of a warp that enter a region, a bit each.
+/// A bit for each thread of a warp that enters a region.
 extern "C" uint32_t bc_jit_lanes(const uint16_t* places, uint32_t count, uint32_t region);
 
 }  // namespace bc::jit

@@ -58,7 +58,7 @@ Value* BlockPass::word_value(Instruction* call, IRBuilder<>& at) {
   llvm_unreachable("not a leaf");
 }
 
-/// Computes a repeatable value at the top of a region's loop.
+/// Recomputes a value at the beginning of a region's loop.
 Value* BlockPass::repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map) {
   if (llvm::isa<llvm::Constant>(value)) return value;
   if (llvm::isa<llvm::Argument>(value)) return arguments_.lookup(value);
@@ -82,7 +82,7 @@ Value* BlockPass::repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy&
   return made;
 }
 
-/// Whether `repeat` can compute a value from those that are given.
+/// Whether `repeat` can compute a value from the given values.
 bool BlockPass::known_from(Value* value, const llvm::ValueToValueMapTy& given) {
   if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value) || given.count(value) != 0) return true;
   auto* instruction = llvm::cast<Instruction>(value);
@@ -124,7 +124,7 @@ llvm::MDNode* BlockPass::loop_facts(llvm::ArrayRef<llvm::Metadata*> facts) {
   return loop;
 }
 
-/// What follows a region's loop.
+/// Writes the code after a region's loop.
 void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
   if (places_) {
     const llvm::FunctionCallee schedule =
@@ -140,7 +140,7 @@ void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
     if (next >= 0 && (!stops || !stateful_)) {
       Region& following = regions_[static_cast<size_t>(next)];
       llvm::BranchInst* way = from.CreateBr(following.head);
-      // A kernel's own loop around barriers: unrolled, each turn would be a loop over the threads of its own.
+      // A kernel's own loop around barriers: if it were unrolled, each iteration would become a separate loop over the threads.
       if (&following <= &region) way->setMetadata(llvm::LLVMContext::MD_loop, loop_facts({stays_rolled()}));
     } else {
       leave_group(from, next);
@@ -161,7 +161,7 @@ void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
     return way;
   };
   const auto place_of = [&](int next) { return llvm::cast<llvm::ConstantInt>(number(next < 0 ? kEnded : static_cast<uint64_t>(next))); };
-  if (region.next.size() == 2) {  // a switch of two ways would lose what is said of a loop
+  if (region.next.size() == 2) {  // a switch with two cases would lose the loop's metadata
     at.CreateCondBr(at.CreateICmpEQ(place, place_of(region.next[0])), way_to(region.next[0]), way_to(region.next[1]));
     return;
   }
@@ -174,7 +174,7 @@ void BlockPass::write_end(Region& region, IRBuilder<>& at, Value* place) {
 void BlockPass::write_region(int index) {
   Region& region = regions_[static_cast<size_t>(index)];
   IRBuilder<> head(region.head);
-  llvm::ValueToValueMapTy before;  // what is known in the loop before the region's own code
+  llvm::ValueToValueMapTy before;  // values that are available in the loop before the region's own code
   for (Instruction* value : region.live) {
     const auto found = slots_.find(value);
     if (found == slots_.end() || found->second.array) continue;
@@ -187,7 +187,7 @@ void BlockPass::write_region(int index) {
     for (Instruction& instruction : *at) {
       const Word word = word_of(&instruction);
       if (word != Word::Vote && word != Word::VoteMany) continue;
-      // No is always a right answer: then each thread takes its turns alone.
+      // "False" is always a valid vote: then each thread iterates alone.
       Value* asked = llvm::cast<CallInst>(&instruction)->getArgOperand(0);
       llvm::ValueToValueMapTy kept;
       for (const auto& known : before) kept[known.first] = static_cast<Value*>(known.second);
@@ -209,7 +209,7 @@ void BlockPass::write_region(int index) {
     if (asked) active_ = head.CreateCall(lanes, {head.CreateInBoundsGEP(i16_, places_of_threads_, base_), count_, number(index)});
   }
   if (active_ == nullptr) {
-    // All threads of a warp that are there.
+    // The mask of all existing threads of a warp.
     active_ = head.CreateLShr(number(0xffffffff),
                               head.CreateSub(number(32), head.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count_, number(32))));
   }
@@ -288,7 +288,7 @@ void BlockPass::write_region(int index) {
   for (const auto& known : before) map[known.first] = static_cast<Value*>(known.second);
   std::vector<std::pair<BasicBlock*, BasicBlock*>> copies;
   std::vector<Instruction*> copied;
-  std::vector<std::pair<Instruction*, Instruction*>> redefined;  // live values that the region defines anew
+  std::vector<std::pair<Instruction*, Instruction*>> redefined;  // live values that the region redefines
   for (BasicBlock* old : region.blocks) {
     BasicBlock* copy = block("");
     map[old] = copy;
@@ -333,7 +333,7 @@ void BlockPass::write_region(int index) {
     llvm::RemapInstruction(made, map, llvm::RF_NoModuleLevelChanges | llvm::RF_IgnoreMissingLocals);
   }
 
-  // Where the region ends: what the next one needs is put away.
+  // At the region's end, values that later regions need are stored.
   llvm::DenseMap<Instruction*, std::unique_ptr<llvm::SSAUpdater>> updaters;
   for (auto& [value, made] : redefined) {
     auto updater = std::make_unique<llvm::SSAUpdater>();
@@ -367,7 +367,7 @@ void BlockPass::write_region(int index) {
         } else {
           now = map.lookup(value);
         }
-        if (now == nullptr) now = llvm::UndefValue::get(value->getType());  // not on any way that is taken
+        if (now == nullptr) now = llvm::UndefValue::get(value->getType());  // undefined on this path, which is never taken
         if (!slot->second.array) {
           end.uniform.emplace_back(value, now);
           if (now != before.lookup(value)) changed.insert(value);
@@ -409,7 +409,7 @@ void BlockPass::write_region(int index) {
     }
     stores.emplace_back(value, joined);
   }
-  // Uses of values that the region defines anew, or finds as they were.
+  // Replaces uses of values that the region redefines or has loaded.
   for (auto& [value, made] : redefined) {
     for (llvm::Use& use : llvm::make_early_inc_range(made->uses())) {
       auto* user = llvm::cast<Instruction>(use.getUser());
@@ -424,13 +424,13 @@ void BlockPass::write_region(int index) {
     if (word_of(made) == Word::Uniform) made->eraseFromParent();
   }
 
-  // Threads between two barriers do not meet in memory, so the loops' accesses may go side by side.
+  // Between two barriers, threads do not access the same memory, so the loops' accesses can be marked as independent.
   BasicBlock* const top = head.GetInsertBlock();
   std::vector<BasicBlock*> own{entry_block, levels.empty() ? top : levels.back().body};
   for (auto& [old, copy] : copies) own.push_back(copy);
   for (BasicBlock* in : own) {
     if (in == top) continue;
-    if (has_spin_) break;  // what a lock guards is written by one thread after the other
+    if (has_spin_) break;  // memory guarded by a lock is written by one thread after the other
     for (Instruction& instruction : *in) {
       if (!instruction.mayReadOrWriteMemory() || instruction.isAtomic() || instruction.isVolatile()) continue;
       bool apart = true;
@@ -440,7 +440,7 @@ void BlockPass::write_region(int index) {
       if (apart) instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
     }
   }
-  // A block's threads are one thread of the machine, so what is atomic in its shared memory need not be locked.
+  // One machine thread runs all threads of a block, so atomics on its shared memory need no lock prefix.
   for (auto& [old, copy] : copies) {
     for (Instruction& instruction : llvm::make_early_inc_range(*copy)) {
       const auto own_memory = [&](Value* address) { return llvm::getUnderlyingObject(address, 0) == e_->getArg(3); };
@@ -460,11 +460,11 @@ void BlockPass::write_region(int index) {
     level->index->addIncoming(next, from);
     llvm::MDNode* accesses = llvm::MDNode::get(c_, {llvm::MDString::get(c_, "llvm.loop.parallel_accesses"), group});
     llvm::SmallVector<llvm::Metadata*> facts{accesses};
-    // Unrolled before the vectoriser sees it, a loop over few threads would stay scalar. Longer ones may be peeled.
+    // If a loop over few threads were unrolled before the vectorizer, it would stay scalar. Longer loops may be peeled.
     const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(level->bound);
     if (bound == nullptr || bound->getZExtValue() <= 128) facts.push_back(stays_rolled());
-    // What the vectoriser makes has few turns. Unrolled it is up to four times the code: a seventh of a compile, for a tenth of the time of
-    // a tree in shared memory and nothing elsewhere.
+    // Vectorized loops have few iterations. Unrolling them makes up to four times the code, which takes a seventh of the compile time; it
+    // saves a tenth of the run time of a tree in shared memory and nothing elsewhere.
     for (const char* made : {"llvm.loop.vectorize.followup_vectorized", "llvm.loop.vectorize.followup_epilogue"})
       facts.push_back(llvm::MDNode::get(c_, {llvm::MDString::get(c_, made), stays_rolled()}));
     back->setMetadata(llvm::LLVMContext::MD_loop, loop_facts(facts));
@@ -480,7 +480,7 @@ void BlockPass::write_region(int index) {
   active_ = nullptr;
 }
 
-/// The entry's beginning, and the loop over blocks.
+/// Writes the entry's beginning and the loop over blocks.
 void BlockPass::begin_entry() {
   e_ = Function::Create(llvm::FunctionType::get(i64_, {ptr_, i64_, i64_, ptr_, ptr_}, false), Function::ExternalLinkage, kEntryName, m_);
   llvm::AttrBuilder attributes(c_, f_.getAttributes().getFnAttrs());
@@ -530,7 +530,8 @@ void BlockPass::begin_entry() {
   at.CreateRet(at.CreateLoad(i64_, unfinished_));
 }
 
-/// Whether all threads of the block, or with `many` at least an eighth, meet the guards. `kept` are values that each thread has a copy of.
+/// Writes code that tests whether all threads of the block (with `many`, at least an eighth) meet the guards. `kept` are values of which
+/// each thread has a copy.
 Value* BlockPass::write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given,
                              llvm::ArrayRef<Instruction*> kept, bool many) {
   BasicBlock* from = at.GetInsertBlock();
@@ -658,7 +659,7 @@ void BlockPass::write_version(BasicBlock* begin) {
     if (!slot.array) shared_locals_.insert(slot.base);
   }
 
-  // Every group's turn; in rounds where groups stop at barriers.
+  // Runs every group in turn; if groups stop at barriers, in several rounds.
   BasicBlock *round = block("round"), *group = block("group"), *round_done = block("round_done");
   group_done_ = block("group_done");
   if (stateful_) {
@@ -773,7 +774,7 @@ void BlockPass::write_version(BasicBlock* begin) {
     BasicBlock* ended = has_grid_ ? block("block_ended") : next_block_;
     at.CreateCondBr(at.CreateICmpEQ(pending, number(0)), ended, more);
     if (has_grid_) {
-      // Entered again, it does not begin again.
+      // A block that is called again continues where it stopped.
       at.SetInsertPoint(ended);
       at.CreateStore(number(kPendingBlock), context_);
       at.CreateBr(next_block_);

@@ -8,8 +8,7 @@
 #include "backends/cpu/jit/jit_blocks.h"
 #include "backends/cpu/jit/jit_internal.h"
 
-// Compiler support routines out of libgcc's static part, which no symbol table of the process shows. Only the addresses are used, so the
-// types do not matter.
+// Compiler support routines from libgcc's static part, which dlsym cannot find. Only the addresses are used, so the types do not matter.
 extern "C" {
 void __truncdfhf2();
 void __truncsfhf2();
@@ -38,7 +37,7 @@ void __powidf2();
 namespace bc::jit {
 namespace {
 
-/// A value returned where a 16-bit float goes: the low half of xmm0.
+/// A float whose low half is the 16-bit result, since 16-bit floats are returned in the low half of xmm0.
 float low_half(uint16_t bits) {
   const uint32_t wide = bits;
   float out;
@@ -68,7 +67,7 @@ float double_to_bfloat16(double value) {
   return float_to_bfloat16(narrow);
 }
 
-/// The generator of cuRAND's XORWOW as a matrix over bits: 160 rows of 5 words; row i is what bit i of the state becomes.
+/// One step of cuRAND's XORWOW generator as a matrix over bits: 160 rows of 5 words; row i is the image of bit i of the state.
 struct BitMatrix {
   uint32_t rows[160][5];
   void apply(uint32_t* v) const {
@@ -106,7 +105,7 @@ struct XorwowPowers {
   }
 };
 
-/// Takes `steps` * 2^power steps, with power 0 or 67.
+/// Advances by `steps` * 2^power steps, with power 0 or 67.
 void xorwow_skip(uint32_t* words, uint64_t steps, int power) {
   static const XorwowPowers& powers = *new XorwowPowers;
   const BitMatrix* table = power == 0 ? powers.near : powers.far;
@@ -162,8 +161,8 @@ void* find_external(const char* name) {
     if (std::strcmp(routine.name, name) == 0) return routine.address;
   }
   if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
-  // The program may have opened us with local symbols and itself use no mathematics and no C++. The latter's library is the one that our
-  // caller throws with; it finds libgcc's functions, too.
+  // The program may have opened this library with local symbols, and may itself use neither libm nor libstdc++. libstdc++ must be the one
+  // with which our caller throws; it also finds libgcc's functions.
   for (const char* file : {"libm.so.6", "libstdc++.so.6"}) {
     void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) continue;

@@ -27,10 +27,10 @@ constexpr const char* kPchPath = "/broadcloth/device.pch";
 const std::string kIncludeFolder = "/broadcloth/include/";
 using Finish = std::function<void(clang::CompilerInstance&, clang::CodeGenerator&)>;
 
-/// Turns a text into a module that the action keeps.
+/// Compiles a text to a module, which the action owns.
 class ModuleAction : public clang::ASTFrontendAction {
  public:
-  /// `finish` sees the module while the syntax tree is still there.
+  /// `finish` is called with the module while the syntax tree still exists.
   ModuleAction(llvm::LLVMContext& context, const Finish& finish) : context_(context), finish_(finish) {}
   std::unique_ptr<llvm::Module> take() { return std::move(module_); }
 
@@ -41,7 +41,7 @@ class ModuleAction : public clang::ASTFrontendAction {
     return std::unique_ptr<clang::ASTConsumer>(generator_);
   }
   void EndSourceFileAction() override {
-    // The consumer dies right after this call.
+    // The consumer is destroyed right after this call.
     const bool good = !getCompilerInstance().getDiagnostics().hasErrorOccurred();
     if (generator_ != nullptr && good && finish_) finish_(getCompilerInstance(), *generator_);
     if (generator_ != nullptr) module_.reset(generator_->ReleaseModule());
@@ -74,7 +74,7 @@ class HeaderAction : public clang::ASTFrontendAction {
   }
 };
 
-/// The parsed command line of a set of flags; parsing costs more than copying.
+/// The parsed command line of a set of flags, cached because parsing takes longer than copying.
 const clang::CompilerInvocation& invocation(const bc_jit_flags& flags) {
   static std::mutex mutex;
   static auto& made = *new std::map<std::tuple<int, int, int, int>, std::unique_ptr<clang::CompilerInvocation>>;
@@ -117,7 +117,7 @@ bool run(clang::FrontendAction& action, const Source& source, bool header, const
     files->addFileNoOwn(kPchPath, 0, llvm::MemoryBufferRef(source.pch, kPchPath));
     clang::PreprocessorOptions& preprocessor = options->getPreprocessorOpts();
     preprocessor.ImplicitPCHInclude = kPchPath;
-    // The caller answers for the header: its cache name holds a digest of text, target and flags.
+    // The caller guarantees that the header fits: its cache name contains a digest of text, target and flags.
     preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::PCH;
   }
 
@@ -133,7 +133,7 @@ bool run(clang::FrontendAction& action, const Source& source, bool header, const
   return ok;
 }
 
-/// What the loader has no way to run, said here rather than found out as wrong results.
+/// Reports code that the loader does not support, which would otherwise give wrong results.
 bool loadable(const llvm::Module& module, std::string& log) {
   for (const char* name : {"llvm.global_ctors", "llvm.global_dtors"}) {
     if (module.getNamedGlobal(name) != nullptr) {
@@ -159,8 +159,8 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     options.emplace_back("-target-feature");
     options.push_back(feature);
   }
-  // In array expressions a gather is a load with a stride, or at indices: the loads one by one are up to four times faster. Functions of
-  // users (exceptions) have loops where it is the other way round: a product of matrices in three of them takes 1.2 times as long without.
+  // In array expressions a gather is a load with a stride, or at indices: separate loads are up to four times faster. Users' functions
+  // (exceptions) have loops where gathers are faster: a matrix product as three loops takes 1.2 times as long without them.
   if (flags.program == 0 && flags.exceptions == 0)
     for (const char* option : {"-target-feature", "+prefer-no-gather", "-target-feature", "+prefer-no-scatter"})
       options.emplace_back(option);
@@ -170,7 +170,7 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     options.emplace_back("-vectorize-slp");
   }
   if (machine.wide_vectors) options.emplace_back("-mprefer-vector-width=512");
-  // With the pragmas, by which CUDA's functions of one rounding (__dadd_rn) are never fused.
+  // Honours the pragmas by which CUDA's correctly rounded functions (__dadd_rn) are never fused.
   options.emplace_back(flags.contract != 0 || flags.fast_math != 0 ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
   if (flags.fast_math == 1) {
     for (const char* option : {"-ffast-math", "-menable-no-infs", "-menable-no-nans", "-ffinite-math-only"}) options.emplace_back(option);
@@ -186,13 +186,13 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
   for (const char* option :
        {"-std=gnu++20", "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fdeprecated-macro", "-fno-rtti", "-fgnuc-version=4.2.1",
         "-fno-threadsafe-statics", "-fvisibility=hidden", "-mrelocation-model", "pic", "-pic-level", "2", "-mframe-pointer=none",
-        // Views of one storage with two dtypes may meet in a kernel.
+        // A kernel may access one storage through views of two dtypes.
         "-relaxed-aliasing",
-        // Else what the device library's own functions need of its templates is instantiated again by every compile (8 ms).
+        // Otherwise every compile instantiates the templates that the device library's functions use again (8 ms).
         "-fpch-instantiate-templates",
-        // A loop without end stays one: Python, and users' kernels, may wait in it for another thread.
+        // Endless loops must stay: Python functions and users' kernels may wait in them for another thread.
         "-fno-finite-loops",
-        // Generated expressions and template recursion go deeper than people write.
+        // Generated expressions are nested more deeply than hand-written ones.
         "-fbracket-depth=4096", "-ferror-limit", "20", "-w"}) {
     options.emplace_back(option);
   }

@@ -1,4 +1,4 @@
-/// The steps of a compile, each a function of its own, so that a pass over the IR can be put between them.
+/// The steps of a compile as separate functions, so that other passes over the IR can run between them.
 #pragma once
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringRef.h>
@@ -26,19 +26,19 @@ struct Unit {
   std::unique_ptr<llvm::Module> module;
 };
 
-/// The machine that code is made for, found once: this one, or the CPU that set_cpu() named before.
+/// The machine for which code is generated, determined once: this machine, or the CPU set by set_cpu().
 struct Host {
   std::string triple;
   std::string cpu;
-  std::string tune;                       ///< whose times instructions are chosen by: the CPU's, or generic for a level
+  std::string tune;                       ///< the CPU whose timings choose the instructions: the machine's, or generic for a level
   std::string features;                   ///< "+sse2,+avx,…", sorted
   std::vector<std::string> feature_list;  ///< the same, one at a time
-  bool wide_vectors = false;              ///< AVX-512 is there
+  bool wide_vectors = false;              ///< AVX-512 is available
 };
 const Host& host();
 void set_cpu(const char* cpu);
 
-/// What a text may include.
+/// The headers that a text may include.
 struct Includes {
   std::vector<std::pair<std::string, std::string>> headers;  ///< name and text
   std::vector<std::string> folders;                          ///< on disk
@@ -56,7 +56,7 @@ std::vector<std::string> command_line(const bc_jit_flags& flags);
 
 // Each returns false (or an empty unit) with the reason added to `log`.
 
-/// C++ text to unoptimised LLVM IR. `finish` sees the module while the syntax tree is still there.
+/// C++ text to unoptimised LLVM IR. `finish` is called with the module while the syntax tree still exists.
 Unit parse(const Source& source, const bc_jit_flags& flags, std::string& log,
            const std::function<void(clang::CompilerInstance&, clang::CodeGenerator&)>& finish = {});
 /// A header to the bytes of a precompiled header.
@@ -69,10 +69,10 @@ bool emit(llvm::Module& module, const bc_jit_flags& flags, bool assembly, llvm::
 /// The address of a name that kernels may call but do not define: compiler support routines, then the process.
 void* find_external(const char* name);
 
-/// Copies bytes for the caller, who frees them (bc_jit_free).
+/// Copies bytes for the caller, which frees them by bc_jit_free.
 void give(bc_jit_buffer* buffer, const char* data, size_t size);
 
-/// Holds off fork() while a compile or a load runs: LLVM's locks and tables must be whole in the child.
+/// Blocks fork() while a compile or a load runs: LLVM's locks and tables must be consistent in the child.
 class Gate {
  public:
   Gate();

@@ -11,7 +11,7 @@ constexpr size_t kNone = std::string::npos;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// A copy whose comments and literals are blanks, so that brackets are what they seem.
+/// A copy of the text with blanks in place of comments and literals, so that all its brackets are code.
 std::string bare(llvm::StringRef text) {
   std::string out = text.str();
   const auto blank = [&](size_t from, size_t to) {
@@ -49,7 +49,7 @@ size_t back_over_space(const std::string& text, size_t at) {
   return at;
 }
 
-/// Where the name of the kernel begins that ends at `end`: words, "::" and one list of template arguments.
+/// The beginning of the kernel's name that ends at `end`: words, "::" and one list of template arguments.
 size_t name_before(const std::string& text, size_t end) {
   size_t at = back_over_space(text, end);
   if (at > 0 && text[at - 1] == '>') {

@@ -1,4 +1,4 @@
-// Puts an object file into memory and makes it callable.
+// Loads an object file into memory and makes it callable.
 #include "backends/cpu/jit/jit_load.h"
 
 #include <dlfcn.h>
@@ -52,10 +52,10 @@ class Resolver : public llvm::JITSymbolResolver {
 
 }  // namespace
 
-// One mapping an object, so that code reaches its constants with 32-bit offsets and loading costs few system calls.
+// One memory mapping for each object, so that code reaches its constants by 32-bit offsets and loading takes few system calls.
 class Slab : public llvm::RuntimeDyld::MemoryManager {
  public:
-  /// Room for the table of addresses of outside functions, which the announced sizes leave out.
+  /// Reserves room for the table of addresses of external functions, which the announced sizes do not include.
   void expect_externals(size_t count) { externals_ = count * 16; }
   ~Slab() override {
     for (uint8_t* frames : frames_) tell_unwinder("__deregister_frame", frames);
@@ -67,7 +67,7 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
     for (int i = 0; i < 3; ++i) {
       parts_[i].begin = size_;
       parts_[i].used = size_;
-      // Alignment of the sections inside a part and the stubs can take a little more than the sum that is announced.
+      // The alignment of sections and the stubs can need a little more than the announced sum.
       if (i == 2 || sizes[i] != 0) size_ += round_up(sizes[i] + 512 + (i == 2 ? externals_ : 0), page_size());
       parts_[i].end = size_;
     }
@@ -86,7 +86,7 @@ class Slab : public llvm::RuntimeDyld::MemoryManager {
     if (error != nullptr) *error = std::string("mprotect: ") + std::strerror(errno);
     return true;
   }
-  /// Called for code that exceptions pass through; the loader has put the zero that ends the frames behind them.
+  /// Called for code with unwind tables; the loader has added the zero that terminates them.
   void registerEHFrames(uint8_t* at, uint64_t, size_t) override {
     tell_unwinder("__register_frame", at);
     frames_.push_back(at);
@@ -124,7 +124,7 @@ Object::Object() : memory_(std::make_unique<Slab>()) {}
 Object::~Object() = default;
 
 std::unique_ptr<Object> Object::load(llvm::StringRef bytes, const Object* support, std::string& log) {
-  // ELF readers may assume alignment that a cache file's bytes do not have.
+  // LLVM's ELF reader may assume an alignment that the bytes of a cache file do not have.
   std::unique_ptr<llvm::MemoryBuffer> aligned;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % 16 != 0) {
     aligned = llvm::MemoryBuffer::getMemBufferCopy(bytes, "kernel");

@@ -12,11 +12,11 @@ class Slab;
 class Object {
  public:
   ~Object();
-  /// Names that the file does not define come from `support` (or nullptr) and then from the process. nullptr with the reason added to `log`
-  /// on failure.
+  /// Names that the file does not define are looked up in `support` (if not nullptr) and then in the process. On failure returns nullptr
+  /// and adds the reason to `log`.
   static std::unique_ptr<Object> load(llvm::StringRef bytes, const Object* support, std::string& log);
   void* symbol(llvm::StringRef name) const;
-  /// In this object, or in those that it was loaded with.
+  /// Finds a name in this object or in the objects that it was loaded with.
   void* find(llvm::StringRef name) const;
 
  private:

@@ -1,4 +1,5 @@
-// What is done to a kernel before its blocks are cut: versions inside the bounds of the data, and loops that threads take together.
+// Transformations of a kernel before it is split at its barriers: versions for threads inside the data's bounds, and loops that all threads
+// run together.
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -54,7 +55,7 @@ void tidy(Function& f) {
   passes.run(f, known.functions);
 }
 
-/// Whether nothing happens from a block on but that the thread ends, or comes to `other`.
+/// Whether the code from a block on has no effect before the thread ends or reaches `other`.
 static bool only_ends(BasicBlock* at, BasicBlock* other) {
   llvm::SmallPtrSet<BasicBlock*, 8> seen;
   llvm::SmallVector<BasicBlock*> work{at};
@@ -70,7 +71,7 @@ static bool only_ends(BasicBlock* at, BasicBlock* other) {
   return true;
 }
 
-/// Whether a loop's body can be done for many threads at a time.
+/// Whether a loop's body can be vectorized over threads.
 static bool suits_vectors(const llvm::Loop& loop) {
   for (BasicBlock* at : loop.blocks()) {
     for (Instruction& instruction : *at) {
@@ -118,15 +119,15 @@ std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::functio
     at = skips_no ? yes : no;
   }
   if (guards.empty() || barriers) return guards;
-  // Without barriers only a loop that all threads can run together is worth two versions.
+  // Without barriers, two versions pay off only for a loop that all threads can run together.
   for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
     if (loop->isInnermost() && suits_vectors(*loop)) return guards;
   }
   return {};
 }
 
-/// Gives each counter that differs between threads (start, start + step, …) the form start + common count, computed at `at`: the count is
-/// the same for all threads, and what is made of a thread's index remains a sum that vectors can follow.
+/// Rewrites each counter that differs between threads (start, start + step, …) as start + common count, computed at `at`: the count is the
+/// same for all threads, and index expressions stay linear in the thread's index, so that they can be vectorized.
 static void split_counters(llvm::Loop& loop, Instruction* at, Analyses& known, const std::function<bool(Value*)>& follows) {
   BasicBlock *header = loop.getHeader(), *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
   if (before == nullptr || latch == nullptr) return;
@@ -168,7 +169,7 @@ static void split_counters(llvm::Loop& loop, Instruction* at, Analyses& known, c
   }
 }
 
-/// Whether a condition is made of what follows from the thread's place, and of values that are the same for all threads.
+/// Whether a condition depends only on the thread's index and on values that are the same for all threads.
 static bool can_vote(Value* value, Analyses& known, const std::function<bool(Value*)>& follows, unsigned depth = 0) {
   if (follows(value)) return true;
   auto* instruction = llvm::dyn_cast<Instruction>(value);
@@ -182,8 +183,8 @@ static bool can_vote(Value* value, Analyses& known, const std::function<bool(Val
   return true;
 }
 
-/// Makes two loops of one whose condition is not the same for all threads: they take turns together while all of them, or with `many` a
-/// good part, have one to take, and what is left each takes alone. Returns the second loop's blocks.
+/// Splits a loop whose condition differs between threads into two: in the first, threads iterate together while all of them (with `many`, a
+/// good part) have an iteration left; in the second, each thread runs its remaining iterations alone. Returns the second loop's blocks.
 static std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst* branch, Value* condition, bool many) {
   BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
   Function& f = *header->getParent();
@@ -217,7 +218,7 @@ static std::vector<BasicBlock*> vote_on_loop(llvm::Loop& loop, llvm::BranchInst*
   at.CreateCondBr(go, turn, check);
   branch->eraseFromParent();
   if (many) {
-    // Threads whose condition does not hold keep what they have, so that it will not hold again.
+    // Threads whose condition is false keep their values, so that it stays false.
     for (llvm::PHINode& phi : body->phis()) phi.replaceIncomingBlockWith(header, turn);
     BasicBlock* kept = BasicBlock::Create(f.getContext(), "", &f, exit);
     at.SetInsertPoint(turn);
@@ -260,7 +261,7 @@ static llvm::FunctionCallee soft_barrier(Function& f) {
 }
 
 void part_barrier_loops(Function& f) {
-  if (llvm::none_of(f, stops_block)) return;  // most kernels: they need no analyses
+  if (llvm::none_of(f, stops_block)) return;  // true for most kernels, which then need no analyses
   Analyses known(f);
   const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
   llvm::SmallSetVector<std::pair<BasicBlock*, BasicBlock*>, 8> edges;
@@ -293,7 +294,7 @@ void soften_loops(Function& f, const BlockShape& shape, const std::function<bool
     const llvm::SmallPtrSet<BasicBlock*, 16> parted = known.parted(f);
     for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
       BasicBlock* header = loop->getHeader();
-      // The loop's own condition may part threads; what leads to the loop may not.
+      // The loop's own condition may differ between threads; the path to the loop must not.
       BasicBlock* from = loop->getLoopPredecessor();
       if (!loop->isInnermost() || done.contains(header) || from == nullptr || parted.contains(from) || !suits_vectors(*loop)) continue;
       done.insert(header);
@@ -314,7 +315,7 @@ void soften_loops(Function& f, const BlockShape& shape, const std::function<bool
         Analyses now(f);
         bool many = false;
         if (!can_vote(branch->getCondition(), now, follows)) {
-          // The condition must stay what it is for a thread that has done its turns.
+          // The condition must stay false for a thread that has finished.
           many = true;
           for (const Instruction& instruction : *header) many &= !instruction.mayReadOrWriteMemory() || &instruction == meet;
         }
@@ -324,7 +325,7 @@ void soften_loops(Function& f, const BlockShape& shape, const std::function<bool
         }
         for (BasicBlock* rest : vote_on_loop(*loop, branch, branch->getCondition(), many)) done.insert(rest);
       }
-      break;  // the analyses are of the function as it was
+      break;  // the analyses are invalid after a change
     }
   }
 }

@@ -1,4 +1,4 @@
-/// LLVM's analyses, as a run of its passes needs them.
+/// The analysis managers that a run of LLVM's passes needs.
 #pragma once
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
@@ -21,7 +21,7 @@ struct PassAnalyses {
     builder.crossRegisterProxies(loops, functions, components, modules);
   }
 
-  // In this order: results of later ones name earlier ones.
+  // Declared in this order because results of later managers refer to earlier ones.
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

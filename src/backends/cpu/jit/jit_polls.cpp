@@ -1,5 +1,5 @@
-// Where a kernel's code asks whether it is to end early (bc_jit_frame::asked): in optimised code, so that loops are what they would be
-// without. Loops that count are cut into strips and ask between two of them; others ask in each turn.
+// Adds checks to a kernel's code whether it must end early (bc_jit_frame::asked). They are added to optimised code, so that they do not
+// change how loops are optimised. Counted loops are split into strips with a check between strips; other loops check in each iteration.
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Dominators.h>
@@ -19,8 +19,8 @@ using llvm::Function;
 using llvm::IRBuilder;
 using llvm::Value;
 
-constexpr unsigned kShort = 4096;     // turns of a loop without loops in it that are over at once
-constexpr uint64_t kStrip = 1 << 14;  // turns between two questions
+constexpr unsigned kShort = 4096;     // an innermost loop with at most this many iterations needs no check
+constexpr uint64_t kStrip = 1 << 14;  // iterations between two checks
 
 class Polls {
  public:
@@ -33,7 +33,7 @@ class Polls {
     at.CreateStore(at.CreateLoad(i32_, tick_, /*isVolatile=*/true), seen_);
   }
 
-  /// Asks at the end of a block that only leads to `next`, and leaves the entry where the answer is yes.
+  /// Adds a check at the end of a block whose only successor is `next`; the entry returns if the check is true.
   void ask(BasicBlock* from, BasicBlock* next) {
     from->getTerminator()->eraseFromParent();
     BasicBlock* changed = BasicBlock::Create(c_, "", &f_);
@@ -55,7 +55,7 @@ class Polls {
     next->replacePhiUsesWith(from, on);
   }
 
-  /// Cuts a loop into strips where its end is that of a counter. False: it is left as it was.
+  /// Splits a counted loop into strips. Returns false, with the loop unchanged, if it is not a counted loop.
   bool strip(llvm::Loop& loop) {
     BasicBlock *header = loop.getHeader(), *before = loop.getLoopPreheader(), *latch = loop.getLoopLatch();
     if (before == nullptr || latch == nullptr) return false;
@@ -102,7 +102,7 @@ class Polls {
     }
     Value* left = up ? at.CreateSub(bound, begin) : at.CreateSub(begin, bound);
     Value* long_way = at.CreateICmpUGT(left, llvm::ConstantInt::get(c_, far));
-    // A loop up to a smaller bound than where it begins has one turn.
+    // A loop whose bound is below its start has one iteration.
     if (!until_equal) long_way = at.CreateAnd(long_way, at.CreateICmp(goes_on, begin, bound));
     Value* next = at.CreateAdd(begin, llvm::ConstantInt::get(c_, up ? far : -far));
     Value* limit = at.CreateSelect(long_way, next, bound);
@@ -138,7 +138,7 @@ void add_polls(Function& entry) {
   PassAnalyses known;
   auto& loops = known.functions.getResult<llvm::LoopAnalysis>(entry);
   auto& evolution = known.functions.getResult<llvm::ScalarEvolutionAnalysis>(entry);
-  // What is done to a loop is chosen before any is changed.
+  // Decides for all loops before any loop is changed.
   std::vector<llvm::Loop*> counted;
   std::vector<std::pair<BasicBlock*, BasicBlock*>> turns;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
@@ -161,7 +161,7 @@ void add_polls(Function& entry) {
     for (BasicBlock* latch : latches) turns.emplace_back(latch, loop->getHeader());
   }
   for (const auto& [latch, header] : turns) {
-    // Where the header was put behind a strip's, the way is another one; that loop asks already.
+    // If the edge no longer exists, the loop was split into strips and has its check already.
     if (llvm::is_contained(llvm::successors(latch), header)) {
       BasicBlock* way = llvm::SplitEdge(latch, header);
       polls.ask(way, header);

@@ -1,4 +1,4 @@
-// Users' CUDA C++: parsed once to bitcode, then compiled for each kernel and shape of block.
+// Users' CUDA C++: parsed once to bitcode, then compiled for each kernel and block shape.
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <clang/AST/DeclCXX.h>
@@ -47,7 +47,7 @@ constexpr const char* kClusterNote = "bc.cluster";
 const std::string kNamePrefix = "__bc_name_";
 const std::string kWrapperPrefix = "__bc_kernel.";
 
-/// The text of a note that __attribute__((annotate)) left.
+/// The text of an __attribute__((annotate)).
 llvm::StringRef note_text(const llvm::Value* value) {
   const auto* global = llvm::dyn_cast<GlobalVariable>(value->stripPointerCasts());
   if (global == nullptr || !global->hasInitializer()) return {};
@@ -55,7 +55,7 @@ llvm::StringRef note_text(const llvm::Value* value) {
   return data != nullptr && data->isCString() ? data->getAsCString() : llvm::StringRef();
 }
 
-/// Makes variables of the module of the locals that are noted as shared.
+/// Turns the local variables that are annotated as shared into module variables.
 void lift_shared(llvm::Module& module) {
   for (Function& function : module) {
     std::vector<llvm::IntrinsicInst*> notes;
@@ -84,10 +84,11 @@ void lift_shared(llvm::Module& module) {
 
 std::string names_of(const clang::NamedDecl& decl) { return decl.getQualifiedNameAsString(); }
 
-// The offset of a parameter that is passed by its address.
+// The offset of a parameter that is passed by address.
 constexpr uint64_t kWhole = ~uint64_t{0};
 
-/// A call of a kernel in device code is a launch: `launch` has the kernel's parameters and writes their bytes where a table points to.
+/// A call of a kernel in device code is a launch. Writes the function `launch`, which takes the kernel's parameters and stores their bytes
+/// where a table points.
 void write_launch(Function& launch, llvm::StringRef symbol, llvm::ArrayRef<std::pair<uint64_t, uint64_t>> parts,
                   llvm::ArrayRef<uint64_t> parameters) {
   llvm::Module& module = *launch.getParent();
@@ -116,14 +117,15 @@ void write_launch(Function& launch, llvm::StringRef symbol, llvm::ArrayRef<std::
     }
   }
   llvm::Constant* name = at.CreateGlobalString(symbol, "kernel_name", 0, &module);
-  // The third member of what the program's caller hands to every launch.
+  // Calls the third function of the launch state (see LaunchState in program.cpp).
   llvm::Value* state = at.CreateCall(module.getOrInsertFunction("__bc_launch", llvm::FunctionType::get(pointer, false)));
   llvm::Value* queue = at.CreateLoad(pointer, at.CreateConstInBoundsGEP1_64(pointer, state, 2));
   at.CreateCall(llvm::FunctionType::get(at.getVoidTy(), {pointer, pointer, pointer}, false), queue, {state, name, table});
   at.CreateRetVoid();
 }
 
-/// A function `void (ptr)` that reads the kernel's parameters from where a table points to, as the ABI passes them, and calls it.
+/// Writes a function `void (ptr)` that loads the kernel's parameters from the addresses in a table, as the ABI passes them, and calls the
+/// kernel.
 bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeGen::CodeGenModule& codegen, const std::string& cluster,
                  std::string& manifest, std::string& log) {
   clang::ASTContext& ast = decl.getASTContext();
@@ -147,8 +149,8 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
   llvm::IRBuilder<> at(llvm::BasicBlock::Create(context, "", wrapper));
   std::vector<llvm::Value*> arguments;
   std::string sizes;
-  std::vector<uint64_t> parameters;                  // bytes of each
-  std::vector<std::pair<uint64_t, uint64_t>> parts;  // of each argument: the parameter and the offset in it
+  std::vector<uint64_t> parameters;                  // size of each parameter
+  std::vector<std::pair<uint64_t, uint64_t>> parts;  // for each argument: the parameter and the offset in it
   unsigned index = 0;
   for (const clang::CodeGen::CGFunctionInfoArgInfo& argument : info.arguments()) {
     const uint64_t bytes = static_cast<uint64_t>(ast.getTypeSizeInChars(argument.type).getQuantity());
@@ -163,7 +165,7 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
       case clang::CodeGen::ABIArgInfo::Ignore: break;
       case clang::CodeGen::ABIArgInfo::Indirect:
       case clang::CodeGen::ABIArgInfo::IndirectAliased: {
-        // The callee may write to its copy.
+        // The kernel may write to its parameter, so it gets a copy.
         const auto align = llvm::Align(static_cast<uint64_t>(ast.getTypeAlignInChars(argument.type).getQuantity()));
         llvm::AllocaInst* copy = at.CreateAlloca(llvm::ArrayType::get(byte, bytes));
         copy->setAlignment(llvm::Align(std::max<uint64_t>(align.value(), 16)));
@@ -219,7 +221,7 @@ bool wrap_kernel(Function& kernel, const clang::FunctionDecl& decl, clang::CodeG
   return true;
 }
 
-/// What the module says of its functions and variables by notes, tables and names.
+/// Reads the module's functions and variables from its annotations, tables and names.
 bool read_module(clang::CodeGenerator& generator, size_t names, std::string& manifest, std::string& log) {
   llvm::Module& module = *generator.GetModule();
   std::vector<Function*> kernels;
@@ -301,7 +303,7 @@ void drop_unreachable(llvm::Module& module) {
   llvm::GlobalDCEPass().run(module, known.modules);
 }
 
-/// The object that holds the program's variables; the module keeps declarations of them.
+/// Moves the program's variables to a separate object; the module keeps declarations of them.
 bool split_data(Unit& unit, const bc_jit_flags& flags, llvm::SmallVectorImpl<char>& data, std::string& log) {
   bool any = false;
   for (GlobalVariable& global : unit.module->globals()) {
@@ -328,7 +330,7 @@ bool split_data(Unit& unit, const bc_jit_flags& flags, llvm::SmallVectorImpl<cha
     }
   }
   drop_unreachable(*part.module);
-  // The part shares the unit's context.
+  // The new module shares the unit's context.
   bool ok = emit(*part.module, flags, false, data, log);
   for (GlobalVariable& global : unit.module->globals()) {
     if (!global.isDeclaration() && is_variable(global)) global.setInitializer(nullptr);
@@ -399,8 +401,8 @@ bool parse_program(const bc_jit_program_source& from, const bc_jit_flags& flags,
   return true;
 }
 
-/// Loops around a block's barrier stay loops: each turn of an unrolled one would be a loop over the block's threads of its own. Those that
-/// index an array of the thread's are unrolled, so that its elements become values.
+/// Keeps loops around a block barrier rolled: each iteration of an unrolled loop would become a separate loop over the block's threads.
+/// Loops that index a thread's array are unrolled, so that its elements become values.
 struct KeepBarrierLoops : llvm::PassInfoMixin<KeepBarrierLoops> {
   static llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager&, llvm::LoopStandardAnalysisResults&, llvm::LPMUpdater&) {
     const auto stops = [](const BasicBlock* code) { return stops_block(*code); };
@@ -414,7 +416,7 @@ struct KeepBarrierLoops : llvm::PassInfoMixin<KeepBarrierLoops> {
   }
 };
 
-/// Brings the kernel into one function in simple form.
+/// Inlines the kernel into one function and simplifies it.
 void simplify(llvm::Module& module) {
   PassAnalyses known;
   llvm::ModulePassManager passes;
@@ -425,14 +427,14 @@ void simplify(llvm::Module& module) {
   each.addPass(llvm::EarlyCSEPass(true));
   each.addPass(llvm::InstCombinePass());
   each.addPass(llvm::SimplifyCFGPass());
-  // Loops of few turns go now: what remains of arrays and loops decides how the threads' loops are made.
+  // Unrolls loops with few iterations now, because the remaining arrays and loops decide how the loops over threads are built.
   llvm::LoopPassManager loops;
   loops.addPass(KeepBarrierLoops());
   loops.addPass(llvm::LoopFullUnrollPass(3));
   each.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
   each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::InstCombinePass());
-  // Tests in a row become one: loops then have one condition.
+  // Merges successive tests, so that loops have a single condition.
   each.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(12)));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   passes.run(module, known.modules);
@@ -458,14 +460,14 @@ bool specialise(llvm::StringRef bitcode, llvm::StringRef symbol, const BlockShap
     if (function.isDeclaration() || &function == kernel) continue;
     function.setLinkage(Function::InternalLinkage);
     function.setComdat(nullptr);
-    // All of a kernel goes into one function, so that its barriers are seen; what calls itself stays.
+    // Everything is inlined into the kernel, so that all its barriers are visible; only recursive functions stay.
     function.removeFnAttr(llvm::Attribute::NoInline);
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
     function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
   drop_unreachable(*unit.module);
   const bool raw = stage != nullptr && std::strcmp(stage, "raw") == 0;
-  // Words of the prelude that take a shape's value are constants before anything looks at loops.
+  // Words that return the block's shape become constants before loops are analysed.
   const unsigned dims[3] = {shape.x, shape.y, shape.z};
   const char* const words[3] = {"__bc_dim_x", "__bc_dim_y", "__bc_dim_z"};
   for (int d = 0; d < 3; ++d) {

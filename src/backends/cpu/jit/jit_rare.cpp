@@ -9,9 +9,9 @@
 
 namespace bc::jit {
 
-// LLVM's loop vectoriser refuses a loop with a call unless the function has a vector form of some width. Told of a masked form for 128
-// lanes, which no loop here uses, it takes the call as one that must not run for lanes whose condition does not hold, and as it has no form
-// of the width at hand it leaves the scalar call behind a branch for each lane.
+// LLVM's loop vectoriser refuses a loop with a call unless the function has a vector form of some width. With a declared masked form for
+// 128 lanes, a width that no loop here has, it treats the call as one that must not run for lanes whose condition is false. Since no form
+// of the actual width exists, it keeps the scalar call behind a branch for each lane.
 void mark_rare_calls(llvm::Module& module) {
   constexpr unsigned kLanes = 128;
   std::vector<llvm::Function*> rare;

@@ -1,4 +1,5 @@
-// What is found in a kernel before its code is written: its regions, what differs between threads, and what they keep across barriers.
+// Analyses a kernel before its code is written: its regions, the values that differ between threads, and the values that threads keep
+// across barriers.
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallSet.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
@@ -15,7 +16,7 @@
 
 namespace bc::jit {
 
-/// Gives the shared variables their offsets and turns uses of them into calls of a leaf.
+/// Assigns offsets to the shared variables and replaces their uses by calls of a leaf word.
 bool BlockPass::place_shared() {
   std::vector<llvm::GlobalVariable*> fixed, open;
   for (llvm::GlobalVariable& global : m_.globals()) {
@@ -68,7 +69,7 @@ bool BlockPass::place_shared() {
   return true;
 }
 
-/// The block's shape becomes constants, and index sums that cannot wrap are told so.
+/// Replaces the block's shape by constants, and marks index sums that cannot wrap.
 bool BlockPass::name_leaves() {
   const unsigned dims[3] = {shape_.x, shape_.y, shape_.z};
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(f_))) {
@@ -90,9 +91,9 @@ bool BlockPass::name_leaves() {
   return true;
 }
 
-/// Cuts the function at its barriers and finds the regions.
+/// Splits the function at its barriers and finds the regions.
 bool BlockPass::cut() {
-  // A stop ends the thread.
+  // A call of the word Stop ends the thread.
   std::vector<CallInst*> stops;
   for (Instruction& instruction : llvm::instructions(f_)) {
     if (word_of(&instruction) == Word::Stop) stops.push_back(llvm::cast<CallInst>(&instruction));
@@ -158,7 +159,7 @@ bool BlockPass::cut() {
   return true;
 }
 
-/// Finds what is the same in all threads, and whether threads can come to different barriers.
+/// Finds the values that are equal in all threads, and whether threads can reach different barriers.
 bool BlockPass::analyse() {
   tree_ = std::make_unique<llvm::DominatorTree>(f_);
   cycles_ = std::make_unique<llvm::CycleInfo>();
@@ -166,7 +167,7 @@ bool BlockPass::analyse() {
   const unsigned threads = shape_.count();
   group_ = has_warp_ ? std::min(kWarpThreads, threads) : threads;
   groups_ = (threads + group_ - 1) / group_;
-  // In a box of whole rows the warps' threads differ in x alone.
+  // If rows consist of whole warps, the threads of a warp differ only in x.
   const bool rows = has_warp_ && (shape_.x % kWarpThreads == 0 || (shape_.y == 1 && shape_.z == 1));
   divergence_ = std::make_unique<llvm::TargetTransformInfo>(thread_divergence(layout_, rows));
   uniform_ = std::make_unique<llvm::UniformityInfo>(*tree_, *cycles_, divergence_.get());
@@ -185,7 +186,7 @@ bool BlockPass::analyse() {
 
 constexpr int64_t kNoStride = std::numeric_limits<int64_t>::max();
 
-/// By how much a value grows from a thread to the next one in a dimension; kNoStride where that is not a constant.
+/// The difference of a value between neighbouring threads in a dimension; kNoStride if it is not constant.
 int64_t BlockPass::stride(Value* value, int dimension, unsigned depth) const {
   if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value)) return 0;
   auto* instruction = llvm::dyn_cast<Instruction>(value);
@@ -236,8 +237,8 @@ int64_t BlockPass::stride(Value* value, int dimension, unsigned depth) const {
   return 0;
 }
 
-/// Vectors are made of the dimension in which more of the memory lies side by side: kernels that call their rows x are as common as those
-/// that call them y.
+/// Chooses the dimension to vectorize: the one along which more accesses are contiguous. Kernels whose rows are x are as common as kernels
+/// whose rows are y.
 void BlockPass::choose_inner() {
   if (groups_ != 1 || has_warp_ || shape_.y < 8) return;
   llvm::LoopInfo loops(*tree_);
@@ -255,14 +256,14 @@ void BlockPass::choose_inner() {
   if (score[1] > score[0] || shape_.x == 1) inner_ = 1;
 }
 
-/// The barrier that a block ends at: its region, -1 where threads end, -2 for none.
+/// The region of the barrier at the end of a block; -1 if threads end there, -2 if there is no barrier.
 int BlockPass::end_of(BasicBlock* at) const {
   if (const auto found = cuts_.find(at); found != cuts_.end()) return found->second.next;
   return llvm::isa<llvm::ReturnInst>(at->getTerminator()) ? -1 : -2;
 }
 
-/// Whether threads that leave a block on different ways can come to different barriers: when some barriers that are reached differ, and
-/// there is no block that all the ways lead through.
+/// Whether threads that leave a block on different paths can reach different barriers: true if the reachable barriers differ and no block
+/// is on all the paths.
 bool BlockPass::parts_threads(BasicBlock* at) const {
   const auto reach = [&](BasicBlock* without, llvm::SmallPtrSetImpl<BasicBlock*>& seen) {
     llvm::SmallSet<int, 4> ends;
@@ -292,7 +293,7 @@ bool BlockPass::parts_threads(BasicBlock* at) const {
   return true;
 }
 
-/// Whether a value is computed again where it is needed rather than kept: index arithmetic on what a thread knows anyway.
+/// Whether a value can be recomputed where it is needed instead of being stored: index arithmetic on a thread's index and arguments.
 bool BlockPass::can_repeat(Value* value, unsigned depth) {
   if (llvm::isa<llvm::Constant>(value) || llvm::isa<llvm::Argument>(value)) return true;
   auto* instruction = llvm::dyn_cast<Instruction>(value);
@@ -399,7 +400,7 @@ bool BlockPass::lives_apart(Instruction* value) const {
   return false;
 }
 
-/// Chooses a place for every value that a thread keeps across a barrier, and for its arrays.
+/// Assigns memory to every value that a thread keeps across a barrier, and to its arrays.
 bool BlockPass::find_kept() {
   repeatable_.clear();
   find_liveness();

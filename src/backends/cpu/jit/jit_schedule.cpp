@@ -1,4 +1,4 @@
-// What the code of a block calls where its threads may be in different places.
+// The scheduler that a block's code calls when its threads may be in different regions.
 #include <algorithm>
 
 #include "backends/cpu/jit/jit_blocks.h"
@@ -29,7 +29,8 @@ extern "C" uint32_t bc_jit_schedule(uint16_t* places, const uint32_t* masks, uin
   }
   if (ready != kEnded) return ready;
   if (warp != kEnded) {
-    // Threads of a warp meet where all that their masks name have come; when the masks ask for others, those that came first go on.
+    // A warp barrier opens when all threads in its mask have reached it. If that never happens because the masks name other threads, the
+    // threads that arrived first continue.
     uint32_t chosen = kEnded;
     for (uint32_t i = 0; i < count && chosen == kEnded; ++i) {
       if (places[i] == kEnded || kind_of(places[i]) != Kind::Warp) continue;

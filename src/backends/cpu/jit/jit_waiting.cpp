@@ -1,5 +1,5 @@
-// Loops in which a thread waits for others: until a lock is free, or for a value that another thread writes. A GPU's threads all go on
-// meanwhile; here the others must be given their turns.
+// Loops in which a thread waits for other threads: until a lock is free, or for a value that another thread writes. On a GPU the other
+// threads run at the same time; here they must get their turns.
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -18,14 +18,14 @@ bool is_number(const Value* value, bool (llvm::ConstantInt::*test)() const) {
 
 bool waits(const llvm::Loop& loop);
 
-/// Whether a loop that takes a lock gives it back in the same turn, without waiting in between. Then who has it is running.
+/// Whether a loop that takes a lock releases it in the same iteration without waiting in between. Then no waiting thread can hold the lock.
 bool gives_back(const Instruction& taken, const Value* lock, const llvm::Loop& loop) {
   if (llvm::any_of(loop.getSubLoops(), [](const llvm::Loop* inner) { return waits(*inner); })) return false;
   bool given = false;
   for (const BasicBlock* at : loop.blocks()) {
     for (const Instruction& instruction : *at) {
       const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-      if (store != nullptr && store->isVolatile()) return false;  // a warp meets there
+      if (store != nullptr && store->isVolatile()) return false;  // the threads of a warp are synchronised there
       const auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
       const Value* place = store != nullptr ? store->getPointerOperand() : change != nullptr ? change->getPointerOperand() : nullptr;
       given |= place == lock && &instruction != &taken;
@@ -34,8 +34,8 @@ bool gives_back(const Instruction& taken, const Value* lock, const llvm::Loop& l
   return given;
 }
 
-/// Whether an instruction reads what other threads write, and does not itself bring about what it waits for: an update that loops until
-/// nobody came between, and a counter that gives out work, end without others.
+/// Whether an instruction reads a value that other threads write, so that the loop may depend on them. A compare-and-swap loop that retries
+/// an update, and a counter that distributes work, end without other threads.
 bool reads_of_others(const Instruction& instruction, const llvm::Loop& loop) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
     return (load->isVolatile() || load->isAtomic()) && !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load->getPointerOperand()));
@@ -57,7 +57,7 @@ bool reads_of_others(const Instruction& instruction, const llvm::Loop& loop) {
   }
 }
 
-/// Whether a loop goes on or ends by what other threads write.
+/// Whether the end of a loop depends on values that other threads write.
 bool waits(const llvm::Loop& loop) {
   llvm::SmallVector<BasicBlock*> exiting;
   loop.getExitingBlocks(exiting);
@@ -77,14 +77,14 @@ bool waits(const llvm::Loop& loop) {
     if (instruction == nullptr || !loop.contains(instruction) || !seen.insert(instruction).second) continue;
     if (reads_of_others(*instruction, loop)) return true;
     if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(instruction)) {
-      // A flag that was set on one of several ways: what chose the way.
+      // A flag that depends on the path taken: follow the conditions that choose the path.
       for (const BasicBlock* from : phi->blocks())
         if (loop.contains(from)) {
           follow(from);
           if (const BasicBlock* before = from->getSinglePredecessor(); before != nullptr && loop.contains(before)) follow(before);
         }
     }
-    if (llvm::isa<llvm::LoadInst>(instruction)) continue;  // of memory that nobody else writes meanwhile
+    if (llvm::isa<llvm::LoadInst>(instruction)) continue;  // of memory that no other thread writes
     for (const Value* operand : instruction->operands()) work.push_back(operand);
   }
   return false;

@@ -63,7 +63,7 @@ bool differs_in_block(Word word) {
              : word == Word::Linear || word == Word::Lane || word == Word::Warp || word == Word::WarpMemory || word == Word::ActiveMask;
 }
 
-/// What a pointer points into, behind constant offsets.
+/// The base object of a pointer, without constant offsets.
 const Value* root_of(const Value* pointer, const llvm::DataLayout& layout) {
   llvm::APInt offset(64, 0);
   return pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
@@ -90,7 +90,7 @@ class ThreadDivergence final : public llvm::TargetTransformInfoImplCRTPBase<Thre
   }
 
  private:
-  /// The number of a thread's warp, and comparisons that change between warps only.
+  /// Whether a value is equal for all threads of a warp: the warp's number, or a comparison that changes only between warps.
   static bool one_for_warp(const Value* value) {
     const Word word = word_of(value);
     if (word == Word::Warp || word == Word::WarpMemory || word == Word::ThreadY || word == Word::ThreadZ) return true;

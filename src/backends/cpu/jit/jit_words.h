@@ -1,4 +1,4 @@
-/// The words of the CUDA prelude (src/device/cuda) that the CPU's compiler gives a meaning, and what they say of values.
+/// The special functions ("words") of the CUDA prelude (src/device/cuda) that the CPU's compiler implements, and their effect on analyses.
 #pragma once
 #include <llvm/ADT/GenericUniformityImpl.h>
 #include <llvm/Analysis/CycleAnalysis.h>
@@ -28,7 +28,7 @@ using llvm::Instruction;
 using llvm::IRBuilder;
 using llvm::Value;
 
-/// Functions that the prelude declares and this pass gives a meaning.
+/// Functions that the prelude declares and the passes of this folder implement.
 enum class Word {
   None,
   ThreadX,
@@ -69,27 +69,27 @@ enum class Word {
 };
 
 Word word_of(llvm::StringRef name);
-/// The word that a call is of.
+/// The word that a call calls, or None.
 Word word_of(const Value* value);
 inline bool is_barrier(Word word) {
   return word == Word::Barrier || word == Word::WarpBarrier || word == Word::GridBarrier || word == Word::ClusterBarrier ||
          word == Word::Yield || word == Word::Spin || word == Word::SoftBarrier;
 }
-/// Whether all threads of a block meet somewhere in a piece of code.
+/// Whether a piece of code contains a barrier of the block.
 inline bool stops_block(const BasicBlock& code) {
   return llvm::any_of(code, [](const Instruction& i) { return word_of(&i) == Word::Barrier; });
 }
-/// Words whose value a thread has from its place alone.
+/// Words whose value depends only on the thread's index.
 inline bool is_leaf(Word word) { return word != Word::None && word < Word::Uniform; }
 /// Whether a value is a kernel's argument, or the pointer to its bytes: a load from the table of pointers to arguments or through one of
 /// them. Nothing writes to either while the kernel runs.
 bool is_argument(const Value* value, const llvm::DataLayout& layout);
 
-/// What differs between the threads of a block, for UniformityInfo. `warps`: between the threads of a warp, whose 32 lie side by side in
-/// the dimension x.
+/// The sources of divergence between the threads of a block, for UniformityInfo. `warps`: between the threads of a warp, whose 32 threads
+/// are neighbours in dimension x.
 llvm::TargetTransformInfo thread_divergence(const llvm::DataLayout& layout, bool warps);
 
-/// What is known of a kernel before it is cut.
+/// Analyses of a kernel before it is split at its barriers.
 struct Analyses {
   explicit Analyses(Function& f) : tree(f), after(f), divergence(thread_divergence(f.getParent()->getDataLayout(), false)), loops(tree) {
     cycles.compute(f);
@@ -123,24 +123,25 @@ struct Analyses {
   llvm::LoopInfo loops;
 };
 
-// ---- what is done to a kernel before it is cut; `follows` tells whether a value follows from what a thread knows at its beginning
+// ---- transformations before a kernel is split; `follows` tells whether a value can be computed from a thread's initial values
 
-/// Tells the optimiser of the prelude's words.
+/// Adds attributes to the prelude's words for the optimiser.
 void describe_words(llvm::Module& module);
-/// Code from before __syncwarp relies on a warp's threads running in step, and says so by volatile stores: they meet before and after each.
+/// Old code without __syncwarp relies on a warp's threads running in lock step and marks this by volatile stores: adds a warp barrier
+/// before and after each.
 void fence_volatile(Function& f);
-/// Lets other threads go on at the end of each turn of a loop that waits for what they write, or for a lock.
+/// Adds a yield to other threads at the end of each iteration of a loop that waits for their stores or for a lock.
 void part_waiting_loops(Function& f);
-/// Simplifies a version of a kernel whose guards are known.
+/// Simplifies a version of a kernel after its guards were replaced by constants.
 void tidy(Function& f);
-/// Conditions at a kernel's beginning that threads inside the data's bounds meet ("if (i >= n) return"), with the value that lets them on.
-/// Empty where loops and barriers would not gain by knowing them.
+/// Finds the bounds checks at a kernel's beginning ("if (i >= n) return"), with the value for which a thread continues. Empty if knowing
+/// them would not help loops or barriers.
 std::vector<std::pair<Value*, bool>> find_guards(Function& f, const std::function<bool(Value*)>& follows);
-/// Cuts a loop that holds a block's barrier where it is tested, so that its first turn, the later ones and what follows it do not each have
-/// a copy of its body: the code from one barrier to the next would run through the test.
+/// Splits a loop that contains a block barrier at its test. Otherwise the code from one barrier to the next would run through the test, and
+/// the first iteration, later iterations and the code after the loop would each contain a copy of the body.
 void part_barrier_loops(Function& f);
-/// Lets all threads take a loop's turns together where its conditions are the same for them: each turn is then a loop over threads, which
-/// is vectorised, where otherwise the threads' loop would hold another.
+/// Lets all threads iterate a loop together if its conditions are the same for them: each iteration then is a loop over threads, which is
+/// vectorized. Otherwise the loop over threads would contain the kernel's loop.
 void soften_loops(Function& f, const BlockShape& shape, const std::function<bool(Value*)>& follows);
 
 }  // namespace bc::jit
