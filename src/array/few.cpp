@@ -453,6 +453,28 @@ bool put_few(const Array& a, const Array& index, const Arg& value) {
   return true;
 }
 
+std::optional<Array> zip_few(const Array& a, const Array& b, DType result, int64_t (*f)(int64_t, int64_t, Op), Op op) {
+  if (!open(a.device()) || !(b.device() == a.device()) || a.dtype() != DType::i64 || b.dtype() != DType::i64) return std::nullopt;
+  const Array& shaped = a.ndim() == 0 ? b : a;
+  if (has_history(a) || has_history(b) || (a.ndim() != 0 && b.ndim() != 0 && a.shape() != b.shape())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near x, y;
+  if (!find(a, &x, kFew, true) || !find(b, &y, kFew, true)) return std::nullopt;
+  if (a.ndim() == 0) x.step = 0;
+  if (b.ndim() == 0) y.step = 0;
+  Array made = empty(shaped.shape(), result, a.device());
+  char* const to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  const int64_t n = shaped.size();
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t v = f(get<int64_t>(x.at(k)), get<int64_t>(y.at(k)), op);
+    if (result == DType::i64)
+      std::memcpy(to + 8 * k, &v, 8);
+    else
+      to[k] = v != 0;
+  }
+  return made;
+}
+
 bool place_few(const Array& a, const Array& mask, const Array& values) {
   constexpr int64_t kMost = 1 << 12;  // of more a kernel is faster
   if (!open(a.device()) || !(mask.device() == a.device()) || !(values.device() == a.device())) return false;

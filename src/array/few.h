@@ -62,6 +62,8 @@ std::optional<Array> interpolate_few(const Array& x, const Array& xp, const Arra
 std::optional<Array> correlate_few(const Array& a, const Array& v, std::string_view mode, bool reversed);
 /// f of each element of an int64 array.
 std::optional<Array> map_few(const Array& a, int64_t (*f)(int64_t, const void*), const void* context);
+/// f of each pair of elements of two int64 arrays, of which one may have no axes; int64 or booleans.
+std::optional<Array> zip_few(const Array& a, const Array& b, DType result, int64_t (*f)(int64_t, int64_t, Op), Op op);
 /// numpy.place: 1-d `values` in turn where a mask holds. Tells whether it was done.
 bool place_few(const Array& a, const Array& mask, const Array& values);
 /// The bits of 1-d uint8, the highest first, and bytes of so many booleans.

@@ -151,6 +151,8 @@ PyRef numpy_time(PyObject* o) {
 }
 
 Array numpy_scalar(PyObject* o, Device device) {
+  // numpy.float64 is a float of Python's.
+  if (PyFloat_Check(o)) return full(Dims(), Scalar::real(PyFloat_AsDouble(o)), DType::f64, device);
   PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
   const DType t = to_dtype(type.get());
   if (is_time(t)) return upload(NumpyView(call(state().np_asarray, {o}).get()), std::nullopt, device);
