@@ -73,6 +73,9 @@ std::optional<Array> pack_few(const Array& a);
 std::optional<Array> join_few(std::span<const Array> arrays, DType dtype);
 /// A reduction row over all of a 1-d array, where the order of the elements does not matter. Tells whether it was done.
 bool reduce_few(Op op, const Array& a, Element* made);
+/// A 1-d array sorted, NaN last, or the places that sort it, of equal elements the first first.
+std::optional<Array> sort_few(const Array& a);
+std::optional<Array> argsort_few(const Array& a);
 /// a · b of two small matrices whose product is one of float32 or of float64.
 std::optional<Array> multiply_few(const Array& a, const Array& b);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "array/few.h"
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
@@ -63,6 +64,8 @@ Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool 
     const Array r = arranged(sort_keys(a), kth, d, places);
     return places ? r : from_sort_keys(r, a.dtype());
   }
+  // A sort puts each rank in its place.
+  if (std::optional<Array> few = places ? argsort_few(a) : sort_few(a); few && !ranks.empty()) return *few;
   if (ranks.empty()) return places ? copy(broadcast_to(index_along(a.shape()[d], d, a.ndim(), a.device()), a.shape())) : copy(a);
   if (is_complex(a.dtype())) {
     const Array order = complex_places(a, d);
@@ -126,6 +129,8 @@ Array sort(const Array& a_in, Axis axis, bool descending) {
   if (is_time(a.dtype()) && descending) return as_time(sort(time_ticks(a), d, true), a.dtype());
   if (!is_plain(a.dtype())) return from_sort_keys(sort(sort_keys(a), d, descending), a.dtype());
   if (a.shape()[d] <= 1) return copy(a);
+  if (!descending)
+    if (std::optional<Array> few = sort_few(a)) return *few;
   // What is sorted lies in memory as the array does, as in NumPy.
   if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
     const Dims back = inverse_axes(order);
@@ -141,6 +146,7 @@ Array argsort(const Array& a_in, Axis axis, bool descending) {
   if (is_time(a.dtype()) && descending) return argsort(time_ticks(a), d, true);
   if (!is_plain(a.dtype())) return argsort(sort_keys(a), d, descending);
   if (descending) return argsort(opposite(a), d);
+  if (std::optional<Array> few = argsort_few(a)) return *few;
   if (is_complex(a.dtype())) return complex_places(a, d);
   return along_axis(a, d, a.shape()[d], DType::i64, std::make_unique<SortExtra>(true));
 }
