@@ -242,7 +242,7 @@ def test_zeros_of_both_signs_are_sorted_as_by_kernels():
 @pytest.mark.parametrize("n, k", [(1, 1), (5, 3), (3, 5), (40, 31), (40, 32), (1000, 4)])
 @pytest.mark.parametrize("types", ["ff", "ii", "if", "fi"])
 @pytest.mark.parametrize("mode", ["full", "same", "valid"])
-def test_convolutions_of_few_elements(n, k, types, mode):
+def test_convolutions_of_two_types_and_of_views(n, k, types, mode):
     random = np.random.default_rng(n + k)
     a, v = ((random.integers(-9, 9, m).astype("f8" if t == "f" else "i8")) for m, t in zip((n, k), types, strict=True))
     for name in ("convolve", "correlate"):
