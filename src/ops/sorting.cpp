@@ -155,7 +155,7 @@ Array lexsort(Arrays keys, Axis axis) {
   BC_CHECK(!keys.empty(), Type, "need sequence of keys with len > 0 in lexsort");
   const Dims& shape = keys[0].shape();
   for (const Array& k : keys) BC_CHECK(k.shape() == shape, Value, "all keys need to be the same shape");
-  if (shape.empty()) return full(Dims(), Scalar::integer(0), DType::i64, keys[0].device());
+  if (shape.empty() && (!axis || *axis == 0 || *axis == -1)) return full(Dims(), Scalar::integer(0), DType::i64, keys[0].device());
   const int d = normalize_axis(axis.value_or(-1), shape.size(), "lexsort");
   Array order = argsort(keys[0], d);
   for (const Array& k : keys.subspan(1)) order = take_along_axis(order, argsort(take_along_axis(k, order, d), d), d);
