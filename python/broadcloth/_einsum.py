@@ -282,6 +282,18 @@ def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
     return made
 
 
+def _product(subscripts: Any, a: Any, b: Any) -> ndarray | None:
+    """The sums over two arrays of one dtype; None of anything else."""
+    if type(subscripts) is not str or type(a) is not ndarray or type(b) is not ndarray or a.dtype != b.dtype:
+        return None
+    steps = _plan(subscripts.replace(" ", ""), (a.shape, b.shape), None).steps
+    if len(steps) != 1 or len(steps[0].places) != 2:
+        return None
+    left = [a, b]
+    first, second = [left.pop(place) for place in steps[0].places]
+    return _c.einsum_two(first, steps[0].labels[0], second, steps[0].labels[1], steps[0].out, a.dtype)
+
+
 def einsum(
     *operands: Any,
     out: ndarray | None = None,
@@ -333,6 +345,10 @@ def einsum(
     >>> bc.einsum(a, [0, 1], [1])
     array([3, 5, 7])
     """
+    if len(operands) == 3 and out is None and dtype is None and optimize is False and order == "K" and casting == "safe":
+        product = _product(*operands)
+        if product is not None:
+            return product
     subscripts, given = _arguments(operands)
     letter = _order_letter(order)
     device = next((v.device for v in given if isinstance(v, ndarray)), None)

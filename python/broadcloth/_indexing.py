@@ -347,8 +347,31 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     >>> bc.unravel_index([5], (2, 3))
     (array([1]), array([2]))
     """
+    if type(indices) is int and type(shape) is tuple and order == "C" and (few := _coordinates(indices, shape)):
+        return tuple(map(_c.as_result, few))
     found = np.unravel_index(_c.asnumpy(indices), shape, order)  # type: ignore[call-overload]
     return tuple(_c.as_result(f) for f in found)
+
+
+def _coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
+    """Where a flat index lies in C order; nothing where it lies nowhere."""
+    at, rest = [], index
+    for extent in reversed(shape):
+        if type(extent) is not int or extent <= 0:
+            return []
+        rest, place = divmod(rest, extent)
+        at.append(place)
+    return at[::-1] if rest == 0 else []
+
+
+def _flat_place(at: tuple[Any, ...], shape: tuple[int, ...]) -> int | None:
+    """The flat index of coordinates that are ints, in C order; None where they lie nowhere."""
+    place = 0
+    for k, extent in zip(at, shape, strict=True):
+        if type(k) is not int or type(extent) is not int or not 0 <= k < extent:
+            return None
+        place = place * extent + k
+    return place
 
 
 def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", order: str = "C") -> ndarray:
@@ -359,6 +382,9 @@ def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", or
     >>> bc.ravel_multi_index(([1], [2]), (2, 3))
     array([5])
     """
+    plain = type(multi_index) is tuple and type(dims) is tuple and len(multi_index) == len(dims) and len(dims) > 0
+    if plain and mode == "raise" and order == "C" and (place := _flat_place(multi_index, dims)) is not None:
+        return _c.as_result(place)
     at = tuple(_c.asnumpy(i) for i in multi_index)
     return _c.as_result(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
 

@@ -1,7 +1,9 @@
 #include "array/small_host.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -457,6 +459,28 @@ bool put_small(const Array& a, const Array& index, const Arg& value) {
   return true;
 }
 
+std::optional<Array> zip_small(const Array& a, const Array& b, DType result, int64_t (*f)(int64_t, int64_t, Op), Op op) {
+  if (!open(a.device()) || !(b.device() == a.device()) || a.dtype() != DType::i64 || b.dtype() != DType::i64) return std::nullopt;
+  const Array& shaped = a.ndim() == 0 ? b : a;
+  if (has_history(a) || has_history(b) || (a.ndim() != 0 && b.ndim() != 0 && a.shape() != b.shape())) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near x, y;
+  if (!find(a, &x, kFew, true) || !find(b, &y, kFew, true)) return std::nullopt;
+  if (a.ndim() == 0) x.step = 0;
+  if (b.ndim() == 0) y.step = 0;
+  Array made = empty(shaped.shape(), result, a.device());
+  char* const to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  const int64_t n = shaped.size();
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t v = f(get<int64_t>(x.at(k)), get<int64_t>(y.at(k)), op);
+    if (result == DType::i64)
+      std::memcpy(to + 8 * k, &v, 8);
+    else
+      to[k] = v != 0;
+  }
+  return made;
+}
+
 bool place_small(const Array& a, const Array& mask, const Array& values) {
   constexpr int64_t kMost = 1 << 12;  // of more a kernel is faster
   if (!open(a.device()) || !(mask.device() == a.device()) || !(values.device() == a.device())) return false;
@@ -728,6 +752,84 @@ std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtyp
     }
     for (int64_t k = 0; k < from.count; ++k, to += from.item) std::memcpy(to, from.at(k), from.item);
   }
+  return made;
+}
+
+namespace {
+
+/// The order of a sort: NaN is greater than all numbers.
+template <class T>
+bool comes_before(T x, T y) {
+  return x < y || (y != y && x == x);
+}
+
+/// Calls f with a number of the dtype, if it is one of those whose few elements are sorted here. Tells whether it did.
+template <class F>
+bool by_sorted_type(DType t, F&& f) {
+  switch (t) {
+    case DType::i32: return f(int32_t()), true;
+    case DType::i64: return f(int64_t()), true;
+    case DType::f32: return f(float()), true;
+    case DType::f64: return f(double()), true;
+    default: return false;
+  }
+}
+
+/// The elements of T in a row.
+template <class T>
+void gather(const Near& from, T* to) {
+  for (int64_t k = 0; k < from.count; ++k) to[k] = get<T>(from.at(k));
+}
+
+/// Tells whether zeros of both signs are among floats: which of them comes first, the kernel says.
+template <class T>
+bool has_negative_zero(const T* all, int64_t n) {
+  if constexpr (std::is_floating_point_v<T>) return std::any_of(all, all + n, [](T v) { return v == 0 && std::signbit(v); });
+  return false;
+}
+
+/// Fills `from` with few elements that may be sorted now. Called with the lock held.
+bool find_sorted(const Array& a, Near* from) { return a.ndim() == 1 && a.size() > 1 && find(a, from); }
+
+}  // namespace
+
+std::optional<Array> sort_small(const Array& a) {
+  if (!open(a.device()) || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find_sorted(a, &from)) return std::nullopt;
+  std::optional<Array> made;
+  by_sorted_type(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    made = empty(Dims{from.count}, a.dtype(), a.device());
+    T* const to = static_cast<T*>(made->storage()->current->buffer->ptr);
+    gather(from, to);
+    if (has_negative_zero(to, from.count))
+      made.reset();
+    else
+      std::sort(to, to + from.count, comes_before<T>);
+  });
+  return made;
+}
+
+std::optional<Array> argsort_small(const Array& a) {
+  if (!open(a.device()) || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find_sorted(a, &from)) return std::nullopt;
+  std::optional<Array> made;
+  by_sorted_type(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    T all[kFew];
+    gather(from, all);
+    if (has_negative_zero(all, from.count)) return;
+    made = empty(Dims{from.count}, DType::i64, a.device());
+    auto* const to = static_cast<int64_t*>(made->storage()->current->buffer->ptr);
+    std::iota(to, to + from.count, int64_t{0});
+    // The place decides between equal elements, so that no stable sort with memory of its own is needed.
+    std::sort(to, to + from.count,
+              [&](int64_t x, int64_t y) { return comes_before(all[x], all[y]) || (!comes_before(all[y], all[x]) && x < y); });
+  });
   return made;
 }
 

@@ -63,6 +63,8 @@ std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& 
 std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed);
 /// f of each element of an int64 array.
 std::optional<Array> map_small(const Array& a, int64_t (*f)(int64_t, const void*), const void* context);
+/// f of each pair of elements of two int64 arrays, one of which may have no axes; the result is int64 or boolean.
+std::optional<Array> zip_small(const Array& a, const Array& b, DType result, int64_t (*f)(int64_t, int64_t, Op), Op op);
 /// numpy.place: 1-d `values` in turn where a mask holds. Returns whether it was done.
 bool place_small(const Array& a, const Array& mask, const Array& values);
 /// numpy.unpackbits of a 1-d uint8 array (highest bit first), and numpy.packbits of a 1-d array.
@@ -72,6 +74,9 @@ std::optional<Array> packbits_small(const Array& a);
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype);
 /// Reduces a 1-d array by a row whose result does not depend on the order of elements. Returns whether it was done.
 bool reduce_small(Op op, const Array& a, Element* made);
+/// numpy.sort of a 1-d array, and numpy.argsort with kind="stable".
+std::optional<Array> sort_small(const Array& a);
+std::optional<Array> argsort_small(const Array& a);
 /// a · b of two small matrices whose product has dtype float32 or float64.
 std::optional<Array> matmul_small(const Array& a, const Array& b);
 

@@ -1,5 +1,6 @@
 // Ops on datetime64 and timedelta64: ops on int64 ticks with NumPy's rules. The result is NaT, the smallest int64, where an operand is NaT.
 #include <algorithm>
+#include <cstring>
 
 #include "array/other_dtypes.h"
 #include "array/record.h"
@@ -99,9 +100,15 @@ struct Ticks {
   bool whole() const { return !time() && !is_inexact(dtype); }
 };
 
-Ticks operand_of(const Term& t, Device device) {
+/// `beside_few`: the other operand is computed at once if it can be, and so is this one.
+Ticks operand_of(const Term& t, Device device, bool beside_few = false) {
   if (t.array) return {is_time(t.array->dtype()) ? time_ticks(*t.array) : *t.array, t.array->dtype()};
   const DType dtype = default_dtype(t.weak);
+  if (beside_few && t.weak == Weak::integer && t.value.dtype == DType::i64) {
+    Element element{DType::i64};
+    std::memcpy(element.bytes, &t.value.i, sizeof(int64_t));
+    return {array_of_one(element), dtype};
+  }
   return {full(Dims(), t.value, dtype, device), dtype};
 }
 
@@ -148,12 +155,32 @@ Array by_floats(Op op, const Ticks& delta, const Array& factor) {
   return nat_where(nat_ticks(delta.values), r);
 }
 
+/// The sum or the difference of two ticks; NaT where one of them is.
+int64_t sum_of_ticks(int64_t x, int64_t y, Op op) {
+  if (x == kNaT || y == kNaT) return kNaT;
+  return op == Op::subtract ? subtract(x, y) : add(x, y);
+}
+
+/// Tells whether two ticks compare so; NaT is unequal to all.
+int64_t compare_ticks(int64_t x, int64_t y, Op op) {
+  if (x == kNaT || y == kNaT) return op == Op::not_equal;
+  switch (op) {
+    case Op::equal: return x == y;
+    case Op::not_equal: return x != y;
+    case Op::less: return x < y;
+    case Op::less_equal: return x <= y;
+    case Op::greater: return x > y;
+    default: return x >= y;
+  }
+}
+
 Array sum_of(Op op, Ticks x, Ticks y) {
   const bool minus = op == Op::subtract;
   if (minus ? (y.date() && !x.date()) : (x.date() && y.date())) no_loop(op, std::array{x, y});
   const bool dates = x.date() || y.date(), difference = x.date() && y.date();
   const DType common = meet(op, &x, &y);
-  const Array ticks = nat_where(nat_of_either(x, y), ufunc(op, {x.values, y.values}));
+  const std::optional<Array> few = zip_small(x.values, y.values, DType::i64, sum_of_ticks, op);
+  const Array ticks = few ? *few : nat_where(nat_of_either(x, y), ufunc(op, {x.values, y.values}));
   return as_time(ticks, dates && !difference ? datetime_type(unit_of(common)) : timedelta_type(unit_of(common)));
 }
 
@@ -182,6 +209,7 @@ Array quotient_of(Op op, Ticks x, Ticks y) {
 Array comparison_of(Op op, Ticks x, Ticks y) {
   if (x.date() != y.date()) no_loop(op, std::array{x, y});
   meet(op, &x, &y);
+  if (std::optional<Array> few = zip_small(x.values, y.values, DType::b1, compare_ticks, op)) return *few;
   const Array nat = nat_of_either(x, y), r = ufunc(op, {x.values, y.values});
   return op == Op::not_equal ? either(r, nat) : ufunc(Op::bitwise_and, {r, ufunc(Op::logical_not, {nat})});
 }
@@ -275,7 +303,10 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
     r = unary(op, operand_of(args[0], device));
   } else {
     BC_CHECK(args.size() == 2, UFuncTypeError, "ufunc '{}' not supported for times", info(op).name);
-    r = binary(op, operand_of(args[0], device), operand_of(args[1], device));
+    constexpr int64_t kFew = 256;
+    const bool few = std::all_of(args.begin(), args.end(), [&](const Term& t) { return !t.array || t.array->size() <= kFew; });
+    const bool beside_few = few && device.type == DeviceType::cpu;
+    r = binary(op, operand_of(args[0], device, beside_few), operand_of(args[1], device, beside_few));
   }
   if (options.dtype) r = astype(r, *options.dtype, false, Casting::same_kind);
   return deliver_ufunc(op, r, options);

@@ -344,7 +344,8 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
     // sort and partition write the array in place.
     if (Which < 5) return made.release();
     const Array& a = writable(self, names[Which]);
-    assign(a, to_array(made.get(), a.device()));
+    const Array ordered = to_array(made.get(), a.device());
+    if (!put_row(a, Arg(ordered))) assign(a, ordered);
     Py_RETURN_NONE;
   });
 }
@@ -598,6 +599,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   const Array& a = writable(self, "put");
                   const Arg values = to_value(given, a.dtype(), a.device());
                   if (values.array) warn_of_lost_imaginary(values.array.dtype(), a.dtype());
+                  if (mode == "raise" && is_integer(indices.dtype()) && values.weak != Weak::none && put_small(a, indices, values)) return;
                   if (mode == "raise") check_indices(indices, a.size(), 0);
                   put(a, indices, values, mode);
                 }),

@@ -151,6 +151,8 @@ PyRef numpy_time(PyObject* o) {
 }
 
 Array numpy_scalar(PyObject* o, Device device) {
+  // numpy.float64 is a float of Python's.
+  if (PyFloat_Check(o)) return full(Dims(), Scalar::real(PyFloat_AsDouble(o)), DType::f64, device);
   PyRef type = PyRef::steal(PyObject_GetAttr(o, state().names.dtype));
   const DType t = to_dtype(type.get());
   if (is_time(t)) return upload(NumpyView(call(state().np_asarray, {o}).get()), std::nullopt, device);
@@ -376,9 +378,15 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
     args->emplace(std::move(*a));
     return true;
   }
-  // What only NumPy can read, unless it has operators of its own for arrays.
+  // What only NumPy can read, unless it has operators of its own for arrays, as a priority above that of NumPy's arrays says too.
   const Names& n = state().names;
-  if (!attr_or_null(o, n.__array_ufunc__) && (attr_or_null(o, n.__array__) || attr_or_null(o, n.__array_interface__))) {
+  const bool own_ufuncs = static_cast<bool>(attr_or_null(o, n.__array_ufunc__));
+  if (const PyRef priority = own_ufuncs ? nullptr : attr_or_null(o, n.__array_priority__)) {
+    const double level = PyFloat_AsDouble(priority.get());
+    if (level > 0) return false;
+    PyErr_Clear();
+  }
+  if (!own_ufuncs && (attr_or_null(o, n.__array__) || attr_or_null(o, n.__array_interface__))) {
     args->emplace(to_array(o, device));
     return true;
   }
@@ -408,6 +416,9 @@ Arg to_stored_value(PyObject* o, DType dtype, Device device) {
   if (is_signed_int(dtype) && !PyLong_CheckExact(o) && !is_array(o) && is_numpy_scalar(o)) [[unlikely]] {
     PyRef item = attr(o, "item");
     PyRef number = call(item.get(), {});
+    const bool time = PyObject_IsInstance(o, state().time_types[0]) == 1 || PyObject_IsInstance(o, state().time_types[1]) == 1;
+    if (time && !PyLong_Check(number.get()))
+      raise(ErrorKind::Type, "int() argument must be a string, a bytes-like object or a real number, not '{}'", type_name(number.get()));
     if (PyLong_Check(number.get()) || PyFloat_Check(number.get())) return to_value(number.get(), dtype, device);
   }
   return to_value(o, dtype, device);

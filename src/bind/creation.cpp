@@ -179,6 +179,7 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
   const DType t = to_dtype_or_none(dtype).value_or(a.dtype());
   const Device where = device == Py_None ? a.device() : to_device(device);
   const Dims d = shape == Py_None ? a.shape() : to_shape(shape);
+  if (order == 'A') order = is_f_contiguous(a.shape(), a.strides()) && !a.contiguous() ? 'F' : 'C';
   // Another number of axes cannot lie as `a` does.
   const Dims axes = order == 'F' ? reversed_axes(d.size()) : d.size() == a.ndim() ? copy_order(a, order) : memory_order(Dims(d.size()));
   return laid_out(

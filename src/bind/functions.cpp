@@ -670,8 +670,11 @@ std::vector<PyMethodDef> selection_composites() {
                   [](PyObject* a, const Array& indices, PyObject* values, std::string_view mode) {
                     LineNote line(true);
                     const Array& target = writable(a, "put");
+                    const Arg value = to_value(values, target.dtype(), target.device());
+                    if (mode == "raise" && is_integer(indices.dtype()) && value.weak != Weak::none && put_small(target, indices, value))
+                      return;
                     if (mode == "raise") check_indices(indices, target.size(), 0);
-                    put(target, indices, to_value(values, target.dtype(), target.device()), mode);
+                    put(target, indices, value, mode);
                   }),
       BC_FUNCTION("take_along_axis(arr, indices, axis=-1)",
                   [](const Array& a, const Array& indices, const Axis& axis) {

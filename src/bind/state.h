@@ -11,7 +11,7 @@ namespace bc::bind {
 #define BC_NAMES(X) \
   X(dtype) X(out) X(where) X(casting) X(order) X(subok) X(device) X(signature) X(sig) X(item) X(name) X(kind) \
   X(itemsize) X(isnative) X(newbyteorder) X(astype) X(copy) X(stream) X(max_version) X(dl_device) X(id) X(f_back) \
-  X(co_filename) X(__name__) X(__array__) X(__array_struct__) X(__array_interface__) X(__array_ufunc__) \
+  X(co_filename) X(__name__) X(__array__) X(__array_struct__) X(__array_interface__) X(__array_ufunc__) X(__array_priority__) \
   X(__cuda_array_interface__) X(__dlpack__) X(__dlpack_device__)
 // clang-format on
 

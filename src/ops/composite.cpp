@@ -78,7 +78,8 @@ bool allclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_n
 bool array_equal(const Array& a, const Array& b, bool equal_nan) {
   if (!(a.shape() == b.shape())) return false;
   Array same = equal(a, b);
-  if (equal_nan && is_inexact(a.dtype()) && is_inexact(b.dtype()))
+  const auto has_gaps = [](DType t) { return is_inexact(t) || is_time(t); };
+  if (equal_nan && has_gaps(a.dtype()) && has_gaps(b.dtype()))
     same = ufunc(Op::logical_or, {same, ufunc(Op::logical_and, {isnan(a), isnan(b)})});
   return truth_of(reduce(Op::reduce_all, same));
 }

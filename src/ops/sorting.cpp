@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "array/small_host.h"
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
@@ -63,6 +64,8 @@ Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool 
     const Array r = arranged(sort_keys(a), kth, d, places);
     return places ? r : from_sort_keys(r, a.dtype());
   }
+  // A sort puts each rank in its place.
+  if (std::optional<Array> few = places ? argsort_small(a) : sort_small(a); few && !ranks.empty()) return *few;
   if (ranks.empty()) return places ? copy(broadcast_to(index_along(a.shape()[d], d, a.ndim(), a.device()), a.shape())) : copy(a);
   if (is_complex(a.dtype())) {
     const Array order = complex_places(a, d);
@@ -126,6 +129,8 @@ Array sort(const Array& a_in, Axis axis, bool descending) {
   if (is_time(a.dtype()) && descending) return as_time(sort(time_ticks(a), d, true), a.dtype());
   if (!is_plain(a.dtype())) return from_sort_keys(sort(sort_keys(a), d, descending), a.dtype());
   if (a.shape()[d] <= 1) return copy(a);
+  if (!descending)
+    if (std::optional<Array> few = sort_small(a)) return *few;
   // What is sorted lies in memory as the array does, as in NumPy.
   if (const Dims order = copy_order(a, 'K'); !is_ascending(order)) {
     const Dims back = inverse_axes(order);
@@ -141,6 +146,7 @@ Array argsort(const Array& a_in, Axis axis, bool descending) {
   if (is_time(a.dtype()) && descending) return argsort(time_ticks(a), d, true);
   if (!is_plain(a.dtype())) return argsort(sort_keys(a), d, descending);
   if (descending) return argsort(opposite(a), d);
+  if (std::optional<Array> few = argsort_small(a)) return *few;
   if (is_complex(a.dtype())) return complex_places(a, d);
   return along_axis(a, d, a.shape()[d], DType::i64, std::make_unique<SortExtra>(true));
 }
@@ -149,7 +155,7 @@ Array lexsort(Arrays keys, Axis axis) {
   BC_CHECK(!keys.empty(), Type, "need sequence of keys with len > 0 in lexsort");
   const Dims& shape = keys[0].shape();
   for (const Array& k : keys) BC_CHECK(k.shape() == shape, Value, "all keys need to be the same shape");
-  if (shape.empty()) return full(Dims(), Scalar::integer(0), DType::i64, keys[0].device());
+  if (shape.empty() && (!axis || *axis == 0 || *axis == -1)) return full(Dims(), Scalar::integer(0), DType::i64, keys[0].device());
   const int d = normalize_axis(axis.value_or(-1), shape.size(), "lexsort");
   Array order = argsort(keys[0], d);
   for (const Array& k : keys.subspan(1)) order = take_along_axis(order, argsort(take_along_axis(k, order, d), d), d);

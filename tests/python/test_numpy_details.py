@@ -46,6 +46,25 @@ def test_time_differences_are_close_within_their_unit(xp):
     assert xp.allclose(xp.asarray(a[:2]), xp.asarray(a[:2]), atol=0)
 
 
+def test_arrays_of_times_with_gaps_are_equal(xp):
+    t = xp.asarray(np.array([1, "NaT"], "m8[s]"))
+    assert xp.array_equal(t, t, equal_nan=True) and not xp.array_equal(t, t)
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(3, "s"), np.timedelta64("NaT"), np.datetime64(1, "D"), np.timedelta64(3, "ns")])
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f8", "?"])
+def test_stores_of_times_are_refused_where_numpy_refuses_them(xp, value, dtype):
+    a, host = xp.zeros(2, dtype), np.zeros(2, dtype)
+    try:
+        host[0] = value
+    except TypeError:
+        with pytest.raises(TypeError):
+            a[0] = value
+    else:
+        a[0] = value
+    same(a, host)
+
+
 # ---- What functions take ---------------------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +148,44 @@ def test_slices_are_permuted_in_place_through_strides():
     same(x, np.random.Generator(np.random.MT19937(3)).permuted(theirs, axis=1, out=theirs))
 
 
+class Prior:
+    """An object with operators of its own and a priority above that of arrays, in NumPy's old way."""
+
+    __array_priority__ = 11
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("asked for its elements")
+
+    def __radd__(self, other):
+        return "added"
+
+
+def test_operators_leave_objects_of_higher_priority_alone(xp):
+    a = xp.ones(3)
+    assert a + Prior() == "added"
+    assert (a == Prior()) is False and (a != Prior()) is True
+    with pytest.raises(TypeError):
+        _ = a < Prior()
+    with pytest.raises(TypeError):
+        _ = a * Prior()
+    with pytest.raises(RuntimeError, match="asked"):
+        xp.add(a, Prior())
+
+
+def test_axes_of_no_axes(xp):
+    assert int(xp.lexsort((xp.array(1),), axis=-1)) == 0
+    with pytest.raises(np.exceptions.AxisError):
+        xp.lexsort((xp.array(1),), axis=10)
+
+
 # ---- Memory and files ------------------------------------------------------------------------------------------------------------------
+
+
+def test_like_functions_take_the_order_of_arrays_with_fewer_axes(xp):
+    a = xp.asarray(np.ones((2, 3), order="F"))
+    for shape in ((5, 6), (5, 6, 7)):
+        assert xp.ones_like(a, shape=shape, order="A").flags.f_contiguous
+        assert xp.ones_like(a.T, shape=shape, order="A").flags.c_contiguous
 
 
 def test_copies_keep_fortrans_order(xp):

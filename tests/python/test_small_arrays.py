@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 
@@ -209,3 +210,140 @@ def test_no_difference_is_what_was_given():
     assert bc.diff(a, 0) is a and bc.diff(a, n=0, axis=5) is a
     assert bc.diff(numbers, n=0) is numbers and bc.diff(3, 0) == 3
     assert bc.diff(np.array(numbers), 0).tolist() == numbers
+
+
+# ---- Selections, sorts and sums of few elements, which are made at once -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
+@pytest.mark.parametrize("n", [2, 3, 31, 256, 257])
+def test_few_elements_are_sorted(dtype, n):
+    a = np.random.default_rng(n).integers(-9, 9, n).astype(dtype)
+    if a.dtype.kind == "f":
+        a[:: max(n // 3, 2)] = np.nan
+    for host, ours in ((a, bc.asarray(a)), (a[::-2], bc.asarray(a)[::-2])):
+        assert_array_equal(bc.asnumpy(bc.sort(ours)), np.sort(host))
+        assert_array_equal(bc.asnumpy(bc.argsort(ours)), np.argsort(host, kind="stable"))
+        k = len(host) // 2
+        assert bc.asnumpy(bc.partition(ours, k))[k] == np.partition(host, k)[k] or np.isnan(np.partition(host, k)[k])
+    ours = bc.asarray(a)
+    view = ours[::-1]
+    ours.sort()
+    assert_array_equal(bc.asnumpy(ours), np.sort(a))
+    assert_array_equal(bc.asnumpy(view), np.sort(a)[::-1])
+
+
+def test_zeros_of_both_signs_are_sorted_as_by_kernels():
+    a = np.array([0.0, -0.0, 1.0, -0.0, 0.0])
+    recorded = bc.sort(bc.asarray(np.tile(a, (1, 1))), axis=1)[0]
+    assert_array_equal(np.signbit(bc.asnumpy(bc.sort(bc.asarray(a)))), np.signbit(bc.asnumpy(recorded)))
+
+
+@pytest.mark.parametrize("n, k", [(1, 1), (5, 3), (3, 5), (40, 31), (40, 32), (1000, 4)])
+@pytest.mark.parametrize("types", ["ff", "ii", "if", "fi"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions_of_two_types_and_of_views(n, k, types, mode):
+    random = np.random.default_rng(n + k)
+    a, v = ((random.integers(-9, 9, m).astype("f8" if t == "f" else "i8")) for m, t in zip((n, k), types, strict=True))
+    for name in ("convolve", "correlate"):
+        want = getattr(np, name)(a, v, mode)
+        for x, y in ((bc.asarray(a), bc.asarray(v)), (bc.asarray(np.repeat(a, 2))[::2], bc.asarray(v[::-1].copy())[::-1])):
+            made = getattr(bc, name)(x, y, mode)
+            assert made.dtype == want.dtype
+            assert_array_equal(bc.asnumpy(made), want)
+
+
+def test_masks_of_matrices_select_and_store():
+    a = np.arange(12.0).reshape(3, 4)
+    mask = a % 3 == 0
+    ours, on = bc.asarray(a), bc.asarray(mask)
+    assert_array_equal(bc.asnumpy(ours[on]), a[mask])
+    assert_array_equal(bc.asnumpy(ours.T[on.T]), a.T[mask.T])
+    ours[on] = -1.0
+    a[mask] = -1.0
+    assert_array_equal(bc.asnumpy(ours), a)
+    ours[on] = bc.arange(4.0)
+    a[mask] = np.arange(4.0)
+    assert_array_equal(bc.asnumpy(ours), a)
+    with pytest.raises(IndexError):
+        ours[bc.asarray(mask[:2])]
+
+
+@pytest.mark.parametrize("n", [1, 5, 300, 5000])
+def test_place_writes_values_in_turn(n):
+    a = np.arange(float(n))
+    mask = a % 2 == 0
+    for values in ([7.0], [1.0, 2.0, 3.0]):
+        ours, host = bc.asarray(a), a.copy()
+        seen = ours[:]
+        bc.place(ours, bc.asarray(mask), values)
+        np.place(host, mask, values)
+        assert_array_equal(bc.asnumpy(ours), host)
+        assert_array_equal(bc.asnumpy(seen), host)
+    grid, host = bc.zeros((2, 3)), np.zeros((2, 3))
+    bc.place(grid, bc.asarray(np.eye(2, 3) > 0), [1.0, 2.0])
+    np.place(host, np.eye(2, 3) > 0, [1.0, 2.0])
+    assert_array_equal(bc.asnumpy(grid), host)
+    with pytest.raises(ValueError, match="empty"):
+        bc.place(bc.ones(2), bc.asarray([True, False]), [])
+    with pytest.raises(ValueError, match="read-only"):
+        bc.place(bc.broadcast_to(bc.ones(1), (2,)), bc.asarray([True, False]), [1.0])
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 1000, 20_000])
+def test_bits_are_packed_and_unpacked(n):
+    b = np.random.default_rng(n).integers(0, 256, n).astype("u1")
+    for host, ours in ((b, bc.asarray(b)), (b[::-1], bc.asarray(b)[::-1]), (b > 128, bc.asarray(b > 128))):
+        assert_array_equal(bc.asnumpy(bc.packbits(ours)), np.packbits(host))
+    assert_array_equal(bc.asnumpy(bc.unpackbits(bc.asarray(b))), np.unpackbits(b))
+    assert_array_equal(bc.asnumpy(bc.unpackbits(bc.asarray(b)[::3])), np.unpackbits(b[::3]))
+
+
+@pytest.mark.parametrize("n", [3, 400])
+def test_times_change_units_and_are_added_and_compared(n):
+    days = np.arange(-n * 40, n * 40, 80).astype("M8[D]")
+    days[0] = "NaT"
+    ours = bc.asarray(days)
+    for unit in ("Y", "M", "3M", "h", "W", "s"):
+        assert_array_equal(bc.asnumpy(ours.astype(f"M8[{unit}]")), days.astype(f"M8[{unit}]"))
+    months = bc.asarray(days.astype("M8[M]"))
+    assert_array_equal(bc.asnumpy(months.astype("M8[D]")), days.astype("M8[M]").astype("M8[D]"))
+    later = np.roll(days, 1)
+    for f in (np.subtract, np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal):
+        made = getattr(bc, f.__name__)(ours, bc.asarray(later))
+        assert made.dtype == f(days, later).dtype
+        assert_array_equal(bc.asnumpy(made), f(days, later))
+    assert_array_equal(bc.asnumpy(ours + 5), days + 5)
+    assert_array_equal(bc.asnumpy(5 + ours), 5 + days)
+    assert_array_equal(bc.asnumpy(ours - ours[1]), days - days[1])
+    assert_array_equal(bc.asnumpy(ours[1] < ours), days[1] < days)
+    assert_array_equal(bc.asnumpy(ours + np.timedelta64(3, "h")), days + np.timedelta64(3, "h"))
+
+
+def test_indices_of_plain_numbers():
+    for at, shape in ((5, (3, 4)), (0, (1,)), (23, (2, 3, 4))):
+        made = bc.unravel_index(at, shape)
+        assert tuple(map(int, made)) == np.unravel_index(at, shape) and all(m.dtype == np.int64 for m in made)
+        flat = bc.ravel_multi_index(tuple(map(int, made)), shape)
+        assert int(flat) == at and flat.dtype == np.int64
+    for bad in (12, -1):
+        with pytest.raises(ValueError):
+            bc.unravel_index(bad, (3, 4))
+    with pytest.raises(ValueError):
+        bc.ravel_multi_index((3, 0), (3, 4))
+
+
+def test_products_by_einsum_of_two_arrays():
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    x, y = bc.asarray(a), bc.asarray(b)
+    for text, first, second in (
+        ("ij,jk->ik", "ab", "ab"),
+        ("ij,jk", "ab", "ab"),
+        ("ij,ij->", "aa", "aa"),
+        (" ij , kl -> ijkl", "ab", "ab"),
+    ):
+        pair = (a, b) if second == "ab" else (a, a)
+        ours = (x, y) if first == "ab" else (x, x)
+        assert_array_equal(bc.asnumpy(bc.einsum(text, *ours)), np.einsum(text, *pair))
+    with pytest.raises(ValueError):
+        bc.einsum("ij,jk->ik", x, x)
