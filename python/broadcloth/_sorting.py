@@ -401,7 +401,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> ndarray:
     >>> bc.union1d([3, 1], [2, 3])
     array([1, 2, 3])
     """
-    return unique(_both(ar1, ar2))
+    return unique(_c.concatenate([ar1, ar2], None))
 
 
 def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:

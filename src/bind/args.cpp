@@ -164,6 +164,26 @@ std::vector<Array> From<std::vector<Array>>::get(PyObject* o, const Context& c) 
   return list;
 }
 
+FlatParts From<FlatParts>::get(PyObject* o, const Context& c) {
+  const PyRef items = is_array(o) ? PyRef() : PyRef::maybe(PySequence_Tuple(o));
+  if (!items) {
+    PyErr_Clear();  // what is no sequence is refused below
+    return {From<std::vector<Array>>::get(o, c), std::nullopt};
+  }
+  FlatParts parts{From<std::vector<Array>>::get(items.get(), c), std::nullopt};
+  std::vector<DType> strong;
+  Weak weak = Weak::none;
+  for (size_t i = 0; i < parts.arrays.size(); ++i) {
+    const auto number = python_scalar(PyTuple_GetItem(items.get(), static_cast<Py_ssize_t>(i)));
+    if (number && number->first != Weak::boolean)
+      weak = std::max(weak, number->first);
+    else
+      strong.push_back(parts.arrays[i].dtype());
+  }
+  if (weak != Weak::none && !strong.empty()) parts.weak_dtype = promote_weak(promote(strong), weak);
+  return parts;
+}
+
 PyObject* result(const std::vector<Array>& list, PyObject* first) {
   PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
   for (size_t i = 0; i < list.size(); ++i) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), result(list[i], first)));

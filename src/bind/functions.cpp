@@ -525,8 +525,9 @@ std::vector<PyMethodDef> creation_composites() {
 std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
-                  [](const std::vector<Array>& arrays, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
-                    return concatenate(joined(arrays, dtype, casting, out), axis, dtype, casting, out);
+                  [](const FlatParts& parts, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                    const std::vector<Array>& arrays = joined(parts.arrays, dtype, casting, out);
+                    return concatenate(arrays, axis, axis || dtype || out ? dtype : parts.weak_dtype, casting, out);
                   }),
       BC_FUNCTION("stack(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
                   [](const std::vector<Array>& arrays, int64_t axis, const Array& out, std::optional<DType> dtype, Casting casting) {

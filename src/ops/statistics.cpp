@@ -127,7 +127,7 @@ Array nanvar(const Array& a, const ReduceOptions& options) {
   const Array squares = is_complex(away.dtype()) ? ufunc(Op::square, {absolute(away)}) : ufunc(Op::square, {away});
   ReduceOptions last = plain(options);
   const Array n = reduce(Op::reduce_count_nonzero, valid, last);
-  if (options.dtype) last.dtype = real_type(*options.dtype);
+  last.dtype = options.dtype;
   const Array sums = sum(squares, last);
   const Array degrees = subtract(cast(n, sums.dtype()), Arg(options.ddof));
   const Array nan = full(Dims(), Scalar::real(std::numeric_limits<double>::quiet_NaN()), sums.dtype(), a.device());

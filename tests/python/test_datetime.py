@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
+from support import assert_like_numpy
 
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"]
 NAT = np.iinfo(np.int64).min
@@ -402,3 +403,25 @@ def test_elements_calculate_with_numbers_as_arrays_do(f, device):
         made, expected = f(y[k]), f(x[k])
         assert made.dtype == np.asarray(expected).dtype
         np.testing.assert_array_equal(np.asarray(made), expected)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.array(['NaT', '2020-01-01'], 'M8[D]') == None",
+        "xp.array(['NaT', '2020-01-01'], 'M8[D]') != None",
+        "xp.array([1, 'NaT'], 'm8[s]') == None",
+        "np.timedelta64(1, 'D') == xp.array(['2020-01-01'], 'M8[D]')",
+        "np.timedelta64(1, 'D') != xp.array(['2020-01-01'], 'M8[D]')",
+        "np.timedelta64(1, 'D') < xp.array(['2020-01-01'], 'M8[D]')",
+        "np.array([1, 2], 'm8[D]') == xp.array(['2020-01-01'], 'M8[D]')",
+        "xp.array(['2020-01-01', '2020-01-03'], 'M8[D]') == ['2020-01-01', '2020-01-02']",
+        "xp.array(['2020-01-01', '2020-01-03'], 'M8[D]') < ['2020-01-02', '2020-01-02']",
+        "xp.array([1, 2]) == ['a', 'b']",
+        "xp.array([1, 2]) < ['a', 'b']",
+        "xp.array([1, 2]) == [None, 2]",
+        "xp.array([1, 2]) != object()",
+    ],
+)
+def test_comparisons_with_what_has_no_common_type(xp, code):
+    assert_like_numpy(xp, code)
