@@ -154,12 +154,12 @@ def median(
     n = lines.shape[-1]
     result = np.dtype(x.dtype if x.dtype.kind in "fcm" else np.float64)
     if n == 0:
-        return at.finish(lines.mean(axis=-1, dtype=result), 0, keepdims, out)
+        return at.finish(lines.mean(axis=-1, dtype=None if result.kind == "m" else result), 0, keepdims, out)
     middle = [(n - 1) // 2] if n % 2 else [n // 2 - 1, n // 2]
     checked = x.dtype.kind in "fcm"
     ranks = sorted({*middle, n - 1}) if checked else middle
     found = _c.order_statistics(lines, ranks, -1)
-    made = found[..., : len(middle)].mean(axis=-1, dtype=result)
+    made = found[..., : len(middle)].mean(axis=-1, dtype=None if result.kind == "m" else result)
     if checked:
         last = found[..., -1]
         made = _c.where(last != last, last, made)
@@ -178,7 +178,7 @@ def nanmedian(
     """
     x = _asarray(a)
     keep = keepdims is not np._NoValue and bool(keepdims)  # type: ignore[attr-defined]
-    if x.dtype.kind not in "fc" or x.size == 0:
+    if x.dtype.kind not in "fcm" or x.size == 0:
         return median(x, axis, out, overwrite_input, keep)
     at = _Axes(x, axis)
     lines = at.lines(x)
@@ -211,7 +211,7 @@ def _selected(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool)
     interpolates = method not in _DISCRETE and not (method == "linear" and place.dtype.kind in "iu")
     low = np.clip(np.floor(place), 0, n - 1).astype(np.int64)
     high = np.where(place < 0, 0, np.minimum(low + 1, n - 1)) if interpolates else low
-    checked = lines.dtype.kind == "f"
+    checked = lines.dtype.kind in "fmM"
     ranks = np.unique(np.concatenate([low.ravel(), high.ravel(), [n - 1] if checked else []]).astype(np.int64))
     found = _c.order_statistics(lines, ranks.tolist(), -1)
     lead = len(at.kept)
@@ -247,9 +247,9 @@ def _counted(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool) 
             high = _c.where(place < 0, 0.0, _c.clip(low + 1, 0.0, _Device.maximum(n - 1, 0.0)))
             above = _c.take_along_axis(ordered, high.astype(np.int64)[..., None], -1)[..., 0]
             gamma = _weight(method, place - _Device.floor(place), place, _Device)
-            values = _between(values, above, gamma.astype(lines.dtype if weak else kind))
+            values = _between(values, above, gamma.astype(lines.dtype if weak and lines.dtype.kind == "f" else kind))
         parts.append(values)
-    made = _c.stack(parts, 0).reshape(q.shape + at.lead) if parts else _c.asarray(np.empty(q.shape + at.lead, lines.dtype))
+    made = _c.stack(parts, 0).reshape(q.shape + at.lead) if parts else _c.empty(q.shape + at.lead, device=lines.device)
     return _notice_nan(made, "All-NaN slice encountered")
 
 
@@ -281,7 +281,7 @@ def _weighted(at: _Axes, x: ndarray, weights: ArrayLike, lines: ndarray, q: np.n
         at_rank = _c.clip(_c.reduce("sum", share < one, -1, "int64"), 0, last)
         parts.append(_c.take_along_axis(ordered, at_rank[..., None], -1)[..., 0])
     made = _c.stack(parts, 0).reshape(q.shape + at.lead)
-    if x.dtype.kind == "f" and not skip_nan:
+    if x.dtype.kind in "fmM" and not skip_nan:
         end = ordered[..., -1]
         made = _c.where(end != end, end, made)
     return made
@@ -314,14 +314,14 @@ def _quantile(
     _place_of(method)
     at = _Axes(x, axis)
     lines = at.lines(x)
-    floats = x.dtype.kind == "f"
+    floats, missing = x.dtype.kind == "f", x.dtype.kind in "fmM"
     if skip_nan and x.size == 0:
         warn("Mean of empty slice", RuntimeWarning)
         made = _c.asarray(np.full(host.shape + at.lead, np.nan, x.dtype if floats else np.dtype(np.float64)))
     elif weights is not None:
-        made = _weighted(at, x, weights, lines, host, skip_nan and floats)
+        made = _weighted(at, x, weights, lines, host, skip_nan and missing)
     else:
-        made = (_counted if skip_nan and floats else _selected)(at, lines, host, method, weak)
+        made = (_counted if skip_nan and missing else _selected)(at, lines, host, method, weak)
     return at.finish(made, host.ndim, keepdims is not np._NoValue and bool(keepdims), out)  # type: ignore[attr-defined]
 
 

@@ -495,7 +495,7 @@ def isin(
     if kind == "table" and not (x.dtype.kind in "iub" and tests.dtype.kind in "iub"):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:
-        return _c.broadcast_to(_asarray(invert), x.shape).copy()
+        return _c.full(x.shape, bool(invert), device=x.device)
     common = np.promote_types(x.dtype, tests.dtype)
     tests = _c.sort(tests.astype(common))
     at = _c.searchsorted(tests, x)

@@ -579,14 +579,13 @@ Array moment_in_dtype(Op op, const Array& a, const ReduceOptions& options) {
   const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {counted, Arg(options.ddof)}), Arg(0.0)});
   Array result = ufunc(Op::divide, {reduce(Op::reduce_sum, squares, sums), left});
   if (op == Op::reduce_std) {
-    const Array spread = astype(result, t);
+    const Array spread = astype(result, options.out ? options.out.dtype() : t);
     // NumPy takes the root of an array in place, which refuses integers; a number it casts.
-    const Array place = options.out ? options.out : spread;
-    if (!is_inexact(place.dtype()) && (options.out || place.ndim() > 0)) return ufunc(Op::sqrt, {place}, {.out = place});
+    if (!is_inexact(spread.dtype()) && (options.out || spread.ndim() > 0)) return ufunc(Op::sqrt, {spread}, {.out = spread});
     result = ufunc(Op::sqrt, {spread});
   }
   if (!options.out) return astype(result, t);
-  assign(options.out, astype(result, t));
+  assign(options.out, result);
   return options.out;
 }
 

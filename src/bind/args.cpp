@@ -164,6 +164,12 @@ std::vector<Array> From<std::vector<Array>>::get(PyObject* o, const Context& c) 
   return list;
 }
 
+Indices From<Indices>::get(PyObject* o, const Context& c) {
+  if (!PyList_Check(o) && !PyTuple_Check(o)) return {to_array(o, c.device)};
+  bool same = false;
+  return {as_array(o, DType::i64, std::nullopt, c.device, &same)};
+}
+
 FlatParts From<FlatParts>::get(PyObject* o, const Context& c) {
   const PyRef items = is_array(o) ? PyRef() : PyRef::maybe(PySequence_Tuple(o));
   if (!items) {

@@ -147,6 +147,14 @@ template <>
 struct From<std::vector<Array>> {
   static std::vector<Array> get(PyObject* o, const Context& c);
 };
+/// Indices as take() and put() have them: what lists hold is cast to integers, arrays must be of integers.
+struct Indices {
+  Array array;
+};
+template <>
+struct From<Indices> {
+  static Indices get(PyObject* o, const Context& c);
+};
 /// The parts of concatenate(): arrays, and the dtype that NumPy gives them when they are flattened, where Python numbers are weak.
 struct FlatParts {
   std::vector<Array> arrays;
@@ -168,7 +176,7 @@ struct From<std::optional<T>> {
 /// environment that names a wrong one is an error of the first work, not of the import.
 template <class T>
 inline constexpr bool kPlaced = std::is_same_v<T, Array> || std::is_same_v<T, Arg> || std::is_same_v<T, Scalar> ||
-                                std::is_same_v<T, std::vector<Array>> || std::is_same_v<T, FlatParts>;
+                                std::is_same_v<T, std::vector<Array>> || std::is_same_v<T, FlatParts> || std::is_same_v<T, Indices>;
 template <class T>
 inline constexpr bool kPlaced<std::optional<T>> = kPlaced<T>;
 

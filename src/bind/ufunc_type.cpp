@@ -626,7 +626,13 @@ PyObject* array_function(PyObject*, PyObject* args, PyObject* kwargs) {
 }  // namespace
 
 Array where_mask(PyObject* where, Device device) {
-  if (!where || where == Py_True || where == Py_None || is_missing(where)) return {};
+  if (!where || where == Py_True || is_missing(where)) return {};
+  if (where == Py_None || PyFloat_Check(where) || PyLong_Check(where) || PyComplex_Check(where) || is_numpy_scalar(where)) {
+    // Of a number its truth counts, as of None.
+    const int all = PyObject_IsTrue(where);
+    check(all);
+    return all ? Array() : full(Dims(), Scalar::boolean(false), DType::b1, device);
+  }
   if (PyList_Check(where) || PyTuple_Check(where)) {
     // Lists are read as booleans; arrays must be boolean.
     bool same = false;

@@ -679,3 +679,27 @@ def test_deviations_in_any_dtype(xp, name, source, dtype):
 def test_nan_deviations_in_complex_numbers_are_complex(xp):
     for name in ("nanstd", "nanvar"):
         assert_close_to_numpy(xp, f"xp.{name}(x, dtype='c16')", 1e-6, x=np.array([1, np.nan, 4]))
+
+
+@pytest.mark.parametrize("name", ["std", "var", "nanstd", "nanvar"])
+@pytest.mark.parametrize("source", ["bool", "int8", "float16", "float32", "complex64"])
+def test_deviations_from_a_given_mean_have_numpys_dtype(xp, name, source):
+    x = np.array([[1, 2, 4], [0, 1, 9]]).astype(source)
+    for mean in ("1.5", "2", "xp.array([[1.5], [2]])", "xp.array([[1], [2]], 'f4')"):
+        for options in ("", ", dtype='f4'", ", dtype='c16'", ", ddof=3", ", keepdims=True", ", where=xp.array([True, False, True])"):
+            if "," in mean and "c16" in options and name.startswith("nan") and source == "complex64":
+                continue
+            assert_close_to_numpy(xp, f"xp.{name}(x, axis=1, mean={mean}{options})", 3e-3 if source == "float16" else 1e-6, x=x)
+
+
+@pytest.mark.parametrize("where", ["None", "0", "1", "2.5", "0.0", "np.int64(1)", "np.float32(0)", "False", "[1, 0, 2]", "xp.array(1)"])
+def test_masks_of_one_value_are_read_by_their_truth(xp, where):
+    for code in (f"xp.sum(x, where={where})", f"x.any(where={where})", f"xp.max(x, initial=0, where={where})",
+                 f"xp.nansum(x, where={where})",
+                 f"xp.add(x, 1, out=xp.zeros(3), where={where})", f"xp.clip(x, 1, 2, out=xp.zeros(3), where={where})"):  # fmt: skip
+        assert_like_numpy(xp, f"x = xp.arange(3.0) + 1; {code}")
+
+
+def test_deviations_in_booleans_go_to_a_wider_output(xp):
+    for name in ("var", "std"):
+        assert_close_to_numpy(xp, f"xp.{name}(x, 0, dtype=bool, out=xp.zeros(3))", 1e-12, x=np.array([[1, 2, 3], [1, 3, 3], [1, 2, 8]]))
