@@ -137,7 +137,7 @@ def start_python(code: str, *arguments: str, env: dict[str, str] | None = None, 
 
 
 def assert_same(got, want, context: str = "") -> None:
-    """Shape, dtype and every element equal; NaN equals NaN, and zeros have the same sign."""
+    """Shape, dtype and every element equal; NaN equals NaN, NaT equals NaT, and zeros have the same sign."""
     got, want = host(got), np.asarray(want)
     assert got.dtype == want.dtype, f"{context}: dtype {got.dtype}, NumPy's is {want.dtype}"
     assert got.shape == want.shape, f"{context}: shape {got.shape}, NumPy's is {want.shape}"
@@ -147,7 +147,7 @@ def assert_same(got, want, context: str = "") -> None:
         for g, w in parts:
             same &= ((g == w) & (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
     else:
-        same = got == want
+        same = (got == want) | ((got != got) & (want != want))
     _fail_unless(same, got, want, context)
 
 

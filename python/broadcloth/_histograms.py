@@ -429,6 +429,9 @@ def histogram2d(
     """
     if len(x) != len(y):  # type: ignore[arg-type]
         raise ValueError("x and y must have the same length.")
+    x, y = _asarray(x), _asarray(y)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"histogram2d: expected 1-d samples, got {x.ndim} and {y.ndim} dimensions")
     try:
         given = len(bins)
     except TypeError:

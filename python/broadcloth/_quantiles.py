@@ -163,12 +163,12 @@ def median(
     n = lines.shape[-1]
     result = np.dtype(x.dtype if x.dtype.kind in "fcm" else np.float64)
     if n == 0:
-        return at.finish(lines.mean(axis=-1, dtype=result), 0, keepdims, out)
+        return at.finish(lines.mean(axis=-1, dtype=None if result.kind == "m" else result), 0, keepdims, out)
     middle = [(n - 1) // 2] if n % 2 else [n // 2 - 1, n // 2]
     checked = x.dtype.kind in "fcm"
     ranks = sorted({*middle, n - 1}) if checked else middle
     found = _c.order_statistics(lines, ranks, -1)
-    made = found[..., : len(middle)].mean(axis=-1, dtype=result)
+    made = found[..., : len(middle)].mean(axis=-1, dtype=None if result.kind == "m" else result)
     if checked:
         last = found[..., -1]
         made = _c.where(last != last, last, made)
@@ -258,7 +258,7 @@ def _counted(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool) 
             gamma = _weight(method, place - _Device.floor(place), place, _Device)
             values = _between(values, above, gamma.astype(lines.dtype if weak and lines.dtype.kind == "f" else kind))
         parts.append(values)
-    made = _c.stack(parts, 0).reshape(q.shape + at.lead) if parts else _c.asarray(np.empty(q.shape + at.lead, lines.dtype))
+    made = _c.stack(parts, 0).reshape(q.shape + at.lead) if parts else _c.empty(q.shape + at.lead, device=lines.device)
     return _notice_nan(made, "All-NaN slice encountered")
 
 

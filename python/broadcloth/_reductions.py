@@ -392,8 +392,11 @@ def _nan_spread(
     mask = True if where is _NoValue else where
     if given_mean is _NoValue:
         return function(a, axis, dtype, out, keep, where=mask, ddof=ddof)
-    present = _present(_asarray(a), mask)
-    result = _spread("std" if function is _c.nanstd else "var", a, axis, dtype, None, ddof, keep, present, given_mean, _NoValue)
+    x, op = _asarray(a), "std" if function is _c.nanstd else "var"
+    if x.dtype.kind not in "fc":
+        return _spread(op, x, axis, dtype, out, ddof, keep, mask, given_mean, _NoValue)
+    present = _present(x, mask)
+    result = _spread(op, x, axis, dtype, None, ddof, keep, present, _asarray(given_mean).astype(x.dtype, copy=False), _NoValue)
     count = _reduce("count_nonzero", present, axis, None, None, keep)
     return _into(out, _c.where(count > ddof, result, _c.full((), np.nan, result.dtype, device=result.device)))
 

@@ -403,7 +403,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> ndarray:
     >>> bc.union1d([3, 1], [2, 3])
     array([1, 2, 3])
     """
-    return unique(_both(ar1, ar2))
+    return unique(_c.concatenate([ar1, ar2], None))
 
 
 def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
@@ -497,7 +497,7 @@ def isin(
     if kind == "table" and not (x.dtype.kind in "iub" and tests.dtype.kind in "iub"):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:
-        return _c.broadcast_to(_asarray(invert), x.shape).copy()
+        return _c.full(x.shape, bool(invert), device=x.device)
     common = np.promote_types(x.dtype, tests.dtype)
     tests = _c.sort(tests.astype(common))
     at = _c.searchsorted(tests, x)

@@ -738,9 +738,8 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
         result = _reduce("max", sums, last, None, None, True, 0.0) if order > 0 else _reduce("min", sums, last, None, None, True)
         return result if keepdims else result.squeeze(axes)
     if order in (2, -2, "nuc"):
-        # Half precision has no singular values of its own.
-        wide = a if a.real.dtype.itemsize >= 4 else a.astype(np.float32)
-        values = _c.linalg_svd(_c.moveaxis(wide, axes, (-2, -1)), 0)[0].astype(a.real.dtype, copy=False)
+        _common_dtype(a)
+        values = _c.linalg_svd(_c.moveaxis(a, axes, (-2, -1)), 0)[0]
         if order == 2:
             result = _reduce("max", values, -1, None, None, False, 0.0)
         else:

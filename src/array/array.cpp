@@ -551,8 +551,9 @@ Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint6
 
 namespace {
 
-/// The mean or variance with an integer or boolean `dtype=`, as NumPy computes it: sums in that dtype, quotients truncated to it.
-Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
+/// The mean or variance with an integer `dtype=`, or the variance of or in complex numbers, as NumPy computes it: sums in that dtype,
+/// quotients truncated to it.
+Array moment_in_dtype(Op op, const Array& a, const ReduceOptions& options) {
   const DType t = *options.dtype;
   const Dims shape = options.where ? broadcast_shapes(info(op).name, a.shape(), options.where.shape()) : a.shape();
   ReduceOptions plain;
@@ -574,14 +575,21 @@ Array moment_in_integers(Op op, const Array& a, const ReduceOptions& options) {
   }
   const Array away = ufunc(Op::subtract, {a, quotient(total, n, t)});
   sums.keepdims = options.keepdims;
-  const Array squares = is_complex(away.dtype()) ? ufunc(Op::square, {ufunc(Op::abs, {away})}) : ufunc(Op::square, {away});
+  // The squares of real numbers are complex where the dtype makes them so.
+  const bool lengths = is_complex(a.dtype()) || (is_complex(t) && is_bool(a.dtype()));
+  const Array squares = lengths ? ufunc(Op::square, {ufunc(Op::abs, {away})}) : ufunc(Op::square, {away});
   plain.keepdims = options.keepdims;
   const Array counted = plain.keepdims ? n : reshape(n, reduce(Op::reduce_sum, squares, sums).shape());
   const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {counted, Arg(options.ddof)}), Arg(0.0)});
   Array result = ufunc(Op::divide, {reduce(Op::reduce_sum, squares, sums), left});
-  if (op == Op::reduce_std) result = ufunc(Op::sqrt, {astype(result, t)});
+  if (op == Op::reduce_std) {
+    const Array spread = astype(result, options.out ? options.out.dtype() : t);
+    // NumPy takes the root of an array in place, which refuses integers; a number it casts.
+    if (!is_inexact(spread.dtype()) && (options.out || spread.ndim() > 0)) return ufunc(Op::sqrt, {spread}, {.out = spread});
+    result = ufunc(Op::sqrt, {spread});
+  }
   if (!options.out) return astype(result, t);
-  assign(options.out, astype(result, t));
+  assign(options.out, result);
   return options.out;
 }
 
@@ -607,6 +615,18 @@ void check_output(const char* op, const Dims& shape, const Array& out) {
   check_writable(op, out);
 }
 
+/// The factors with `initial` multiplied into the first of each product. As in NumPy, a product that starts at 0 or is small does not
+/// overflow.
+Array with_first_factor(const Array& a, const Arg& initial, DType t, uint64_t axes) {
+  const Array factors = copy(astype(a, t, false));
+  Layout first = factors.layout();
+  for (int d = 0; d < first.ndim(); ++d)
+    if (axes >> d & 1) first.shape[d] = 1;
+  const Array firsts = factors.with_layout(std::move(first));
+  assign(firsts, ufunc(Op::multiply, {firsts, stored(initial, t, a.device())}, {.dtype = t, .casting = Casting::unsafe}));
+  return factors;
+}
+
 /// Whether NumPy also uses the output's dtype to choose a reduction's loop: for sums, products, extremes and means of inexact numbers.
 bool folds_with_output(Op op, DType operand) {
   if (op == Op::reduce_mean) return is_inexact(operand) && operand != DType::f16;
@@ -628,8 +648,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& spec = info(op);
   if (!options.join && (!is_plain(a.dtype()) || (options.dtype && !is_plain(*options.dtype)))) [[unlikely]]
     return reduce_of_others(op, a, options);
-  if (spec.accumulate == Accumulate::mean && options.dtype && !is_inexact(*options.dtype)) [[unlikely]]
-    return moment_in_integers(op, a, options);
+  if (spec.accumulate == Accumulate::mean && options.dtype) [[unlikely]]
+    if (!is_inexact(*options.dtype) || (op != Op::reduce_mean && (is_complex(*options.dtype) || is_complex(a.dtype()))))
+      return moment_in_dtype(op, a, options);
   if (options.out && !options.dtype && options.out.dtype() != a.dtype() && is_plain(options.out.dtype()) &&
       folds_with_output(op, a.dtype())) {
     ReduceOptions typed = options;
@@ -729,6 +750,12 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       if (!(extra->axes >> d & 1)) kept_order.push_back(d);
     const bool free = !places || (std::popcount(extra->axes) == 1 && std::is_sorted(kept_order.begin(), kept_order.end()));
     if (!is_ascending(order) && free && !options.join) return reduce_in_order(op, a, options, extra->axes, order);
+  }
+
+  if (op == Op::reduce_prod && options.initial && is_inexact(loop.out) && !options.join && reduced > 0 && a.size() > 0 && !a.history()) {
+    ReduceOptions rest = options;
+    rest.initial = std::nullopt;
+    return reduce(op, with_first_factor(a, *options.initial, loop.out, extra->axes), rest);
   }
 
   TapeLock lock(tape(a.device()));

@@ -11,6 +11,8 @@ Array reduce_of_others(Op op, const Array& a, const ReduceOptions& options);
 // ---- Times (times.cpp) ----
 Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& options);
 Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options);
+/// Raises where `asked`, the dtype of a reduction or scan in which times are, is none that NumPy takes.
+void check_fold_of_times(Op op, DType operand, std::optional<DType> asked);
 /// Casts from and to times, and between units.
 Array cast_time(const Array& a, DType dtype);
 /// A mask of the elements that are NaT.

@@ -276,9 +276,11 @@ Array cast_time(const Array& a, DType dtype) {
   const DType from = a.dtype();
   if (!is_time(from)) return as_time(astype(is_float8(from) ? astype(a, DType::f32) : a, DType::i64), dtype);
   if (!is_time(dtype)) return astype(time_ticks(a), dtype);
-  // A cast to a generic time keeps the operand's unit.
-  if (unit_of(dtype).base == TimeBase::generic && is_datetime(from) == is_datetime(dtype)) return copy(a, 'K');
-  const Array ticks = in_unit(time_ticks(a), unit_of(from), unit_of(dtype), is_datetime(from) && is_datetime(dtype));
+  // A generic time takes the unit that it is made of.
+  if (unit_of(dtype).base == TimeBase::generic) dtype = is_datetime(dtype) ? datetime_type(unit_of(from)) : timedelta_type(unit_of(from));
+  // Between dates and differences NumPy keeps the number, whatever the units.
+  const bool same_kind = is_datetime(from) == is_datetime(dtype);
+  const Array ticks = same_kind ? in_unit(time_ticks(a), unit_of(from), unit_of(dtype), is_datetime(from)) : time_ticks(a);
   return as_time(ticks.storage() == a.storage() ? copy(ticks, 'K') : ticks, dtype);
 }
 
@@ -312,10 +314,15 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
   return deliver_ufunc(op, r, options);
 }
 
+void check_fold_of_times(Op op, DType operand, std::optional<DType> asked) {
+  const bool unit = asked && is_time(*asked) && unit_of(*asked).base != TimeBase::generic;
+  BC_CHECK(is_time(operand) && !unit, Type, "{}: expected a dtype without a unit of time, got {}", info(op).name,
+           info(*asked).name);
+}
+
 Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
   const DType t = a.dtype();
-  if (!is_time(t))
-    return as_time(reduce(op, astype(a, DType::i64, false), {.axes = options.axes, .keepdims = options.keepdims}), *options.dtype);
+  check_fold_of_times(op, t, options.dtype);
   const Ticks whole{time_ticks(a), t};
   ReduceOptions rest = options;
   rest.out = Array(), rest.dtype = std::nullopt;
@@ -359,7 +366,9 @@ Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
     default: no_loop(op, {&whole, 1});
   }
   if (time) r = as_time(r, t);
-  if (options.dtype && time) r = astype(r, *options.dtype, false);
+  // Sums and means stay times.
+  const bool extreme = op != Op::reduce_sum && op != Op::reduce_mean;
+  if (options.dtype && !is_time(*options.dtype) && time && extreme) r = astype(r, *options.dtype, false);
   return deliver_reduced(info(op).name, r, options.out);
 }
 

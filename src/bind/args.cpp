@@ -164,6 +164,12 @@ std::vector<Array> From<std::vector<Array>>::get(PyObject* o, const Context& c) 
   return list;
 }
 
+Indices From<Indices>::get(PyObject* o, const Context& c) {
+  if (!PyList_Check(o) && !PyTuple_Check(o)) return {to_array(o, c.device)};
+  bool same = false;
+  return {as_array(o, DType::i64, std::nullopt, c.device, &same)};
+}
+
 PyObject* result(const std::vector<Array>& list, PyObject* first) {
   PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
   for (size_t i = 0; i < list.size(); ++i) check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), result(list[i], first)));

@@ -147,6 +147,14 @@ template <>
 struct From<std::vector<Array>> {
   static std::vector<Array> get(PyObject* o, const Context& c);
 };
+/// Indices as take() and put() have them: what lists hold is cast to integers, arrays must be of integers.
+struct Indices {
+  Array array;
+};
+template <>
+struct From<Indices> {
+  static Indices get(PyObject* o, const Context& c);
+};
 template <class T>
 struct From<std::optional<T>> {
   static std::optional<T> get(PyObject* o, const Context& c) {
@@ -158,8 +166,8 @@ struct From<std::optional<T>> {
 /// Whether reading a parameter may make an array, on the device of the call. A call with none of these looks at no device, so that an
 /// environment that names a wrong one is an error of the first work, not of the import.
 template <class T>
-inline constexpr bool kPlaced =
-    std::is_same_v<T, Array> || std::is_same_v<T, Arg> || std::is_same_v<T, Scalar> || std::is_same_v<T, std::vector<Array>>;
+inline constexpr bool kPlaced = std::is_same_v<T, Array> || std::is_same_v<T, Arg> || std::is_same_v<T, Scalar> ||
+                                std::is_same_v<T, std::vector<Array>> || std::is_same_v<T, Indices>;
 template <class T>
 inline constexpr bool kPlaced<std::optional<T>> = kPlaced<T>;
 

@@ -112,7 +112,7 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
     if (PyErr_Occurred()) throw PythonError();
   }
   const bool about = !is_missing(mean) && mean != Py_None;
-  Array made = about ? var_about(a, to_array(mean, a.device()), o, root) : reduce(root ? Op::reduce_std : Op::reduce_var, a, o);
+  Array made = about ? var_about(a, to_arg(mean, a.device()), o, root) : reduce(root ? Op::reduce_std : Op::reduce_var, a, o);
   warn_of_short_slices(a, o, true);
   return steal(finish_reduce(std::move(made), out));
 }
@@ -481,9 +481,9 @@ PyRef complex_dunder(PyObject* self) {
   return steal(PyComplex_FromDoubles(re, 0));
 }
 
-PyRef take_method(PyObject* self, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
-  return steal(out ? wrap(take_checked(array_of(self), indices, axis, mode, out))
-                   : wrap_value(take_checked(array_of(self), indices, axis, mode, out)));
+PyRef take_method(PyObject* self, const Indices& indices, const Axis& axis, const Array& out, std::string_view mode) {
+  return steal(out ? wrap(take_checked(array_of(self), indices.array, axis, mode, out))
+                   : wrap_value(take_checked(array_of(self), indices.array, axis, mode, out)));
 }
 
 PyRef repeat_method(PyObject* self, PyObject* repeats, const Axis& axis) { return steal(wrap(repeat_any(array_of(self), repeats, axis))); }
@@ -595,13 +595,14 @@ void add_methods(std::vector<PyMethodDef>* list) {
                 }),
       BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
       BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",
-                [](PyObject* self, const Array& indices, PyObject* given, std::string_view mode) {
+                [](PyObject* self, const Indices& indices, PyObject* given, std::string_view mode) {
                   const Array& a = writable(self, "put");
                   const Arg values = to_value(given, a.dtype(), a.device());
                   if (values.array) warn_of_lost_imaginary(values.array.dtype(), a.dtype());
-                  if (mode == "raise" && is_integer(indices.dtype()) && values.weak != Weak::none && put_small(a, indices, values)) return;
-                  if (mode == "raise") check_indices(indices, a.size(), 0);
-                  put(a, indices, values, mode);
+                  if (mode == "raise" && is_integer(indices.array.dtype()) && values.weak != Weak::none && put_small(a, indices.array, values))
+                    return;
+                  if (mode == "raise") check_indices(indices.array, a.size(), 0);
+                  put(a, indices.array, values, mode);
                 }),
       BC_METHOD("repeat(repeats, axis=None) Each element several times, along an axis.", repeat_method),
       BC_METHOD("nonzero() The indices of the elements that are not zero.", nonzero_method),

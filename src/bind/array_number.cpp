@@ -1,6 +1,7 @@
 // ndarray's operators.
 #include <algorithm>
 
+#include "array/other_dtypes.h"
 #include "bind/convert.h"
 #include "bind/program.h"
 #include "bind/waits.h"
@@ -230,6 +231,26 @@ PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
 PyObject* matmul_slot(PyObject* x, PyObject* y) { return unless_refused(matmul_op(x, y, nullptr), "matmul", x, y); }
 PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); }
 
+/// Lists of texts, dates or objects stay on the host, and so do objects without arrays: NumPy compares with each of them by Python's rules.
+bool is_compared_on_host(PyObject* y) {
+  if (PyList_Check(y) || PyTuple_Check(y)) return true;
+  const Names& n = state().names;
+  for (PyObject* name : {n.__array_ufunc__, n.__array__, n.__array_interface__, BC_INTERNED("__array_priority__"),
+                         BC_INTERNED("__array_function__"), BC_INTERNED("__dlpack__")})
+    if (attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(y)), name)) return false;
+  return true;
+}
+
+/// The comparison that NumPy makes of a copy of `x` on the host, on the device of `x`.
+PyObject* compare_on_host(PyObject* x, PyObject* y, int how) {
+  return guard([&] {
+    const Array& a = array_of(x);
+    const HiddenWait hidden("a comparison with objects of Python's");
+    const PyRef made = PyRef::steal(PyObject_RichCompare(to_numpy(a).get(), y, how));
+    return wrap_value(to_array(made.get(), a.device()));
+  });
+}
+
 PyObject* compare(PyObject* x, PyObject* y, int how) {
   static constexpr Op ops[] = {Op::less, Op::less_equal, Op::equal, Op::not_equal, Op::greater, Op::greater_equal};
   // Py_LT 0, Py_LE 1, Py_EQ 2, Py_NE 3, Py_GT 4, Py_GE 5.
@@ -238,8 +259,22 @@ PyObject* compare(PyObject* x, PyObject* y, int how) {
     return wrap_value(full(shape, Scalar::boolean(how == Py_NE), DType::b1, array_of(x).device()));
   };
   if (equality && (y == Py_None || PyUnicode_Check(y) || PyBytes_Check(y)))
-    return guard([&] { return same_everywhere(array_of(x).shape()); });
+    return guard([&] {
+      if (y != Py_None || !is_time(array_dtype(x))) return same_everywhere(array_of(x).shape());
+      // As an object of Python's NaT is None.
+      const Array none = is_nat(array_of(x));
+      return wrap_value(how == Py_EQ ? none : ufunc(Op::logical_not, {none}));
+    });
   PyObject* const made = binary_op(ops[how], x, y);
+  if (made == Py_NotImplemented && equality && is_compared_on_host(y)) [[unlikely]] {
+    Py_DECREF(made);
+    return compare_on_host(x, y, how);
+  }
+  const bool list = PyList_Check(y) || PyTuple_Check(y);
+  if (!made && list && !PyErr_ExceptionMatches(state().ufunc_type_error) && PyErr_ExceptionMatches(PyExc_TypeError)) [[unlikely]] {
+    PyErr_Clear();
+    return compare_on_host(x, y, how);
+  }
   if (made || !equality || !PyErr_ExceptionMatches(state().ufunc_type_error)) return made;
   // Dates, spans of time and numbers that have no common type are not equal to each other, as in NumPy.
   PyErr_Clear();

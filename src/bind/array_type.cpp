@@ -339,11 +339,20 @@ PyRef get_base(PyObject* self) {
   PyObject* base = as_py_array(self)->base;
   return PyRef::borrow(base ? base : Py_None);
 }
-/// A view of `self`; of a scalar another scalar.
+/// The real or imaginary part, a view of `self`; of a scalar another scalar, which is a view too: what is written to `x.imag[...]` must
+/// reach `x`.
 PyRef part_of(Array a, PyObject* self) {
-  return PyRef::steal(as_py_array(self)->scalar ? wrap_value(copy(a)) : wrap_like(std::move(a), self));
+  if (!as_py_array(self)->scalar) return PyRef::steal(wrap_like(std::move(a), self));
+  if (history_observer() && a.history() && !autograd::grad_enabled()) [[unlikely]]
+    a = a.detached();
+  PyRef part = PyRef::steal(wrap_value(std::move(a)));
+  as_py_array(part.get())->read_only = as_py_array(self)->read_only;
+  return part;
 }
-PyRef get_t(PyObject* self) { return part_of(transpose(array_of(self)), self); }
+PyRef get_t(PyObject* self) {
+  const Array t = transpose(array_of(self));
+  return PyRef::steal(as_py_array(self)->scalar ? wrap_value(copy(t)) : wrap_like(t, self));
+}
 PyRef get_mt(PyObject* self) {
   if (array_of(self).ndim() < 2) throw_python(PyExc_ValueError, "matrix transpose with ndim < 2 is undefined");
   return PyRef::steal(wrap_view(matrix_transpose(array_of(self)), self));

@@ -155,6 +155,31 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
   return arange(first, by, n, t, device);
 }
 
+constexpr auto arange_bound = [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
+  return arange_function(start, stop, step, dtype, device);
+};
+
+/// arange() with a check that its signature cannot make: `start=` as a keyword is no stop, while a lone positional number is.
+PyObject* arange_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  bool start = false, stop = false;
+  for (Py_ssize_t k = 0; n == 0 && kwnames && k < PyTuple_Size(kwnames); ++k) {
+    PyObject* name = PyTuple_GetItem(kwnames, k);
+    start = start || PyUnicode_CompareWithASCIIString(name, "start") == 0;
+    stop = stop || PyUnicode_CompareWithASCIIString(name, "stop") == 0;
+  }
+  if (!start || stop) [[likely]]
+    return entry<arange_bound, 0>(self, args, n, kwnames);
+  PyErr_SetString(PyExc_TypeError, "arange() requires stop to be specified.");
+  return nullptr;
+}
+
+PyMethodDef arange_method() {
+  PyMethodDef method = BC_FUNCTION(
+      "arange(start=..., stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).", arange_bound);
+  method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&arange_entry));
+  return method;
+}
+
 /// An array whose first axis is the nearest in memory where order is 'F'.
 template <class Make>
 Array in_order(const Dims& shape, char order, Make make) {
@@ -290,10 +315,7 @@ void init_convert(PyObject* module) {
               "full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "
               "device; None leaves the elements unset.",
               full_like_function),
-          BC_FUNCTION("arange(start=..., stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).",
-                      [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
-                        return arange_function(start, stop, step, dtype, device);
-                      }),
+          arange_method(),
           BC_FUNCTION("linspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced numbers from "
                       "start to stop.",
                       [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis,

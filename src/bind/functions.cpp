@@ -25,7 +25,7 @@ PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, Py
   const Device device = device_of({a, low, high});
   UfuncOptions options = ufunc_options(where, dtype, casting, device);
   options.out = output(out, "clip");
-  const Arg value = to_arg(a, device);
+  const Arg value = to_array(a, device);  // a number is strong, as in NumPy
   // A Python integer past the dtype's range is no bound at all.
   auto bound = [&](PyObject* o, bool lower) -> std::optional<Arg> {
     if (is_missing(o) || o == Py_None) return std::nullopt;
@@ -663,18 +663,19 @@ PyRef small_or_none(std::optional<Array> made) { return steal(made ? wrap_value(
 std::vector<PyMethodDef> selection_composites() {
   return {
       BC_VALUE("take(a, indices, axis=None, out=None, mode='raise')",
-               [](const Array& a, const Array& indices, const Axis& axis, const Array& out, std::string_view mode) {
-                 return take_checked(a, indices, axis, mode, out);
+               [](const Array& a, const Indices& indices, const Axis& axis, const Array& out, std::string_view mode) {
+                 return take_checked(a, indices.array, axis, mode, out);
                }),
       BC_FUNCTION("put(a, ind, v, mode='raise')",
-                  [](PyObject* a, const Array& indices, PyObject* values, std::string_view mode) {
+                  [](PyObject* a, const Indices& indices, PyObject* values, std::string_view mode) {
                     LineNote line(true);
                     const Array& target = writable(a, "put");
                     const Arg value = to_value(values, target.dtype(), target.device());
-                    if (mode == "raise" && is_integer(indices.dtype()) && value.weak != Weak::none && put_small(target, indices, value))
+                    if (mode == "raise" && is_integer(indices.array.dtype()) && value.weak != Weak::none &&
+                        put_small(target, indices.array, value))
                       return;
-                    if (mode == "raise") check_indices(indices, target.size(), 0);
-                    put(target, indices, value, mode);
+                    if (mode == "raise") check_indices(indices.array, target.size(), 0);
+                    put(target, indices.array, value, mode);
                   }),
       BC_FUNCTION("take_along_axis(arr, indices, axis=-1)",
                   [](const Array& a, const Array& indices, const Axis& axis) {

@@ -339,6 +339,34 @@ PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
   });
 }
 
+/// Whether ufunc.at has loops of ours: those that give back the one type that they take. Comparisons and times have not.
+bool has_own_at(Op op, const Array& a, const std::optional<Arg>& b) {
+  if (is_time(a.dtype()) || (b && b->array && is_time(b->array.dtype()))) return false;
+  OperandType operands[2] = {{a.dtype()}, {}};
+  if (b) operands[1] = {b->array ? b->array.dtype() : DType::b1, b->weak};
+  if (info(op).nin != 2 || !b) return true;
+  const Loop loop = resolve(op, operands);
+  return loop.out == loop.in[0] && loop.in[1] == loop.in[0];
+}
+
+/// ufunc.at by NumPy on a copy on the host.
+void at_on_host(const char* name, const Array& a, PyObject* indices, PyObject* b) {
+  const auto host = [](PyObject* o) { return is_array(o) ? to_numpy(array_of(o)) : PyRef::borrow(o); };
+  PyRef places = host(indices);
+  if (PyTuple_Check(indices)) {
+    places = PyRef::steal(PyTuple_New(PyTuple_Size(indices)));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(indices); ++i)
+      check(PyTuple_SetItem(places.get(), i, host(PyTuple_GetItem(indices, i)).release()));
+  }
+  const PyRef changed = call(attr(state().numpy, "array").get(), {to_numpy(a).get()});
+  const PyRef function = attr(attr(state().numpy, name).get(), "at");
+  if (is_missing(b))
+    call(function.get(), {changed.get(), places.get()});
+  else
+    call(function.get(), {changed.get(), places.get(), host(b).get()});
+  assign(a, to_array(changed.get(), a.device()));
+}
+
 PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b) {
   const PyUfunc* u = as_ufunc(self);
   if (u->nout != 1) throw_python(PyExc_ValueError, "Only single output ufuncs supported at this time");
@@ -347,9 +375,14 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
   if (!is_missing(b)) second = to_arg(b, a.device());
   if (u->nin == 2 && !second) throw_python(PyExc_ValueError, "second operand needed for ufunc");
   if (u->nin == 1 && second) throw_python(PyExc_ValueError, "second operand provided when ufunc is unary");
+  LineNote line(true);
+  const bool history = a.history() || (second && second->array && second->array.history());
+  if (numpy_has(a.dtype()) && !history && PyObject_HasAttrString(state().numpy, name_of(self)) && !has_own_at(u->op, a, second)) {
+    at_on_host(name_of(self), a, indices, b);
+    return PyRef::borrow(Py_None);
+  }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, indices, &plain);
-  LineNote line(true);
   without_gil([&] { ufunc_at(u->op, a, items, second); });
   return PyRef::borrow(Py_None);
 }
@@ -565,6 +598,17 @@ bool special_of_complex(PyObject* function, PyObject* args) {
   return false;
 }
 
+/// What `==` and `!=` of NumPy's values and an array of ours give where no loop takes their types (a timedelta64 and dates): NumPy's
+/// operators call the ufunc for them. Other errors stay.
+PyObject* unlike_times_compared(PyObject* name, PyObject* inputs) {
+  if (!PyErr_ExceptionMatches(state().ufunc_type_error) || PyTuple_Size(inputs) != 2) return nullptr;
+  const bool equal = as_string(name) == "equal";
+  PyObject *other = PyTuple_GetItem(inputs, 0), *array = PyTuple_GetItem(inputs, 1);
+  if ((!equal && as_string(name) != "not_equal") || is_array(other) || !is_array(array)) return nullptr;
+  PyErr_Clear();
+  return PyObject_RichCompare(array, other, equal ? Py_EQ : Py_NE);
+}
+
 /// numpy.ufunc's way to call us: the ufunc of the same name, with NumPy outputs filled from ours.
 PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
@@ -594,7 +638,10 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     bool numpy_out = false;
     if (out && PyTuple_Check(out))
       for (Py_ssize_t i = 0; i < PyTuple_Size(out); ++i) numpy_out = numpy_out || is_numpy_array(PyTuple_GetItem(out, i));
-    if (!numpy_out) return PyObject_Call(function.get(), inputs.get(), kwargs);
+    if (!numpy_out) {
+      PyObject* const result = PyObject_Call(function.get(), inputs.get(), kwargs);
+      return result || kwargs ? result : unlike_times_compared(name.get(), inputs.get());
+    }
     PyRef outs = PyRef::borrow(out);
     PyRef rest = PyRef::steal(PyDict_Copy(kwargs));
     check(PyDict_DelItem(rest.get(), state().names.out));
@@ -624,7 +671,13 @@ PyObject* array_function(PyObject*, PyObject* args, PyObject* kwargs) {
 }  // namespace
 
 Array where_mask(PyObject* where, Device device) {
-  if (!where || where == Py_True || where == Py_None || is_missing(where)) return {};
+  if (!where || where == Py_True || is_missing(where)) return {};
+  if (where == Py_None || PyFloat_Check(where) || PyLong_Check(where) || PyComplex_Check(where) || is_numpy_scalar(where)) {
+    // Of a number its truth counts, as of None.
+    const int all = PyObject_IsTrue(where);
+    check(all);
+    return all ? Array() : full(Dims(), Scalar::boolean(false), DType::b1, device);
+  }
   if (PyList_Check(where) || PyTuple_Check(where)) {
     // Lists are read as booleans; arrays must be boolean.
     bool same = false;

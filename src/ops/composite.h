@@ -151,7 +151,7 @@ Array nanstd(const Array& a, const ReduceOptions& options = {});
 Array nanargmax(const Array& a, Axis axis = {}, bool keepdims = false, Array out = {});
 Array nanargmin(const Array& a, Axis axis = {}, bool keepdims = false, Array out = {});
 /// Variance and standard deviation about a mean that the caller has (NumPy's `mean=`); std when `root`.
-Array var_about(const Array& a, const Array& mean, const ReduceOptions& options = {}, bool root = false);
+Array var_about(const Array& a, const Arg& mean, const ReduceOptions& options = {}, bool root = false);
 /// Covariance and correlation matrices; rows are variables when `rowvar`.
 Array cov(const Array& m, const std::optional<Array>& y = {}, bool rowvar = true, bool bias = false, std::optional<double> ddof = {});
 Array corrcoef(const Array& x, const std::optional<Array>& y = {}, bool rowvar = true);

@@ -117,14 +117,15 @@ namespace {
 /// accumulate or reduceat (`fold`) of times: sums that are NaT from the first NaT on, and extremes. 8-bit floats run in float32.
 template <typename Fold>
 Array fold_others(Op op, const Array& a, std::optional<DType> dtype, const Fold& fold) {
-  const DType t = dtype.value_or(a.dtype());
+  if (is_time(a.dtype()) || (dtype && is_time(*dtype))) check_fold_of_times(op, a.dtype(), dtype);
+  const DType t = is_timedelta(a.dtype()) && op == Op::add ? a.dtype() : dtype.value_or(a.dtype());
   if (!is_time(t)) return astype(fold(op, astype(a, is_float8(t) ? DType::f32 : t)), t, false);
-  const Array x = astype(a, t, false), ticks = time_ticks(x);
+  const Array ticks = time_ticks(a);
   if (op == Op::minimum || op == Op::fmax) return as_time(fold(op == Op::fmax ? Op::maximum : op, ticks), t);
-  if (op == Op::maximum || op == Op::fmin) return from_sort_keys(fold(op == Op::fmin ? Op::minimum : op, sort_keys(x)), t);
+  if (op == Op::maximum || op == Op::fmin) return from_sort_keys(fold(op == Op::fmin ? Op::minimum : op, sort_keys(a)), t);
   BC_CHECK(is_timedelta(t) && op == Op::add, UFuncTypeError, "ufunc '{}' cannot use operands with types dtype('{}') and dtype('{}')",
            info(op).name, info(t).typestr, info(t).typestr);
-  const Array lost = fold(Op::logical_or, is_nat(x));
+  const Array lost = fold(Op::logical_or, is_nat(a));
   return as_time(choose_where(lost, Arg(INT64_MIN), fold(op, ticks)), t);
 }
 

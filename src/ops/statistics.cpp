@@ -127,7 +127,7 @@ Array nanvar(const Array& a, const ReduceOptions& options) {
   const Array squares = is_complex(away.dtype()) ? ufunc(Op::square, {absolute(away)}) : ufunc(Op::square, {away});
   ReduceOptions last = plain(options);
   const Array n = reduce(Op::reduce_count_nonzero, valid, last);
-  if (options.dtype) last.dtype = real_type(*options.dtype);
+  last.dtype = options.dtype;
   const Array sums = sum(squares, last);
   const Array degrees = subtract(cast(n, sums.dtype()), Arg(options.ddof));
   const Array nan = full(Dims(), Scalar::real(std::numeric_limits<double>::quiet_NaN()), sums.dtype(), a.device());
@@ -166,25 +166,25 @@ Array nanargmin(const Array& a, Axis axis, bool keepdims, Array out) {
   return nanarg(Op::reduce_argmin, a, axis, keepdims, out, std::numeric_limits<double>::infinity());
 }
 
-Array var_about(const Array& a, const Array& mean, const ReduceOptions& options, bool root) {
-  Array wide =
-      is_inexact(a.dtype()) && !options.dtype ? a : cast(a, options.dtype && is_inexact(*options.dtype) ? *options.dtype : DType::f64);
-  Array away = subtract(wide, mean);
-  if (is_complex(away.dtype())) away = absolute(away);
+Array var_about(const Array& a, const Arg& mean, const ReduceOptions& options, bool root) {
+  const Array away = ufunc(Op::subtract, {a, mean});
+  const Array squares = ufunc(Op::square, {is_complex(away.dtype()) ? absolute(away) : away});
   ReduceOptions o = plain(options);
   o.where = options.where;
-  const Array total = sum(ufunc(Op::square, {away}), o);
+  o.dtype = options.dtype || is_inexact(a.dtype()) ? options.dtype : DType::f64;
+  const Array total = sum(squares, o);
+  const DType t = total.dtype(), count = is_inexact(t) ? real_type(t) : DType::f64;
   Array left;
   if (options.where) {
     const Array n = reduce(Op::reduce_count_nonzero, broadcast_to(options.where, a.shape()), plain(options));
-    left = ufunc(Op::maximum, {subtract(cast(n, total.dtype()), Arg(options.ddof)), Arg(0.0)});
+    left = ufunc(Op::maximum, {subtract(cast(n, count), Arg(options.ddof)), Arg(0.0)});
   } else {
     int64_t n = 1;
     for (int d : axes_of(a, options.axes, root ? "std" : "var")) n *= a.shape()[d];
-    left = full(Dims(), Scalar::real(std::max(static_cast<double>(n) - options.ddof, 0.0)), total.dtype(), a.device());
+    left = full(Dims(), Scalar::real(std::max(static_cast<double>(n) - options.ddof, 0.0)), count, a.device());
   }
-  Array r = divide(total, left);
-  if (root) r = ufunc(Op::sqrt, {r});
+  Array r = cast(divide(total, left), t);
+  if (root) r = cast(ufunc(Op::sqrt, {r}), t);
   return deliver(root ? "std" : "var", r, options.out);
 }
 
@@ -197,7 +197,7 @@ Array cov(const Array& m, const std::optional<Array>& y, bool rowvar, bool bias,
   }
   Array x = cast(atleast_2d(m), t);
   if (!rowvar && m.ndim() != 1) x = transpose(x);
-  if (x.shape()[0] == 0) return empty(Dims{0, 0}, t, m.device());
+  if (x.shape()[0] == 0) return empty(Dims{0, 0}, DType::f64, m.device());
   if (y) {
     Array other = cast(atleast_2d(*y), t);
     if (!rowvar && other.shape()[0] != 1) other = transpose(other);

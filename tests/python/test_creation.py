@@ -361,3 +361,8 @@ def test_spaced_numbers_have_numpys_dtype(xp, dtype, other):
             made = [eval(f"m.{name}{ends}", {"m": m, "b": b, "a": eval(a, {"xp": m})}) for m in (np, xp)]
             assert made[0].dtype == made[1].dtype and made[0].shape == made[1].shape, (name, ends)
             np.testing.assert_allclose(made[1].get(), made[0], rtol=4e-3 if made[0].dtype == np.float16 else 2e-6)
+
+
+def test_ends_of_arange_by_name(xp):
+    for arguments in ("start=5", "start=5, dtype='f4'", "start=5, stop=None", "stop=5", "5, step=2", "start=1, stop=3", "step=2"):
+        assert_like_numpy(xp, f"xp.arange({arguments})")

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
+from support import assert_like_numpy
 
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"]
 NAT = np.iinfo(np.int64).min
@@ -402,3 +403,63 @@ def test_elements_calculate_with_numbers_as_arrays_do(f, device):
         made, expected = f(y[k]), f(x[k])
         assert made.dtype == np.asarray(expected).dtype
         np.testing.assert_array_equal(np.asarray(made), expected)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.array(['NaT', '2020-01-01'], 'M8[D]') == None",
+        "xp.array(['NaT', '2020-01-01'], 'M8[D]') != None",
+        "xp.array([1, 'NaT'], 'm8[s]') == None",
+        "np.timedelta64(1, 'D') == xp.array(['2020-01-01'], 'M8[D]')",
+        "np.timedelta64(1, 'D') != xp.array(['2020-01-01'], 'M8[D]')",
+        "np.timedelta64(1, 'D') < xp.array(['2020-01-01'], 'M8[D]')",
+        "np.array([1, 2], 'm8[D]') == xp.array(['2020-01-01'], 'M8[D]')",
+        "xp.array(['2020-01-01', '2020-01-03'], 'M8[D]') == ['2020-01-01', '2020-01-02']",
+        "xp.array(['2020-01-01', '2020-01-03'], 'M8[D]') < ['2020-01-02', '2020-01-02']",
+        "xp.array([1, 2]) == ['a', 'b']",
+        "xp.array([1, 2]) < ['a', 'b']",
+        "xp.array([1, 2]) == [None, 2]",
+        "xp.array([1, 2]) != object()",
+    ],
+)
+def test_comparisons_with_what_has_no_common_type(xp, code):
+    assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("method", ["lower", "higher", "nearest", "inverted_cdf", "closest_observation", "linear", "midpoint"])
+@pytest.mark.parametrize("kind", ["m8[s]", "M8[D]"])
+def test_quantiles_of_times_with_nat(xp, kind, method):
+    made = f"xp.array([[3, 'NaT', 5, 4], [1, 2, 3, 9], ['NaT', 'NaT', 'NaT', 'NaT']], {kind!r})"
+    for name in ("quantile", "nanquantile"):
+        for q in ("0.5", "0.0", "1.0", "[0.25, 0.5]"):
+            for axis in ("1", "0", "None"):
+                assert_like_numpy(xp, f"xp.{name}({made}, {q}, axis={axis}, method={method!r})")
+    for axis in ("1", "0", "None"):
+        assert_like_numpy(xp, f"xp.nanmedian({made}, axis={axis})")
+        assert_like_numpy(xp, f"xp.median({made}, axis={axis})")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.array([3, 'NaT'], 'm8[s]').astype('M8[m]')",
+        "xp.array([3, 'NaT'], 'M8[D]').astype('m8[s]')",
+        "xp.array([3, 'NaT'], 'm8[s]').astype('M8')",
+        "xp.array([3, 'NaT'], 'M8[s]').astype('m8')",
+        "xp.array([3, 'NaT'], 'm8[m]').astype('m8[s]')",
+        "xp.sum(xp.ones(3, 'm8[s]'), dtype='f8')",
+        "xp.mean(xp.array([1, 2, 4], 'm8[s]'), dtype='f8')",
+        "xp.mean(xp.ones(3, 'i4'), dtype='m8[ms]')",
+        "xp.sum(xp.ones(3, 'i4'), dtype='m8[s]')",
+        "xp.sum(xp.ones(3, 'm8[s]'), dtype='m8[ms]')",
+        "xp.sum(xp.ones(3, 'm8[s]'), dtype='m8[s]')",
+        "xp.cumsum(xp.array([1, 'NaT', 3], 'm8[s]'), dtype='f8')",
+        "xp.add.accumulate(xp.ones(3, 'm8[s]'), dtype='f4')",
+        "xp.trace(xp.ones((3, 3), 'm8[s]'), dtype='f8')",
+        "xp.isreal(xp.zeros(2, 'M8[s]'))",
+        "xp.array_equiv(xp.zeros((3, 0), 'M8[D]'), xp.zeros((1, 1)))",
+    ],
+)
+def test_casts_and_dtypes_of_folds_of_times(xp, code):
+    assert_like_numpy(xp, code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_close_to_numpy, configured
+from support import assert_close_to_numpy, assert_like_numpy, configured
 
 REAL = ["bool", "int8", "int16", "int64", "uint8", "uint32", "uint64", "float32", "float64"]
 RULES = ["stone", "auto", "doane", "fd", "rice", "scott", "sqrt", "sturges"]
@@ -142,3 +142,7 @@ DIMENSIONS = [
 @pytest.mark.parametrize("form", DIMENSIONS)
 def test_histograms_of_points_match_numpy(xp, form):
     assert_close_to_numpy(xp, form, 1e-12, x=np.random.default_rng(0).random((200, 3)))
+
+
+def test_samples_of_two_dimensions_are_refused(xp):
+    assert_like_numpy(xp, "xp.histogram2d(xp.ones((2, 2)), xp.ones((2, 2)))")

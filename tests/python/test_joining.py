@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_same, assert_ulp
+from support import assert_like_numpy, assert_same, assert_ulp
 
 
 def both(xp, *arrays):
@@ -230,3 +230,23 @@ def test_roll_by_any_integer(xp, shift):
             np.asarray(xp.roll(xp.asarray(x), shift, axis)), np.roll(x, shift if np.ndim(shift) else int(shift), axis)
         )
     assert xp.roll(xp.zeros((0, 3)), shift, (0, 0) if np.ndim(shift) else 0).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.concatenate([1, xp.ones(2, 'f4')], axis=None)",
+        "xp.concatenate([1.5, xp.ones(2, 'i1')], axis=None)",
+        "xp.concatenate([1j, xp.ones(2, 'f4')], axis=None)",
+        "xp.concatenate([True, xp.ones(2, 'i1')], axis=None)",
+        "xp.concatenate([300, xp.ones(2, 'i1')], axis=None)",
+        "xp.concatenate([1, 2.5], axis=None)",
+        "xp.concatenate([1, xp.ones(2, 'i1')], axis=None, dtype='f4')",
+        "xp.concatenate(3, axis=None)",
+        "xp.concatenate(xp.ones((2, 2), 'f4'), axis=None)",
+        "xp.union1d(xp.ones(2, 'f4'), 2)",
+        "xp.union1d(3, xp.ones(2, 'i1'))",
+    ],
+)
+def test_numbers_are_weak_where_arrays_are_flattened(xp, code):
+    assert_like_numpy(xp, code)

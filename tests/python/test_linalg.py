@@ -10,7 +10,7 @@ import pytest
 
 import broadcloth as bc
 from matrices import DTYPES, LAYOUTS, assert_small, dagger, definite, eps, hermitian, laid, matrix
-from support import host
+from support import assert_like_numpy, host
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -501,3 +501,8 @@ def check_svd(xp, x, a, bound):
         for q in (u, dagger(vh)):
             assert np.abs(dagger(q) @ q - np.eye(q.shape[-1])).max() <= bound
         assert np.abs((u[..., :least] * s[..., None, :]) @ vh[..., :least, :] - a).max() <= bound * largest
+
+
+@pytest.mark.parametrize("order", [2, -2, "nuc"])
+def test_halves_have_no_singular_values(xp, order):
+    assert_like_numpy(xp, f"xp.linalg.norm(xp.ones((2, 2), 'f2'), ord={order!r})")

@@ -587,3 +587,24 @@ def test_gradients_of_dates_are_differences(edge_order, device):
     expected, made = np.gradient(x, edge_order=edge_order), bc.gradient(bc.asarray(x), edge_order=edge_order)
     assert made.dtype == expected.dtype
     assert_array_equal(made.get(), expected)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.clip(3, xp.array([1, 5], 'i4'), None)",
+        "xp.clip(3.0, xp.array([1, 5], 'f4'), 4)",
+        "xp.clip(3, min=xp.array(1, 'i4'))",
+        "xp.isin([[1.0, 2.0]], xp.zeros(0), invert=1)",
+        "xp.take(xp.arange(3), [])",
+        "xp.arange(3).take(())",
+        "xp.take(xp.arange(3), [1.0])",
+        "xp.take(xp.arange(3), xp.array([]))",
+        "a = xp.arange(3); xp.put(a, [1.0], 9); a",
+        "a = xp.arange(3); a.put([], 9); a",
+        "xp.cov(xp.zeros((0, 3), 'c8'))",
+        "xp.nanquantile(xp.ones((4, 2), 'f4'), [], 0)",
+    ],
+)
+def test_forms_with_numbers_and_empty_lists(xp, code):
+    assert_like_numpy(xp, code)

@@ -825,3 +825,20 @@ def test_long_scans_join_blocks_as_those_of_sums_do(name):
     np.testing.assert_array_equal(whole[2 * block :].get(), expected.get())
     exact = getattr(np, name).accumulate(x.get().astype("float64"))
     np.testing.assert_allclose(whole.get(), exact, rtol=2e-4)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float32"])
+@pytest.mark.parametrize("name", ["less", "equal", "logical_and", "logical_xor", "maximum", "logical_not", "isnan"])
+def test_at_of_ufuncs_that_give_booleans(xp, name, dtype):
+    b = "" if name in ("logical_not", "isnan") else f", xp.array([0, 2, 1], {dtype!r})"
+    assert_like_numpy(xp, f"a = xp.array([1, 2, 0, 3], {dtype!r}); xp.{name}.at(a, [0, 1, 1]{b}); a")
+    one = b and f", xp.array(1, {dtype!r})"
+    assert_like_numpy(xp, f"a = xp.array([1, 2, 0, 3], {dtype!r}); xp.{name}.at(a, a > 1{one}); a")
+
+
+@pytest.mark.parametrize("target, operand", [("m8[s]", "m8[ms]"), ("m8[ms]", "m8[s]"), ("M8[s]", "m8[s]"), ("M8[D]", "m8[s]")])
+def test_at_of_times_of_mixed_units(xp, target, operand):
+    for name in ("add", "subtract"):
+        assert_like_numpy(
+            xp, f"a = xp.array([1, 2, 0, 3]).astype({target!r}); xp.{name}.at(a, [0, 1, 1], xp.array([1, 2000, 3]).astype({operand!r})); a"
+        )

@@ -380,3 +380,11 @@ def test_a_view_as_bool_is_written_through(xp, mode):
     assert host(a).tolist() == sorted((np.array([0, 0, 1, 0, *BYTES[4:]]) != 0).astype(int))
     b ^= True
     assert a.sum() == (host(a) != 0).sum() == 12 - 7
+
+
+@pytest.mark.parametrize("part", ["real", "imag"])
+def test_parts_of_numbers_are_views_of_them(xp, part):
+    a = xp.asarray(1.0) + 1j  # NumPy's scalar cannot be written, an array of no dimensions can
+    getattr(a, part)[...] = 2
+    assert a.item() == (2 + 1j if part == "real" else 1 + 2j)
+    assert_like_numpy(xp, f"a = xp.array(1 + 1j); a.{part}[...] = 5; a")
