@@ -1,4 +1,4 @@
-// How kernels of array expressions get at their parameters and elements.
+// How kernels of array expressions read their parameters and elements.
 #pragma once
 #include "types.h"
 
@@ -39,12 +39,12 @@ BC_FN i64 wrap_index(i64 index, i64 extent, u32* error) {
 #if BC_CUDA
   if (bad) *error = 1;
 #else
-  *error |= bad;  // a variable, and what clang makes vectors of
+  *error |= bad;  // a local variable without a branch, so that clang vectorizes the loop
 #endif
   return bad ? 0 : at;
 }
 
-/// Coordinate c lies on lower + k * step for some 0 <= k < count (step > 0).
+/// Whether c == lower + k * step for some 0 <= k < count (step > 0).
 BC_FN bool in_range(i64 c, i64 lower, i64 count, i64 step) {
   const i64 d = c - lower;
   return step == 1 ? static_cast<u64>(d) < static_cast<u64>(count) : d >= 0 && d < count * step && d % step == 0;

@@ -73,9 +73,9 @@ BC_TFN T conj(T a) {
 
 /// Clears the sign bit of a float.
 #if BC_CUDA
-BC_FN float fabs(float a) { return ::fabsf(a); }  // rides on the next instruction as a modifier
+BC_FN float fabs(float a) { return ::fabsf(a); }  // becomes a modifier of the next instruction
 BC_FN double fabs(double a) { return ::fabs(a); }
-// By way of float: NVRTC 13.0 merges two 16-bit masks of one word wrongly (seen on sm_90).
+// Computed in float: NVRTC 13.0 wrongly merges two 16-bit masks of one word (seen on sm_90).
 BC_FN half fabs(half a) { return half(fabs(static_cast<float>(a))); }
 #else
 BC_FN float fabs(float a) { return bits_as<float>(bits_as<u32>(a) & 0x7fffffffu); }
@@ -152,7 +152,7 @@ BC_TFN bool less(T a, T b) { return a < b; }
 BC_TFN bool less_equal(T a, T b) { return a <= b; }
 BC_TFN bool greater(T a, T b) { return a > b; }
 BC_TFN bool greater_equal(T a, T b) { return a >= b; }
-// The right order of integers of unlike sign, for which no common integer type exists.
+// The correct order of a signed and an unsigned integer, which have no common integer type.
 BC_FN bool equal(i64 a, u64 b) { return a >= 0 && static_cast<u64>(a) == b; }
 BC_FN bool less(i64 a, u64 b) { return a < 0 || static_cast<u64>(a) < b; }
 BC_FN bool less(u64 a, i64 b) { return b >= 0 && a < static_cast<u64>(b); }
@@ -171,7 +171,7 @@ BC_TFN bool logical_or(T a, T b) { return static_cast<bool>(nonzero(a) | nonzero
 BC_TFN bool logical_xor(T a, T b) { return nonzero(a) != nonzero(b); }
 BC_TFN bool logical_not(T a) { return !nonzero(a); }
 
-/// One of two values. GCC makes branches of choices that follow each other, and does not vectorise a loop around them: bits have none.
+/// Selects one of two values by bit operations, because GCC turns successive selects into branches and then does not vectorize the loop.
 BC_TFN T choose(bool condition, T a, T b) {
 #if !BC_CUDA && !defined(__clang__)
   if constexpr (is_same<T, float> || is_same<T, double>) {
@@ -183,7 +183,7 @@ BC_TFN T choose(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
-// Equal values give the second, as vector units do (and NumPy with them): it matters for zeros of unlike sign only.
+// For equal values the result is the second, as in vector units and NumPy: this matters only for zeros of different sign.
 BC_TFN T maximum(T a, T b) { return choose((a > b) | isnan(a), a, b); }
 BC_TFN T minimum(T a, T b) { return choose((a < b) | isnan(a), a, b); }
 BC_TFN T fmax(T a, T b) { return choose((a > b) | isnan(b), a, b); }

@@ -1,5 +1,5 @@
-// How a reduction's elements are put together: blocks of lanes and a pairwise tree on the CPU, threads and groups on CUDA. The order of
-// joins depends on counts alone, so a result is the same from run to run, for any number of threads, fused or not.
+// How a reduction's elements are combined: blocks of lanes and a pairwise tree on the CPU, threads and groups on CUDA. The order of joins
+// depends only on counts, so a result is the same in every run, for any number of threads, fused or not.
 #pragma once
 #include "access.h"
 #include "philox.h"
@@ -24,7 +24,7 @@ template <class M> constexpr bool is_var_state<VarState<M>> = true;
 template <class S> constexpr bool is_arg_state = false;
 template <class T> constexpr bool is_arg_state<ArgState<T>> = true;
 
-/// Joins 2^k neighbours before they meet the next 2^k: the rounding error of a sum grows with the logarithm of the count.
+/// Joins 2^k neighbouring blocks before it joins them with the next 2^k: the rounding error of a sum grows with the logarithm of the count.
 template <class Red, bool places = is_arg_state<typename Red::S>> struct Pairwise {
   using S = typename Red::S;
   S level[48];
@@ -39,7 +39,7 @@ template <class Red, bool places = is_arg_state<typename Red::S>> struct Pairwis
   S total() const {
     S s = Red::init();
     bool first = true;
-    // A short row has one level, and many short rows have many of these.
+    // A short row needs one level only, and many short rows create many of these objects.
     int k = 0;
     for (u64 left = count; left != 0; left >>= 1, ++k)
       if (left & 1) {
@@ -50,7 +50,8 @@ template <class Red, bool places = is_arg_state<typename Red::S>> struct Pairwis
   }
 };
 
-/// The place of an extreme is the same in any order: the best so far, which tells later blocks whether their own place matters.
+/// The index of an extreme does not depend on the order of joins: keeps the best state so far, so that later blocks need their index only
+/// if their value is better.
 template <class Red> struct Pairwise<Red, true> {
   using S = typename Red::S;
   S best = {};
@@ -63,8 +64,8 @@ template <class Red> struct Pairwise<Red, true> {
   S total() const { return any ? best : Red::init(); }
 };
 
-// Loops over elements are written over vectors, since a compiler that finds lanes in an array may walk them one after the other. How wide
-// the vectors are never changes a result.
+// Loops over elements use explicit vectors, since a compiler may process lanes in an array one after the other. The width of the vectors
+// never changes a result.
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #else
@@ -103,7 +104,7 @@ template <class T, bool highest, int Bytes> BC_INLINE T lane_extreme(const typen
   }
 }
 
-/// As lane_extreme, where the later of two equal lanes wins.
+/// Like lane_extreme, but of two equal lanes the later one wins.
 template <class T, bool highest, int Bytes> BC_INLINE T lane_most(const typename VectorOf<T, Bytes>::type& v) {
   if constexpr (Bytes > 16) {
     typename VectorOf<T, Bytes / 2>::type half[2];
@@ -126,8 +127,8 @@ template <class Red> constexpr int extreme_of() {
     return 0;
 }
 
-/// The maximum (or minimum) of a block of numbers, in kVectors vectors side by side. Floats walk in a fixed number of lanes and equal ones
-/// give way to the later: which of 0.0 and -0.0 is the answer does not depend on how wide the vectors are.
+/// The maximum (or minimum) of a block of numbers, in kVectors vectors side by side. Floats use a fixed number of lanes, and of equal
+/// values the later one wins: so the choice between 0.0 and -0.0 does not depend on the width of the vectors.
 template <class T, bool highest, int kVectors> BC_INLINE T block_most(const T* x, i64 n) {
   using V = Vector<T>;
   using Mask = decltype(V() != V());
@@ -145,7 +146,7 @@ template <class T, bool highest, int kVectors> BC_INLINE T block_most(const T* x
       if constexpr (is_float<T>) nan |= a != a;
     }
   for (int v = 0; v < kVectors && k < n; ++v, k += kLanes) {
-    // The last vector is filled up with what its lanes have already.
+    // The missing lanes of the last vector repeat values that were seen already.
     V a = most[v];
     const i64 left = n - k < kLanes ? n - k : kLanes;
     if (left == kLanes)
@@ -164,15 +165,15 @@ template <class T, bool highest, int kVectors> BC_INLINE T block_most(const T* x
   return lane_most<T, highest, kVectorBytes>(most[0]);
 }
 
-/// Tells whether the second of two states that differ in value wins: whether a maximum is looked for.
+/// Tells whether the larger value wins, that is, whether the reduction is a maximum.
 template <class Red> BC_INLINE bool looks_for_highest() {
   using S = typename Red::S;
   using V = decltype(S::value);
   return Red::join(S{V(0), 0}, S{V(1), 1}).index == 1;
 }
 
-/// Where the extreme of a block is: the values alone walk in kStep vectors of lanes, which the block fills at least once; then its first
-/// place is looked for, unless `best`, the extreme of what came before (nullptr: nothing did), stays the better one.
+/// The index of a block's extreme. The values are reduced in kStep vectors of lanes, which the block must fill at least once; then the
+/// first index of the extreme is searched, unless `best`, the extreme of earlier blocks (nullptr: none), is still better.
 template <class Red, bool highest, int Bytes, int kStep>
 BC_INLINE typename Red::S block_extreme(const typename Red::T* x, i64 n, i64 start, const typename Red::S* best_before) {
   using T = typename Red::T;
@@ -195,7 +196,7 @@ BC_INLINE typename Red::S block_extreme(const typename Red::T* x, i64 n, i64 sta
       }
     for (int v = 1; v < kStep; ++v) lane[0] = lanes_extreme<highest>(lane[v], lane[0]);
   }
-  // The last vector may have elements again that were seen.
+  // The last vector may overlap the previous one.
   while (k < n) {
     const V a = load_vector<V>(x + (k + kLanes <= n ? k : n - kLanes));
     lane[0] = lanes_extreme<highest>(a, lane[0]);
@@ -225,7 +226,7 @@ static inline typename Red::S block_arg(const typename Red::T* x, i64 n, i64 sta
   return looks_for_highest<Red>() ? of(Choice<true>()) : of(Choice<false>());
 }
 
-/// Complex numbers one after the other: the comparison's outcome is nearly always the same.
+/// Complex numbers are compared one after the other: the branch is predicted well, because its outcome is nearly always the same.
 template <class Red> static inline typename Red::S block_arg_complex(const typename Red::T* x, i64 n, i64 start) {
   const bool highest = looks_for_highest<Red>();
   typename Red::S best = Red::map(x[0], start);
@@ -239,7 +240,7 @@ template <class Red> static inline typename Red::S block_arg_complex(const typen
   return best;
 }
 
-/// The first of the bytes that has the value looked for, else the first of all.
+/// The state of the first byte with the wanted value, else of the first byte.
 template <class Red> static inline typename Red::S block_arg_bool(const bool* x, i64 n, i64 start) {
   const bool wanted = looks_for_highest<Red>();
   i64 k = 0;
@@ -249,7 +250,7 @@ template <class Red> static inline typename Red::S block_arg_bool(const bool* x,
   return k < n ? typename Red::S{wanted, start + k} : typename Red::S{!wanted, start};
 }
 
-// What a reduction says of its elements' truth; the compiler knows the answers.
+// What a reduction computes from the truth of its elements: any, all, or their number. All known at compile time.
 template <class Red> BC_INLINE bool is_any() {
   return Red::join(false, true) && Red::join(true, false) && Red::join(true, true) && !Red::join(false, false);
 }
@@ -261,7 +262,7 @@ template <class Red> BC_INLINE bool counts() {
   return Red::join(i64(3), i64(5)) == 8 && Red::map(T(0), 0) == 0 && Red::map(T(1), 0) == 1 && Red::map(T(2), 0) == 1;
 }
 
-/// The words by which T is tested for truth: all bits but the signs of floats. A complex128 is two of them.
+/// The words by which the truth of a T is tested: all bits except the sign of floats. A complex128 has two words.
 template <class T> struct TruthWords {
   using Word = conditional<is_same<T, complex64>, u64, unsigned_of<real_of<T>>>;
   static constexpr Word kMask = is_same<T, complex64>  ? static_cast<Word>(0x7fffffff7fffffffull)
@@ -270,7 +271,7 @@ template <class T> struct TruthWords {
   static constexpr int kWords = is_same<T, complex128> ? 2 : 1;
 };
 
-/// Lanes and their neighbours in pairs change places.
+/// Exchanges the two lanes of each pair.
 template <class V> BC_INLINE V swap_pairs(const V& v) {
   if constexpr (sizeof(V) == 64)
     return __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
@@ -280,7 +281,7 @@ template <class V> BC_INLINE V swap_pairs(const V& v) {
 
 enum class Truth { any, all, count };
 
-/// Whether any or all of a block's elements are true, which is left as soon as it is known, or how many.
+/// Whether any or all of a block's elements are true (stops as soon as this is known), or the number of true elements.
 template <Truth what, class T> static inline i64 block_truth(const T* x, i64 n) {
   using Words = TruthWords<T>;
   using V = Vector<typename Words::Word>;
@@ -331,7 +332,7 @@ template <class Red> BC_INLINE bool decided(const typename Red::S& s) {
   }
 }
 
-/// A reduction of 16-bit floats as one of floats, which they are as good as.
+/// A reduction of 16-bit floats computed on floats, which gives the same result.
 template <class Red> struct Widened {
   using T = float;
   using S = typename Red::S;
@@ -366,11 +367,11 @@ template <class T> BC_INLINE void widen(const T* x, float* out, i64 n) {
   for (; k < n; ++k) out[k] = cast<float>(x[k]);
 }
 
-/// Sixteen doubles side by side. Written as a vector, since a compiler that finds such lanes in a loop may walk them one after the other.
+/// Sixteen doubles as an explicit vector, since a compiler may process such lanes in a loop one after the other.
 constexpr int kDoubles = 16;
 typedef double Doubles __attribute__((vector_size(kDoubles * sizeof(double))));
 
-/// Reads sixteen neighbours as doubles.
+/// Loads sixteen neighbouring elements as doubles.
 template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
   using Plain = conditional<is_bool<E>, u8, E>;
   typedef Plain Elements __attribute__((vector_size(kDoubles * sizeof(Plain))));
@@ -379,7 +380,7 @@ template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
   out = __builtin_convertvector(v, Doubles);
 }
 
-/// The moments of a block about its own mean, in two passes over what the first one brought near. Complex numbers are pairs of lanes.
+/// The moments of a block about its own mean, in two passes; the second pass reads from the cache. Complex numbers are pairs of lanes.
 template <class Red> static inline typename Red::S block_variance(const typename Red::T* x, i64 n) {
   using T = typename Red::T;
   using E = real_of<T>;
@@ -417,9 +418,9 @@ template <class Red> static inline typename Red::S block_variance(const typename
   return s;
 }
 
-/// The state of a block of n >= 1 elements, at most kWidest of 16-bit floats, the first at index start of its row: lanes that walk side by
-/// side, then a tree over them. A function of its own, since clang walks lanes one after the other where they lie in more loops. Where it
-/// is asked for a place and the extreme of what came before (`best`) is no worse than the block's, it may answer that.
+/// The state of a block of n >= 1 elements, at most kWidest of 16-bit floats, the first at index start of its row: parallel lanes, then a
+/// tree over them. A separate function, since clang processes the lanes one after the other if they are used in several loops. For a
+/// reduction with an index, it may return `best`, the extreme of earlier blocks, if that is at least as good as the block's.
 constexpr int kWidest = 1024;
 template <class Red>
 __attribute__((noinline)) static typename Red::S block_state(const typename Red::T* x, i64 n, i64 start,
@@ -449,7 +450,7 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
     }
     constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
     if constexpr (extreme_of<Red>() != 0 && is_same<S, T> && !is_bool<T> && !is_complex<T> && !is_small_float<T>) {
-      // Which lane an integer walks in makes no difference, so that narrow ones fill as many vectors.
+      // For integers the choice of lane does not matter, so narrow integers use as many vectors as wide ones.
       constexpr int kVectors = is_float<T> ? kLanes * static_cast<int>(sizeof(T)) / kVectorBytes : 4;
       if (n * static_cast<i64>(sizeof(T)) >= kVectors * kVectorBytes) return block_most<T, (extreme_of<Red>() > 0), kVectors>(x, n);
     }
@@ -479,10 +480,10 @@ template <class Red> BC_INLINE typename Red::S push_state(Pairwise<Red>& tree, c
   return s;
 }
 
-/// The state of elements [lo, hi) of a row that lie side by side, x[0] the first of the row: blocks through the tree. With `may_leave` what
-/// cannot change the state any more is not read.
+/// The state of elements [lo, hi) of a contiguous row that begins at x[0], as blocks through the tree. With `may_leave` it stops reading
+/// when no element can change the state any more.
 template <class Red> BC_INLINE typename Red::S row_state(const typename Red::T* x, i64 lo, i64 hi, bool may_leave) {
-  // Extremes of integers are the same in any order.
+  // Extremes of integers do not depend on the order.
   if constexpr (extreme_of<Red>() != 0 && is_int<typename Red::T>) return block_state<Red>(x + lo, hi - lo, lo);
   Pairwise<Red> tree;
   for (i64 r = lo; r < hi; r += kWidest) {
@@ -498,8 +499,8 @@ template <class Red> BC_INLINE typename Red::S row_state(const typename Red::T* 
 #define BC_SIDE_BY_SIDE _Pragma("GCC ivdep")
 #endif
 
-/// Values and places of n columns, each side by side, in the memory of n states. A place is as much of its row's number as is as wide as a
-/// value, so that vectors of comparisons choose both alike; a run has at most 256 rows, which tells the rest.
+/// Values and indices of n columns as two contiguous arrays in the memory of n states. An index holds only as many low bits of the row
+/// number as a value has, so that one vector comparison selects both; a run has at most 256 rows, so the full number can be restored.
 template <class S> struct ArgColumns {
   using V = decltype(S::value);
   using Place = unsigned_of<conditional<(sizeof(V) > sizeof(i64)), i64, V>>;
@@ -518,7 +519,7 @@ template <int N> struct Rows {
 };
 
 /// Adds rows of n elements, `stride` elements apart, to the runs of n columns; with `start` the first row, of index r, begins them. A run
-/// is a state, of moments sums and sums of squares about the column's first value: end_columns makes states of them.
+/// is a state; for moments it holds sums and sums of squares about the column's first value. end_columns converts runs to states.
 template <class Red>
 __attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__ run, const typename Red::T* x, i64 stride, i64 r, i64 rows,
                                                    i64 n, bool start) {
@@ -557,7 +558,7 @@ __attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__
     while (k + 4 <= rows) add_rows(Rows<4>());
     while (k < rows) add_rows(Rows<1>());
   } else if constexpr (is_arg_state<S>) {
-    // Rows come in order, so only a value that wins takes the place of an earlier one.
+    // Rows are processed in order, so an earlier value is replaced only by a better one.
     ArgColumns<S> columns(run, n);
     using Place = typename ArgColumns<S>::Place;
     i64 k = 0;
@@ -600,7 +601,7 @@ __attribute__((noinline)) static void fold_columns(typename Red::S* __restrict__
   }
 }
 
-/// The state of column j of n after `rows` rows, the first of number r.
+/// The state of column j of n after `rows` rows that begin at row r.
 template <class Red> BC_INLINE typename Red::S column_state(const typename Red::S* run, i64 j, i64 r, i64 rows, i64 n) {
   using S = typename Red::S;
   if constexpr (is_var_state<S>) {
@@ -631,7 +632,7 @@ template <class Red> BC_INLINE typename Red::S column_state(const typename Red::
   }
 }
 
-/// The runs of n columns over `rows` rows from row r on become their states, or are joined into them.
+/// Converts the runs of n columns over `rows` rows from row r on to states, or joins them into the states.
 template <class Red>
 __attribute__((noinline)) static void end_columns(const typename Red::S* __restrict__ run, i64 r, i64 rows, i64 n,
                                                   typename Red::S* __restrict__ top, bool first) {
@@ -658,8 +659,8 @@ template <class Red, class Index> BC_INLINE typename Red::S block_moments(const 
   return s;
 }
 
-/// Joins what a thread holds of one tile into its running state. `m` of the K elements are there, the first ones; element e has index
-/// first + (e / V) * stride + e % V of its row.
+/// Joins a thread's elements of one tile into its running state. The first `m` of the K elements are valid; element e has index first + (e
+/// / V) * stride + e % V of its row.
 template <class Red, int K, int V> __device__ __forceinline__ void thread_join(typename Red::S& part, bool& empty,
                                                                                const typename Red::T (&x)[K], int m, i64 first,
                                                                                i64 stride) {
@@ -704,7 +705,7 @@ template <class Red, int K, int V> __device__ __forceinline__ void thread_join(t
   }
 }
 
-/// A state that other lanes of a warp hold, moved word by word.
+/// Reads a state of another lane of the warp, word by word.
 template <class S, class Move> __device__ __forceinline__ S shuffled(const S& s, Move move) {
   constexpr int kWords = (sizeof(S) + 3) / 4;
   u32 words[kWords] = {};
@@ -737,7 +738,7 @@ template <class Red, int W> __device__ __forceinline__ typename Red::S warp_join
 }
 
 /// Joins the states of the first `active` of a group's G threads, in a fixed tree; every thread gets the total. All threads of the block
-/// call it; `shared` has room for a state a warp of the group.
+/// call it; `shared` has room for one state for each warp of the group.
 template <class Red, int G> __device__ __forceinline__ typename Red::S group_join(typename Red::S part, typename Red::S* shared, int lane,
                                                                                   int active) {
   if constexpr (G <= 32) {
@@ -756,13 +757,13 @@ template <class Red, int G> __device__ __forceinline__ typename Red::S group_joi
   return active > 0 ? part : Red::init();
 }
 
-/// What a lane has after rows_join: the totals of K neighbouring rows.
+/// A lane's result of rows_join: the totals of K neighbouring rows.
 template <class S, int K> struct RowTotals {
   S state[K];
 };
 
-/// Joins the states of R rows, of which each of a group's G <= 32 lanes holds a part, in the tree of group_join: the lane pairs of each
-/// level share the rows out between them, so that R totals cost R shuffles instead of R log G. Afterwards a lane has the totals of
+/// Joins the states of R rows, of which each of a group's G <= 32 lanes holds a part, in the tree of group_join: at each level the two
+/// lanes of a pair divide the rows between them, so that R totals cost R shuffles instead of R log G. Afterwards a lane has the totals of
 /// max(1, R / G) rows from row lane * R / G on.
 template <class Red, int G, int R>
 __device__ __forceinline__ RowTotals<typename Red::S, (R > G ? R / G : 1)> rows_join(const typename Red::S (&part)[R], int lane,
@@ -775,7 +776,7 @@ __device__ __forceinline__ RowTotals<typename Red::S, (R > G ? R / G : 1)> rows_
 #pragma unroll
   for (int w = G / 2; w > 0; w /= 2) {
     const bool high = (lane & w) != 0;
-    // The lower of the two lanes' numbers in the tree, which the levels before have narrowed to [0, 2 w).
+    // The lower of the two lanes' numbers in the tree; the earlier levels have reduced the range to [0, 2 w).
     const bool both = (lane & (w - 1)) + w < active;
     if (held > 1) {
       held /= 2;

@@ -1,4 +1,4 @@
-// cast<To>(x): NumPy's astype for every pair of dtypes. Out-of-range floats become what x86 makes of them, on every device.
+// cast<To>(x): NumPy's astype for every pair of dtypes. Out-of-range floats give the same result as on x86, on every device.
 #pragma once
 #include "types.h"
 
@@ -9,12 +9,12 @@ BC_TFN bool nonzero(T x) {
   if constexpr (is_complex<T>)
     return x.re != 0 || x.im != 0;
   else if constexpr (is_small_float<T>)
-    return static_cast<unsigned_of<T>>(x.bits << 1) != 0;  // all but the sign
+    return static_cast<unsigned_of<T>>(x.bits << 1) != 0;  // all bits except the sign
   else
     return x != T(0);
 }
 
-/// Truncates towards zero; NaN and what does not fit become the lowest value. The select keeps the conversion defined.
+/// Truncates towards zero; NaN and values out of range become the lowest value. The select avoids the undefined conversion.
 template <class I, class F>
 BC_INLINE I truncate_to(F x) {
   constexpr F kLimit = static_cast<F>(sizeof(I) == 8 ? 0x1p63 : 0x1p31);
@@ -36,7 +36,7 @@ BC_INLINE To float_to_int(F x) {
   }
 }
 
-/// Folds the bits a double cannot hold into its last one, so that a later rounding to 8 or 11 bits sees them.
+/// Combines the bits that a double cannot hold into its last bit (round to odd), so that a later rounding to 8 or 11 bits is correct.
 BC_TFN T sticky_to_53_bits(T x) {
   bool fits = static_cast<T>(static_cast<T>(static_cast<u64>(x) << 10) >> 10) == x;
   return fits ? x : static_cast<T>((x & ~static_cast<T>(0x7ff)) | ((x & 0x7ff) != 0 ? 0x800 : 0));
@@ -59,7 +59,7 @@ BC_INLINE To cast(From x) {
   } else if constexpr (is_small_float<From>) {
     return cast<To>(static_cast<float>(x));
   } else if constexpr (is_small_float<To>) {
-    // Integers above 24 bits and doubles pass through float with the rounding that leaves the second one right.
+    // Integers above 24 bits and doubles are first rounded to float by round to odd, so that the second rounding is correct.
     if constexpr (is_same<From, float> || is_bool<From> || sizeof(From) <= 2)
       return To(static_cast<float>(x));
     else if constexpr (is_int<From> && sizeof(From) == 8)

@@ -36,7 +36,7 @@ BC_INLINE complex<R> operator-(complex<R> a) {
 }
 template <class R>
 BC_INLINE complex<R> operator*(complex<R> a, complex<R> b) {
-  // Two sums: of a difference beside a sum GCC 12 makes a fused instruction, even where contraction is off.
+  // Written as two sums: GCC 12 fuses a difference next to a sum into one instruction even if contraction is off.
   R minus_im = -a.im;
   return {a.re * b.re + minus_im * b.im, a.re * b.im + a.im * b.re};
 }
@@ -65,7 +65,7 @@ BC_INLINE bool operator!=(complex<R> a, complex<R> b) {
   return a.re != b.re || a.im != b.im;
 }
 
-// NumPy's order of complex numbers: by real part, then by imaginary part; a NaN anywhere in the decision makes it false.
+// NumPy's order of complex numbers: by real part, then by imaginary part; a NaN in a compared part makes the result false.
 template <class R>
 BC_INLINE bool operator<(complex<R> a, complex<R> b) {
   return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im < b.im);

@@ -2,13 +2,13 @@
 #pragma once
 #include "integer.h"
 
-// Functions too long to inline; the compiler still drops those a kernel does not use.
+// Functions that are too long to inline; the compiler drops those that a kernel does not use.
 #if BC_CUDA
 #define BC_LONG static __device__
 #define BC_RARE static __device__ __noinline__
 #define BC_EXACT BC_FN
-#define BC_TABLE static __constant__ const  // quicker to compile than a function's own
-// Forms without a branch, which clear `good` where the plain form must run; 16-bit floats run in float here too.
+#define BC_TABLE static __constant__ const  // compiles faster than a static array inside a function
+// Branch-free forms, which clear `good` where the plain form must run; 16-bit floats are computed in float here too.
 #define BC_LIFT1_GOOD(name)                            \
   template <class T, enable_if<is_small_float<T>> = 0> \
   BC_INLINE T name(T a, u32& good) {                   \
@@ -22,7 +22,7 @@
   BC_FN double name(double a, double b) { return ::f64(a, b); }
 #else
 #define BC_LONG static inline
-// Kernels call the rare functions instead of compiling them again each time; the compiler library holds them once.
+// Kernels call the rare functions in the support object instead of compiling them each time.
 #if defined(BC_CPU_KERNEL)
 #define BC_RARE extern __inline __attribute__((gnu_inline, noinline))
 #elif defined(BC_CPU_SUPPORT)
@@ -38,7 +38,7 @@
   BC_FN double name(double a) { return __builtin_##f64(a); }
 #endif
 
-// half and bfloat16 run in float and are rounded once.
+// half and bfloat16 are computed in float and rounded once.
 #define BC_LIFT1(name)                                 \
   template <class T, enable_if<is_small_float<T>> = 0> \
   BC_INLINE T name(T a) {                              \
@@ -60,7 +60,7 @@
     return T(name(static_cast<float>(a), static_cast<float>(b), flag)); \
   }
 
-// Horner's rule, coefficients from the constant term up. Macros, so that nothing is instantiated where nothing is used.
+// Horner's rule, coefficients from the constant term up. Macros, so that unused chains instantiate no template.
 #define BC_P2(x, a, b) fma(b, x, a)
 #define BC_P3(x, a, ...) fma(BC_P2(x, __VA_ARGS__), x, a)
 #define BC_P4(x, a, ...) fma(BC_P3(x, __VA_ARGS__), x, a)
@@ -103,8 +103,8 @@ BC_LIFT1(ceil)
 BC_LIFT1(trunc)
 
 #if BC_CUDA
-// Quotients and roots without the branch of the operators: several elements of a thread then run side by side. A seed of the special
-// function unit and a Newton step whose residual is exact give the rounded result wherever no step leaves the normal range.
+// Quotients and roots without the operators' branches, so that several elements of a thread overlap. A seed of the special function unit
+// and a Newton step whose residual is exact give the rounded result wherever no step leaves the normal range.
 /// Clears `good` unless |x| >= least (so also for NaN): one instruction, as the comparisons are chained by predicate.
 BC_FN void require_magnitude(float x, float least, u32& good) {
   asm("{.reg .pred p, q; .reg .f32 t; setp.ne.u32 q, %0, 0; abs.f32 t, %1; setp.ge.and.f32 p, t, %2, q; selp.u32 %0, 1, 0, p;}"
@@ -116,9 +116,9 @@ BC_FN void require_magnitude_below(float x, float limit, u32& good) {
       : "+r"(good)
       : "f"(x), "f"(limit));
 }
-/// What quotient_fast asks of its dividend.
+/// Clears `good` if the dividend is not suitable for quotient_fast.
 BC_FN bool may_divide(float a) { return fabs(a) >= 0x1p-100f; }
-/// a / b where |a| >= 2^-100: what overflows or divides by nothing becomes NaN, a divisor too large for the seed a zero.
+/// a / b where |a| >= 2^-100: overflow and division by zero give NaN; a divisor that is too large for the seed gives zero.
 BC_FN float quotient_fast(float a, float b, u32& good) {
   float seed, q;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(seed) : "f"(b));
@@ -129,10 +129,10 @@ BC_FN float quotient_fast(float a, float b, u32& good) {
   return q;
 }
 BC_FN float divide_fast(float a, float b, u32& good) {
-  require_magnitude(a, 0x1p-100f, good);  // below it the residual would lose bits
+  require_magnitude(a, 0x1p-100f, good);  // below this the residual would lose bits
   return quotient_fast(a, b, good);
 }
-/// a / b for what clears `good` itself where it is given a subnormal number, a zero or NaN.
+/// a / b for callers that clear `good` themselves for a subnormal number, a zero or NaN.
 BC_FN float quotient_unchecked(float a, float b, u32& good) {
   u32 any = 1;
   require_magnitude(a, 0x1p-100f, good);
@@ -264,7 +264,7 @@ BC_FN double fmod_fast(double a, double b, u32& flag) { return native_fmod_fast(
 #if BC_CUDA
 BC_NATIVE2(fmod, fmodf, fmod)
 #else
-/// Takes multiples y * 2^k off, largest first, each step exact.
+/// Subtracts multiples y * 2^k, largest first; each step is exact.
 template <class T>
 static BC_NOINLINE T fmod_far(T a, T b) {
   T x = fabs(a), y = fabs(b);
@@ -316,8 +316,8 @@ BC_REMAINDERS(float)
 BC_REMAINDERS(double)
 #undef BC_REMAINDERS
 
-/// Integer division through floating-point numbers, which are divided many at a time: the product with the reciprocal is off by at most one
-/// while both numbers are below 2^51 (the flag says where they are not), and the remainder, exact there, tells.
+/// Integer division by floating-point arithmetic, which vectorizes: the product with the reciprocal is off by at most one while both
+/// numbers are below 2^51 (the flag is set where they are not), and the exact remainder corrects it.
 template <class T>
 struct Quotient {
   using F = conditional<sizeof(T) <= 2, float, double>;

@@ -13,7 +13,7 @@ BC_FN u64 mul_high(u64 a, u64 b) {
 #endif
 }
 
-/// Of x != 0.
+/// `x` must not be 0.
 BC_FN i32 count_leading_zeros(u64 x) {
 #if BC_CUDA
   return ::__clzll(static_cast<i64>(x));
@@ -22,7 +22,7 @@ BC_FN i32 count_leading_zeros(u64 x) {
 #endif
 }
 
-/// Magnitude as an unsigned integer: right for the lowest value too.
+/// Magnitude as an unsigned integer: correct for the lowest value too.
 BC_TFN unsigned_of<T> magnitude(T a) {
   using U = unsigned_of<T>;
   if constexpr (is_signed_int<T>)
@@ -40,7 +40,7 @@ BC_INLINE U quotient(U a, U b) {
   if constexpr (sizeof(U) <= 2) {
     return static_cast<U>(static_cast<i32>(static_cast<float>(a) / static_cast<float>(b)));
   } else if constexpr (sizeof(U) == 4) {
-    // 2^31 is taken off so that the conversion fits a signed integer, which every vector unit converts to.
+    // Subtracts 2^31 so that the result fits a signed integer, to which every vector unit can convert.
     double q = static_cast<double>(a) / static_cast<double>(b);
     bool high = q >= 0x1p31;
     return static_cast<U>(static_cast<i32>(high ? q - 0x1p31 : q)) + (high ? 0x80000000u : 0u);
@@ -50,7 +50,7 @@ BC_INLINE U quotient(U a, U b) {
 #endif
 }
 
-/// C's division with the bad divisors mended: x / 0 = 0, and magnitudes have no -1 that overflows.
+/// C's division without its undefined cases: x / 0 = 0; for magnitudes there is no divisor -1 that overflows.
 BC_TFN T trunc_divide(T a, T b) {
   using U = unsigned_of<T>;
   U size = magnitude(b), zero = size == 0 ? U(1) : U(0);

@@ -9,7 +9,7 @@ struct u32x4 {
   u32 x, y, z, w;
 };
 
-/// The 64 bits of a product. NVRTC makes three instructions of the plain product by a constant, and two of this.
+/// The 64 bits of a product. NVRTC compiles the plain product by a constant to three instructions, and this form to two.
 BC_FN u64 mul_wide(u32 a, u32 b) {
 #if BC_CUDA
   u64 product;
@@ -40,7 +40,7 @@ BC_FN u32 random_u32(u64 seed, u64 index) {
   u32 low = (index & 1) != 0 ? c.y : c.x, high = (index & 1) != 0 ? c.w : c.z;
   return (index & 2) != 0 ? high : low;
 }
-/// The 64 bits of element `index`: two elements share a block, of a stream that 32-bit numbers never touch.
+/// The 64 bits of element `index`: two elements share a block, of a stream that 32-bit numbers never use.
 BC_FN u64 random_u64(u64 seed, u64 index) {
   u32x4 c = random_u32x4(static_cast<u32>(seed), static_cast<u32>(seed >> 32), index >> 1, 1);
   u64 a = (static_cast<u64>(c.x) << 32) | c.y, b = (static_cast<u64>(c.z) << 32) | c.w;
@@ -61,7 +61,7 @@ BC_FN float normal_of(u32 bits) {
   float w = -log_of_normal(tail * (2.0f - tail)), a = w - 2.75f;
   float quantile = BC_P9(a, 2.2101185f, 0.34553623f, -0.0071230945f, -0.0014707725f, 0.0002965594f, -1.2424452e-05f, -3.883048e-06f,
                          4.9989717e-07f, 1.8439724e-08f);
-  // One number in 490 is so far out; on a GPU most warps have none and pass by.
+  // One number in 490 is in the tail; on a GPU most warps have none and skip the branch.
   if (w >= 5.5f) {
     float b = sqrt(w) - 3.5f;
     quantile =

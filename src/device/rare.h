@@ -1,6 +1,6 @@
-// Forms for loops that people wrote: the quick form in line, and for the few arguments outside its range a call. On the CPU the compiler
-// vectorises such a loop and leaves it only for those lanes (it knows the calls by the beginning of their names). On CUDA they are the
-// plain functions.
+// Forms for users' loops: the fast form inline, and a call for the few arguments outside its range. On the CPU the compiler vectorizes such
+// a loop and executes the call only for those lanes (it recognises the calls by the prefix of their names). On CUDA they are the plain
+// functions.
 #pragma once
 #include "special.h"
 

@@ -4,7 +4,7 @@
 
 namespace bc {
 
-/// Where an extreme is: the first occurrence, and the first NaN before all. A negative index means "nothing yet".
+/// The index of an extreme: its first occurrence, or the first NaN if there is one. A negative index means "no element yet".
 template <class T>
 struct ArgState {
   T value;
@@ -61,7 +61,7 @@ BC_INLINE VarState<M> var_join(VarState<M> a, VarState<M> b) {
   double n = a.n + b.n, share = n > 0 ? b.n / n : 0.0;
   M d = b.mean - a.mean;
   VarState<M> r = {n, a.mean + d * share, a.m2 + b.m2 + squared_size(d) * a.n * share};
-  // An empty part must not bring its (meaningless) mean in.
+  // The mean of an empty part is meaningless and must not be used.
   return a.n == 0 ? b : (b.n == 0 ? a : r);
 }
 template <class M>
@@ -72,7 +72,7 @@ template <class M>
 BC_INLINE M var_mean(VarState<M> s) {
   return s.n > 0 ? s.mean : s.mean * limits<double>::nan();
 }
-/// The variance with `ddof` degrees of freedom taken off; NaN of nothing, as 0 / 0.
+/// The variance with divisor n - ddof; NaN for no elements (0 / 0).
 template <class M>
 BC_INLINE double var_finish(VarState<M> s, double ddof) {
   double freedom = s.n - ddof;

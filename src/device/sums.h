@@ -1,4 +1,4 @@
-// Sums of blocks of floats, compiled once: functions that people write sum arrays all the time, and the lanes take the compiler long.
+// Sums of blocks of floats, compiled once in the support object: users' functions often sum arrays, and the lanes take long to compile.
 #pragma once
 #include "blocks.h"
 

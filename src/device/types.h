@@ -3,7 +3,7 @@
 
 #if defined(__CUDACC_RTC__) || defined(__CUDA_ARCH__)
 #define BC_CUDA 1
-#pragma nv_diag_suppress 177  // functions a kernel does not use
+#pragma nv_diag_suppress 177  // unused functions
 #define BC_FN static __device__ __forceinline__
 #define BC_INLINE __device__ __forceinline__
 #else
@@ -72,8 +72,8 @@ BC_FN float half_bits_to_float(u16 h) {
 #elif (defined(__F16C__) || defined(__AVX512F__)) && !defined(__clang__)
   return static_cast<float>(bits_as<_Float16>(h));
 #else
-  // Also for clang, which would compare halves where their floats are compared, and does that one after the other.
-  // Scales the shifted bits by 2^112: exact for normal and subnormal values; infinities and NaN get their exponent back.
+  // Also for clang, which would turn comparisons of widened halves into comparisons of halves, which are not vectorized. Scales the shifted
+  // bits by 2^112: exact for normal and subnormal values; infinities and NaN get their exponent back.
   u32 shifted = (static_cast<u32>(h) & 0x7fffu) << 13;
   float magnitude = bits_as<float>(shifted) * 0x1p112f;
   u32 bits = (shifted >= 0x0f800000u) ? (shifted | 0x7f800000u) : bits_as<u32>(magnitude);
@@ -106,9 +106,9 @@ BC_FN u16 float_to_bfloat16_bits(float f) {
   return static_cast<u16>(f != f ? ((bits >> 16) | 0x40u) : rounded);
 }
 
-// ---- 8-bit floating point: a sign, an exponent and a few bits; what a type cannot hold becomes its NaN (e4m3fn) or infinity (e5m2)
+// ---- 8-bit floating point: a sign, an exponent and a few bits; values out of range become NaN (e4m3fn) or infinity (e5m2)
 BC_FN float float8_e4m3fn_bits_to_float(u8 b) {
-  // The shifted bits as a float's: the exponent's bias is 120 more, which scaling makes good also for subnormal numbers.
+  // The shifted bits as a float's: the exponent's bias differs by 120, which the scaling corrects, also for subnormal numbers.
   float magnitude = bits_as<float>(static_cast<u32>(b & 0x7fu) << 20) * 0x1p120f;
   u32 bits = (b & 0x7fu) == 0x7fu ? 0x7fc00000u : bits_as<u32>(magnitude);
   return bits_as<float>(bits | (static_cast<u32>(b & 0x80u) << 24));
@@ -130,7 +130,7 @@ BC_FN u8 float_to_float8_e5m2_bits(float f) {
   return static_cast<u8>((a > 0x7f800000u ? 0x7eu : r) | (bits >> 24 & 0x80u));
 }
 
-/// Rounds to float so that a later rounding to fewer bits is the right one (round to odd; Boldo & Melquiond 2008).
+/// Rounds to float so that a later rounding to fewer bits is correct (round to odd; Boldo & Melquiond 2008).
 BC_FN float round_to_odd(double x) {
   float f = static_cast<float>(x);
   u32 bits = bits_as<u32>(f);
@@ -174,15 +174,15 @@ struct alignas(2 * sizeof(R)) complex {
   R re, im;
   complex() = default;
 #if (defined(__clang__) || defined(BC_CPU_SUPPORT)) && !BC_CUDA
-  // Not trivial, so that calls pass it in memory: packed in one register, as the ABI has it, loops would not vectorise. The rare functions
-  // that kernels call are compiled so too.
+  // Not trivial, so that calls pass it in memory: the ABI would pack it into one register, which prevents vectorization. The rare functions
+  // that kernels call are compiled in the same way.
   BC_INLINE constexpr complex(const complex& z) : re(z.re), im(z.im) {}
   complex& operator=(const complex& z) = default;
 #endif
   BC_INLINE constexpr complex(R real, R imag = R(0)) : re(real), im(imag) {}
   template <class Q, enable_if<!is_same<Q, R>> = 0>
   BC_INLINE constexpr explicit complex(const complex<Q>& z) : re(static_cast<R>(z.re)), im(static_cast<R>(z.im)) {}
-  // As users' kernels read the parts.
+  // The names by which users' kernels read the parts.
   BC_INLINE constexpr R real() const { return re; }
   BC_INLINE constexpr R imag() const { return im; }
 };
@@ -293,7 +293,7 @@ struct limits<half> : small_limits<half, 0x7bff, 0x7c00, 0x7e00, 0x1400> {};
 template <>
 struct limits<bfloat16> : small_limits<bfloat16, 0x7f7f, 0x7f80, 0x7fc0, 0x3c00> {};
 template <>
-struct limits<float8_e4m3fn> : small_limits<float8_e4m3fn, 0x7e, 0x7f, 0x7f, 0x20> {};  // no infinity: NaN stands for it
+struct limits<float8_e4m3fn> : small_limits<float8_e4m3fn, 0x7e, 0x7f, 0x7f, 0x20> {};  // no infinity: NaN instead
 template <>
 struct limits<float8_e5m2> : small_limits<float8_e5m2, 0x7b, 0x7c, 0x7e, 0x34> {};
 

@@ -667,7 +667,7 @@ TEST(Tier0, AddsTwoArrays) {
       words[p.access + p.access_words * k] = reinterpret_cast<int64_t>(places[k]);
       words[p.access + p.access_words * k + 1] = k == 1 ? 0 : 1;
     }
-    interpret(ir, 0, words.data(), 0, n);
+    Tier0Program(ir).run(0, words.data(), 0, n);
     for (int64_t i = 0; i < n; ++i) ASSERT_EQ(out[static_cast<size_t>(i)], static_cast<double>(i) + 0.5);
     EXPECT_EQ(out.back(), -1.0);
   }

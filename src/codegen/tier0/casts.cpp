@@ -1,4 +1,4 @@
-// Tier 0: casts between every two dtypes, and the moves of elements into and out of a block.
+// Tier 0: casts between every two dtypes, and the copies of elements into and out of a block.
 #include "codegen/tier0/loops.h"
 
 namespace bc::tier0 {
@@ -36,12 +36,12 @@ void fill_with(void* out_, const void* value, int64_t n) {
   __builtin_memcpy(&v, value, sizeof(T));
   for (int64_t i = 0; i < n; ++i) out[i] = v;
 }
-/// With a step that the compiler knows, so that it makes shuffles of vectors of it.
+/// The step is a compile-time constant, so that the compiler uses vector shuffles.
 template <class T, int64_t step>
 void copy_by(T* __restrict__ out, const T* __restrict__ in, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = in[i * step];
 }
-/// Elements go through registers one by one: put together as vectors they take twice as long.
+/// Copies elements one by one: assembling vectors takes twice as long.
 template <class T>
 __attribute__((noinline, optimize("no-tree-vectorize", "no-tree-slp-vectorize"))) void copy_steps(T* __restrict__ out,
                                                                                                   const T* __restrict__ in, int64_t step,
@@ -93,7 +93,7 @@ void take(void* out_, const void* in_, int64_t step, const int64_t* at, const bo
       out[i] = T();
   }
 }
-/// Writes a square as wide as a vector of 32 bytes: halves of rows change places, then quarters, then eighths.
+/// Transposes a square as wide as a 32-byte vector: exchanges halves of rows, then quarters, then eighths.
 template <class T>
 void transpose_square(T* out, int64_t columns, const T* in, int64_t step) {
   constexpr int n = 32 / sizeof(T);

@@ -1,4 +1,4 @@
-// The device library's types by their numbers as dtypes. Includes the device library and nothing of the engine.
+// The device library's types by their dtype numbers. Includes only the device library and no header of the engine.
 #pragma once
 #include "core/dtype_sets.h"
 #include "device/device.h"

@@ -1,4 +1,4 @@
-// The loops of the elementwise rows as templates. Includes the device library and nothing of the engine.
+// The loops of the elementwise rows as templates. Includes the device library and no header of the engine.
 #pragma once
 #include <utility>
 
@@ -44,7 +44,7 @@ struct result_t<Result::INDEX, T> {
 };
 
 // ---- a row's text as code
-/// A text's number.
+/// A hash of a text, used as a template argument.
 constexpr u64 key(const char* text) {
   u64 h = 0xcbf29ce484222325ull;
   if (text)
@@ -52,7 +52,7 @@ constexpr u64 key(const char* text) {
   return text ? h : 0;
 }
 
-// Nearly every text is a call of the device function that has the row's name; the others are given here, found by the text itself.
+// Most texts are a call of the device function with the row's name; the other texts are listed here and selected by their hash.
 template <u64 text, class T>
 struct Text {
   static_assert(text == 0 && sizeof(T) == 0, "a row's text is neither NAME(a), NAME(a, b), NAME(a, b, c) nor among tier 0's own texts");
@@ -151,7 +151,7 @@ struct Code;
 #undef BC_SPECIAL
 #undef BC_CODE
 
-/// The branch-free form of a row, where it has one.
+/// The branch-free form of a row, if it has one.
 template <Row row>
 struct Fast {
   static constexpr u32 kSet = 0;
@@ -191,7 +191,7 @@ void exact_loop(const void* a_, const void* b_, const void* c_, void* out_, int6
   [[maybe_unused]] const auto* c = static_cast<const operand_of<R::kShape, 2, T>*>(c_);
   Out* out = static_cast<Out*>(out_);
   if constexpr (R::kShape == kWhere) {
-    // The condition as a byte: compilers do not vectorise a choice by a bool in memory.
+    // The condition as a byte: compilers do not vectorize a select by a bool in memory.
     const u8* condition = static_cast<const u8*>(a_);
     BC_VECTORIZE
     for (int64_t i = 0; i < n; ++i) {
@@ -215,13 +215,13 @@ void exact_loop(const void* a_, const void* b_, const void* c_, void* out_, int6
   }
 }
 
-/// Quotients (floor) or remainders of a block by one positive divisor, which most divisions have: multiplications and shifts (Granlund &
+/// Quotients (floor) or remainders of a block by a single positive divisor, the most common case, by multiplications and shifts (Granlund &
 /// Montgomery, 1994). With N bits beside the sign and 2^(l-1) < d <= 2^l, u * (floor(2^(N+l) / d) + 1) >> (N + l) is u / d for all u < 2^N;
-/// a negative number is that of its complement. False where the divisors differ, and nothing is done.
+/// for negative u the quotient is ~(~u / d). Returns false, without doing anything, if the divisors differ.
 template <bool remainders, class T>
 bool divide_by_one(const T* a, const T* b, T* out, int64_t n) {
   if constexpr (sizeof(T) >= 4 && !is_signed_int<T>) {
-    return false;  // a bit too many
+    return false;  // these types have one bit too many
   } else {
     using Wide = conditional<sizeof(T) == 8, unsigned __int128, u64>;
     using U = conditional<sizeof(T) == 8, u64, u32>;
@@ -245,7 +245,7 @@ bool divide_by_one(const T* a, const T* b, T* out, int64_t n) {
   }
 }
 
-/// The fast form; where an argument lies outside its range, the block is done again exactly.
+/// The fast form; if an argument is outside its range, the block is computed again exactly.
 template <Row row, int D>
 void fast_loop(const void* a_, const void* b_, const void* c_, void* out_, int64_t n) {
   using T = type_of<D>;

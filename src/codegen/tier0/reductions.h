@@ -5,7 +5,7 @@
 namespace bc::tier0 {
 namespace {
 
-// The texts of the rows as code, found by the texts themselves: whoever adds a row with a new text is told to add it here.
+// The rows' texts as code, selected by the hash of the text. For a row with a new text, a static_assert asks to add it here.
 template <u64 text, class T>
 struct IdentityText {
   static_assert(text == 1 && sizeof(T) == 0, "tier 0: a reduction's identity is not among these texts");
@@ -98,7 +98,7 @@ BC_TEXT(argmin_join(p, q))
 BC_TEXT((p | q))
 BC_TEXT((p & q))
 BC_TEXT(p + q)
-// clang-format off: it takes this for a reference
+// clang-format off: it would format this as a reference
 BC_TEXT(T(p & q))
 // clang-format on
 BC_TEXT(T(p | q))
@@ -144,7 +144,7 @@ struct ReduceCode;
   };
 #include "primitives/reduce.def"
 
-/// What the device library's reductions ask for, as the printer writes it for a compiled kernel.
+/// The struct that the device library's reductions need, as reduction_struct() prints it for a compiled kernel.
 template <ReduceRow row, class Element>
 struct Red {
   using C = ReduceCode<row>;
@@ -152,7 +152,7 @@ struct Red {
   using S = typename StateOf<C::kState, T>::type;
   using R = typename result_t<C::kResult, T>::type;
   static constexpr int kExtreme = C::kExtreme;
-  /// Of a T, or of a float that stands for it.
+  /// A is T, or float as a wider form of T.
   template <class A>
   BC_METHOD S map(A a, i64 i) {
     return MapText<C::kMap, T>::template run<S, A>(a, i);
