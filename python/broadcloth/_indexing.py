@@ -364,7 +364,7 @@ def _coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
     return at[::-1] if rest == 0 else []
 
 
-def _flat_place(at: tuple[Any, ...], shape: tuple[int, ...]) -> int | None:
+def _flat_place(at: tuple[Any, ...], shape: tuple[Any, ...]) -> int | None:
     """The flat index of coordinates that are ints, in C order; None where they lie nowhere."""
     place = 0
     for k, extent in zip(at, shape, strict=True):
@@ -382,9 +382,10 @@ def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", or
     >>> bc.ravel_multi_index(([1], [2]), (2, 3))
     array([5])
     """
-    plain = type(multi_index) is tuple and type(dims) is tuple and len(multi_index) == len(dims) and len(dims) > 0
-    if plain and mode == "raise" and order == "C" and (place := _flat_place(multi_index, dims)) is not None:
-        return _c.as_result(place)
+    if isinstance(multi_index, tuple) and isinstance(dims, tuple) and mode == "raise" and order == "C":
+        place = _flat_place(multi_index, dims) if 0 < len(dims) == len(multi_index) else None
+        if place is not None:
+            return _c.as_result(place)
     at = tuple(_c.asnumpy(i) for i in multi_index)
     return _c.as_result(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
 
