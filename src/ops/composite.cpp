@@ -79,6 +79,7 @@ bool allclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_n
 
 bool array_equal(const Array& a, const Array& b, bool equal_nan) {
   if (!(a.shape() == b.shape())) return false;
+  if (a.size() == 0) return true;
   Array same = equal(a, b);
   if (equal_nan && is_inexact(a.dtype()) && is_inexact(b.dtype()))
     same = ufunc(Op::logical_or, {same, ufunc(Op::logical_and, {isnan(a), isnan(b)})});
