@@ -230,7 +230,7 @@ def nan_to_num(
     target = _asarray(x)
     if target.dtype.kind in "fc":
         target[...] = result
-    return target[()]  # of a 0-d array its value, as in NumPy
+    return target if target.ndim else target[()]
 
 
 # ---- Closeness --------------------------------------------------------------------------------------------------------------------------
