@@ -360,7 +360,8 @@ def einsum(
         raise TypeError("keyword parameter out must be an array for einsum")
     _check_casting(casting)
     if out is None and len(arrays) == 1 and {*plan.steps[0].labels[0]} == {*plan.steps[0].out}:
-        return _c.einsum_one(arrays[0], plan.steps[0].labels[0], plan.steps[0].out, arrays[0].dtype)
+        view = _c.einsum_one(arrays[0], plan.steps[0].labels[0], plan.steps[0].out, arrays[0].dtype)
+        return view if view.ndim else view[()]
     t = _common_dtype(arrays, out, dtype, casting)
     left = list(arrays)
     for step in plan.steps:

@@ -311,7 +311,8 @@ def fill_diagonal(a: ndarray, val: ArrayLike, wrap: bool = False) -> None:
     array([[5, 0],
            [0, 5]])
     """
-    _c.fill_diagonal(a, val, wrap)
+    if np.size(val):  # type: ignore[arg-type]
+        _c.fill_diagonal(a, val, wrap)
 
 
 def ix_(*args: Any) -> tuple[ndarray, ...]:

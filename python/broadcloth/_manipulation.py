@@ -336,7 +336,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[ndarray, ...]:
     >>> bc.unstack([[1, 2], [3, 4]])
     (array([1, 2]), array([3, 4]))
     """
-    return tuple(_c.unstack(x, axis=axis))
+    return tuple(part[()] for part in _c.unstack(x, axis=axis))  # of one dimension values, which are no views
 
 
 def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray:
@@ -630,8 +630,10 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     x = _c.asarray(filt)
     axes = normalized_axes(axis, x.ndim)
+    if not axes:
+        return filt if isinstance(filt, ndarray) else x
     cuts = [slice(None)] * x.ndim
-    found = np.nonzero(_c.asnumpy(x)) if x.ndim else ()
+    found = np.nonzero(_c.asnumpy(x))
     for d in axes:
         if not len(found[d]):
             cuts[d] = slice(0, 0)

@@ -228,8 +228,9 @@ def nan_to_num(
     if (copy is np._CopyMode.ALWAYS) if isinstance(copy, np._CopyMode) else copy:
         return result
     target = _asarray(x)
-    target[...] = result
-    return target
+    if target.dtype.kind in "fc":
+        target[...] = result
+    return target if target.ndim else target[()]
 
 
 # ---- Closeness --------------------------------------------------------------------------------------------------------------------------

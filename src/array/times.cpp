@@ -316,8 +316,7 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
 
 void check_fold_of_times(Op op, DType operand, std::optional<DType> asked) {
   const bool unit = asked && is_time(*asked) && unit_of(*asked).base != TimeBase::generic;
-  BC_CHECK(is_time(operand) && !unit, Type, "{}: expected a dtype without a unit of time, got {}", info(op).name,
-           info(*asked).name);
+  BC_CHECK(is_time(operand) && !unit, Type, "{}: expected a dtype without a unit of time, got {}", info(op).name, info(*asked).name);
 }
 
 Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {

@@ -36,6 +36,13 @@ PyRef sequence_at(PyObject* o, Py_ssize_t i) {
   return PyList_Check(o) ? PyRef::steal(PySequence_GetItem(o, i)) : PyRef::borrow(PyTuple_GetItem(o, i));
 }
 
+/// Arrays of some dimension are sequences, although they have __index__.
+bool is_long_array(PyObject* o) {
+  const bool sequence = (is_numpy_array(o) || is_array(o)) && PySequence_Size(o) >= 0;
+  PyErr_Clear();
+  return sequence;
+}
+
 /// The first array of ours in nested lists, or nothing.
 PyRef array_inside(PyObject* o, int depth = 0) {
   if (is_array(o)) return PyRef::borrow(o);
@@ -263,10 +270,7 @@ Dims to_shape(PyObject* o) {
     for (Py_ssize_t i = 0; i < n; ++i) d[static_cast<int>(i)] = to_extent(sequence_at(o, i).get());
     return d;
   }
-  // Arrays of some dimension are sequences of extents, although they have __index__.
-  const bool sequence = (is_numpy_array(o) || is_array(o)) && PySequence_Size(o) >= 0;
-  PyErr_Clear();
-  if (PyIndex_Check(o) && !sequence) {
+  if (PyIndex_Check(o) && !is_long_array(o)) {
     d.push_back(to_extent(o));
     return d;
   }
@@ -280,7 +284,7 @@ Axes to_axes(PyObject* o) {
     const Py_ssize_t n = sequence_size(o);
     axes.reserve(n);
     for (Py_ssize_t i = 0; i < n; ++i) axes.push_back(to_int(sequence_at(o, i).get(), "axis"));
-  } else if (PyLong_Check(o) || (PyIndex_Check(o) && !(is_numpy_array(o) || is_array(o))) || !PySequence_Check(o) || PyUnicode_Check(o)) {
+  } else if (PyLong_Check(o) || (PyIndex_Check(o) && !is_long_array(o)) || !PySequence_Check(o) || PyUnicode_Check(o)) {
     axes.push_back(to_int(o, "axis"));
   } else {
     PyRef items = PyRef::steal(PySequence_Tuple(o));

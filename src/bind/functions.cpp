@@ -156,8 +156,9 @@ void copy_to(PyObject* dst, PyObject* src, Casting casting, PyObject* where) {
     raise(ErrorKind::Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'", info(from).name,
           info(to.dtype()).name, to_string(casting));
   warn_of_lost_imaginary(from, to.dtype());
-  if (where == Py_True || where == Py_None) return assign(to, value);
-  assign_where(to, astype(to_array(where, to.device()), DType::b1, false, Casting::safe), value);
+  const Array mask = where_mask(where, to.device());
+  if (!mask) return assign(to, value);
+  assign_where(to, mask, value);
 }
 
 // ---- Views -----------------------------------------------------------------------------------------------------------------------

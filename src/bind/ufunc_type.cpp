@@ -328,9 +328,9 @@ PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
     for (int d = 0; d < b.ndim(); ++d) wide.push_back(1);
     std::vector<PyObject*> all;
     PyRef first = PyRef::steal(wrap(reshape(a, wide))), second = PyRef::steal(wrap(b));
-    // Python numbers stay weak.
-    all.push_back(python_scalar(args[0]) ? args[0] : first.get());
-    all.push_back(python_scalar(args[1]) ? args[1] : second.get());
+    // Python numbers are arrays here, and strong, as in NumPy.
+    all.push_back(first.get());
+    all.push_back(second.get());
     const Py_ssize_t keywords = kwnames ? PyTuple_Size(kwnames) : 0;
     for (Py_ssize_t i = 0; i < keywords; ++i) all.push_back(args[n + i]);
     PyObject* made = call_ufunc(self, all.data(), 2, kwnames);

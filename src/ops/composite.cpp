@@ -77,6 +77,7 @@ bool allclose(const Arg& a, const Arg& b, double rtol, double atol, bool equal_n
 
 bool array_equal(const Array& a, const Array& b, bool equal_nan) {
   if (!(a.shape() == b.shape())) return false;
+  if (a.size() == 0) return true;
   Array same = equal(a, b);
   const auto has_gaps = [](DType t) { return is_inexact(t) || is_time(t); };
   if (equal_nan && has_gaps(a.dtype()) && has_gaps(b.dtype()))

@@ -459,6 +459,7 @@ def test_quantiles_of_times_with_nat(xp, kind, method):
         "xp.trace(xp.ones((3, 3), 'm8[s]'), dtype='f8')",
         "xp.isreal(xp.zeros(2, 'M8[s]'))",
         "xp.array_equiv(xp.zeros((3, 0), 'M8[D]'), xp.zeros((1, 1)))",
+        "xp.array_equal(xp.zeros(0, 'm8[s]'), xp.zeros(0, 'f4'))",
     ],
 )
 def test_casts_and_dtypes_of_folds_of_times(xp, code):

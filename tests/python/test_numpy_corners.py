@@ -603,8 +603,20 @@ def test_gradients_of_dates_are_differences(edge_order, device):
         "a = xp.arange(3); xp.put(a, [1.0], 9); a",
         "a = xp.arange(3); a.put([], 9); a",
         "xp.cov(xp.zeros((0, 3), 'c8'))",
+        "a = xp.zeros(3); xp.copyto(a, 5, where=None); a",
+        "a = xp.zeros(3); xp.copyto(a, 5, where=1); a",
+        "a = xp.ones((3, 3)); xp.fill_diagonal(a, xp.zeros(0)); a",
+        "a = xp.ones((3, 3)); xp.fill_diagonal(a, [2, 3]); a",
+        "a = xp.arange(3); xp.reshape(xp.unstack(a)[0], -1)[...] = 7; a",
+        "a = xp.array(3.0); xp.reshape(xp.nan_to_num(a, copy=False), -1)[...] = 7; a",
+        "a = xp.arange(3); a.flags.writeable = False; xp.nan_to_num(a, copy=False)",
+        "xp.sum(xp.ones((2, 3)), axis=xp.array(1))",
+        "xp.median(xp.ones((2, 3)), axis=np.array(1))",
+        "a = xp.array(3 + 1j); xp.reshape(xp.einsum('...', a), -1)[...] = 7; a",
+        "a = xp.array(3.0); xp.trim_zeros(a)[...] = 7; a",
+        "a = xp.zeros((2, 2)); xp.trim_zeros(a, axis=())[...] = 7; a",
         "xp.nanquantile(xp.ones((4, 2), 'f4'), [], 0)",
     ],
 )
-def test_forms_with_numbers_and_empty_lists(xp, code):
+def test_forms_with_numbers_masks_and_lists(xp, code):
     assert_like_numpy(xp, code)
