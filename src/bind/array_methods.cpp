@@ -599,7 +599,8 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   const Array& a = writable(self, "put");
                   const Arg values = to_value(given, a.dtype(), a.device());
                   if (values.array) warn_of_lost_imaginary(values.array.dtype(), a.dtype());
-                  if (mode == "raise" && is_integer(indices.array.dtype()) && values.weak != Weak::none && put_small(a, indices.array, values))
+                  if (mode == "raise" && is_integer(indices.array.dtype()) && values.weak != Weak::none &&
+                      put_small(a, indices.array, values))
                     return;
                   if (mode == "raise") check_indices(indices.array, a.size(), 0);
                   put(a, indices.array, values, mode);

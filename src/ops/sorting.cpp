@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "array/small_host.h"
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "ops/compose.h"
 #include "primitives/library.h"
 
