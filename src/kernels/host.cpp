@@ -652,9 +652,11 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     accept(b);
     int ndim = 0;
     const std::string shape = host_shape(b[0], &ndim, n);
-    const Type t = host_dtype(b[2], b[1].is(Kind::literal) ? int64_type() : b[1].type, n);
-    expect_fits(b[1], t, n);
-    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(b[1], t, n)));
+    const Value fill = b[1].is_array() && b[1].type->ndim == 0 ? scalar_of(b[1], n) : b[1];
+    if (fill.is_array()) fail(n, fmt::format("full() fills with one number, not {}", fill.type->spelling));
+    const Type t = host_dtype(b[2], fill.is(Kind::literal) ? int64_type() : fill.type, n);
+    expect_fits(fill, t, n);
+    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(fill, t, n)));
   }
   if (is({"zeros_like", "ones_like", "empty_like", "full_like"})) {
     const bool full = f == "full_like";

@@ -1042,3 +1042,10 @@ def test_ufuncs_of_any_name(name):
     exec(f"def {name}(x, out):\n    out[0] = x.sum()", functions)
     cores = bc.guvectorize(["void(float64[:], float64[:])"], "(n)->()")(functions[name])
     assert_array_equal(cores(np.arange(6.0).reshape(3, 2)), [1, 5, 9])
+
+
+def test_full_takes_an_array_without_dimensions():
+    assert_array_equal(njit(lambda x: np.full(3, x))(np.array(2)), [2, 2, 2])
+    assert_array_equal(njit(lambda x: np.full((1, 2), x, np.float32))(np.array(2.5)), [[2.5, 2.5]])
+    with pytest.raises(bc.exceptions.TypingError, match="fills with one number"):
+        njit(lambda x: np.full(3, x))(np.arange(3))
