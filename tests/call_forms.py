@@ -54,6 +54,10 @@ KNOWN = (
     ),
     ("type", r"np\.(nan)?(quantile|percentile)", "", "", "quantiles of integers are floats"),
     ("accepted", r".*(/|%|divmod|\*\*|pow)", "", "gives np.*ZeroDivisionError", "kernels divide as CUDA does"),
+    ("accepted", r"math\.log\(x, ", "true|inf", "gives np.*ZeroDivisionError", "kernels divide as CUDA does, by the logarithm of 1 too"),
+    ("type", r"sum\(x, 1\)", "empty", "gives 1.0; NumPy 1", "the type of a sum is known before whether anything is added"),
+    ("value", r"np\.nextafter", "u8s", "gives np.float16", "whole numbers are int64 as arguments, not weak: the step is float64's"),
+    ("value", r"x is (not )?y", "(nan|inf|half),", "", "whether equal numbers are one object means nothing"),
     (
         "accepted",
         r"(x|y|2) *\*\*|pow|divmod|int\(|round\(|x //|x %",

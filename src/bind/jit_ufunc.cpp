@@ -249,14 +249,14 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
   loop->types.push_back(static_cast<char>(numpy_number(made.result->dtype)));
   loop->items.push_back(itemsize(made.result->dtype));
   text += fmt::format("  {0}* o = static_cast<{0}*>(p[{1}]);\n  int failure = 0;\n", result, types.size());
-  text += fmt::format("  for (i64 j = 0; j < n; ++j) o[j] = {}({}{});\n  return failure;\n}}\n", name, call,
+  text += fmt::format("  for (i64 j = 0; j < n; ++j) o[j] = bc::{}({}{});\n  return failure;\n}}\n", name, call,
                       call.empty() && made.reports ? "failure" : failure);
   if (types.size() == 2) {
     // reduce and accumulate: a result is the next turn's operand.
     text += fmt::format(
         "{} bc_chain(void* const* arguments, void*) {{\n  char** const args = static_cast<char**>(arguments[0]);\n"
         "  const i64 n = *static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const i64*>(arguments[2]);\n"
-        "  int failure = 0;\n  py::Poll poll;\n  for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = {}(",
+        "  int failure = 0;\n  py::Poll poll;\n  for (i64 j = 0; j < n; ++j) *reinterpret_cast<{}*>(args[2] + j * steps[2]) = bc::{}(",
         exported, result, name);
     for (size_t k = 0; k < 2; ++k)
       text += fmt::format("{}*reinterpret_cast<const {}*>(args[{}] + j * steps[{}])", k ? ", " : "", cpp_name(types[k]->dtype), k, k);
@@ -282,16 +282,22 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
       "\"))) int bc_loop(void* const* arguments, void*) {\n  char** const args = static_cast<char**>(arguments[0]);\n"
       "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const "
       "i64*>(arguments[2]);\n"
-      "  int failure = 0;\n  py::Poll poll;\n  for (i64 k = 0; k < dims[0] && failure == 0; ++k, poll()) {\n";
-  std::string call;
+      "  int failure = 0;\n  py::Poll poll;\n  const i64 count = dims[0];\n";
+  // What NumPy passes stands in names of its own: the function's writes cannot change those.
+  std::string call, names, body = "  for (i64 k = 0; k < count && failure == 0; ++k, poll()) {\n";
+  const auto named = [&](const std::string& name, const std::string& of) {
+    names += fmt::format("  const i64 {} = {};\n", name, of);
+    return name;
+  };
   size_t step = types.size();
   for (size_t i = 0; i < types.size(); ++i) {
     const kernels::Type t = types[i];
     const kernels::Type element = t->is_array() ? t->element : t;
     loop->types.push_back(static_cast<char>(numpy_number(element->dtype)));
     const std::string e = cpp_name(element->dtype);
+    names += fmt::format("  char* const p{0} = args[{0}];\n  const i64 step{0} = steps[{0}];\n", i);
     if (!t->is_array()) {
-      text += fmt::format("    const {0} a{1} = *reinterpret_cast<const {0}*>(args[{1}] + k * steps[{1}]);\n", e, i);
+      body += fmt::format("    const {0} a{1} = *reinterpret_cast<const {0}*>(p{1} + k * step{1});\n", e, i);
     } else {
       // An operand of no core dimensions may be declared as a vector, of one element then, as Numba has it.
       const size_t ndim = static_cast<size_t>(t->ndim);
@@ -300,19 +306,22 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
         raise(ErrorKind::Type, "guvectorize: argument {} has {} dimensions, the layout gives it {}", i + 1, ndim, core.size());
       std::string shape, strides;
       for (size_t d = 0; d < ndim; ++d) {
-        shape += fmt::format("{}{}", d ? ", " : "", core.empty() ? "1" : fmt::format("dims[{}]", core[d] + 1));
-        strides += fmt::format("{}{}", d ? ", " : "", core.empty() ? std::to_string(element->bytes) : fmt::format("steps[{}]", step + d));
+        shape += fmt::format("{}{}", d ? ", " : "",
+                             core.empty() ? "1" : named(fmt::format("n{}_{}", i, d), fmt::format("dims[{}]", core[d] + 1)));
+        strides += fmt::format(
+            "{}{}", d ? ", " : "",
+            core.empty() ? std::to_string(element->bytes) : named(fmt::format("s{}_{}", i, d), fmt::format("steps[{}]", step + d)));
       }
-      text += fmt::format(
-          "    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(args[{3}] + k * steps[{3}]), {{{{{4}}}}}, {{{{{5}}}}});\n",
-          e, ndim, t->layout, i, shape, strides);
+      body += fmt::format(
+          "    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(p{3} + k * step{3}), {{{{{4}}}}}, {{{{{5}}}}});\n", e,
+          ndim, t->layout, i, shape, strides);
     }
     step += cores[i].size();
     for (int d : cores[i]) loop->core_dims = std::max(loop->core_dims, d + 1);
     call += fmt::format("{}a{}", i ? ", " : "", i);
   }
   if (made.reports) call += ", failure";
-  text += fmt::format("    {}({});\n  }}\n  return failure;\n}}\n}}\n", name, call);
+  text += names + body + fmt::format("    bc::{}({});\n  }}\n  return failure;\n}}\n}}\n", name, call);
   load_loop(loop.get(), text, made, false, fastmath);
   return loop.release();
 }

@@ -302,6 +302,18 @@ Value FunctionCompiler::list_array(const Value& list) {
   return bound(r, "v");
 }
 
+namespace {
+
+/// The head of a comprehension's loop that puts one number a turn into its new list: a part of the list gets its room, then its elements.
+std::string filling_loop(const std::string& list, const std::string& k, const std::string& length, bool asks) {
+  return fmt::format(
+      "for (i64 {1} = 0, {1}_end = {2}; {1} < {1}_end; bc_poll()) {{ const auto {1}_part = {0}.part({1}, {1}_end); "
+      "for (; {1} < {1}_part.stop; ++{1}{3}) {{",
+      list, k, length, asks ? ", bc_poll()" : "");
+}
+
+}  // namespace
+
 /// [element for target in iterable if conditions…] and its kin: containers that loops fill.
 Value FunctionCompiler::comprehension(const Node* n) {
   if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
@@ -309,37 +321,49 @@ Value FunctionCompiler::comprehension(const Node* n) {
   const Type hint = std::exchange(hint_, nullptr);
   // The types first: the innermost element's.
   Value key, value;
+  bool fills = false;
+  Type numbers = nullptr;
+  std::string out, place;
   const auto loops = [&](const Node* level, const std::function<void(const Node*)>& inside, const auto& self) -> bool {
     const Value over = made(expression(level->b), nullptr, n);
     if (!over.type || (over.type->is_container() && is_incomplete(over.type))) return false;
     const auto walk = iteration(over, level->b);
     if (!walk) fail(level->b, fmt::format("cannot loop over {}", over.type->spelling));
     const std::string k = temporary("k");
-    const bool counted = !over.is(Kind::list);  // a list may grow while it is walked
-    if (!walk->loop.empty())
+    const bool counted = walk->loop.empty() && !over.is(Kind::list);  // a list may grow while it is walked
+    const bool innermost = level->a->kind != NodeKind::comprehension || level->a->text != "inner";
+    if (fills && counted && innermost && level == n && level->list.empty()) place = k;
+    polls_ = true;
+    bool ok = true;
+    const std::string body = captured([&] {
+      assign(level->c, walk->item(k), n);
+      for (const Node* test : level->list) {
+        std::optional<bool> known;
+        const std::string c = condition(test, &known);
+        if (!known)
+          linef("if (!({})) continue;", c);
+        else if (!*known)
+          line("continue;");
+      }
+      if (innermost)
+        inside(level);
+      else
+        ok = self(level->a, inside, self);
+    });
+    if (fills && level == n) {
+      const std::string room = place.empty() ? "0" : fmt::format("py::least({}, py::kFilled)", walk->length);
+      linef("const py::List<{0}> {1} = py::new_list<{0}>({2});", cpp(numbers), out, room);
+    }
+    if (!place.empty() && level == n)
+      line(filling_loop(out, k, walk->length, unit_.may_take_long(body)));
+    else if (!walk->loop.empty())
       linef("{} {{", walk->loop);
     else if (counted)
       linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll()) {{", k, walk->length);
     else
       linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
-    polls_ = true;
-    ++depth_;
-    assign(level->c, walk->item(k), n);
-    for (const Node* test : level->list) {
-      std::optional<bool> known;
-      const std::string c = condition(test, &known);
-      if (!known)
-        linef("if (!({})) continue;", c);
-      else if (!*known)
-        line("continue;");
-    }
-    bool ok = true;
-    if (level->a->kind == NodeKind::comprehension && level->a->text == "inner")
-      ok = self(level->a, inside, self);
-    else
-      inside(level);
-    --depth_;
-    line("}");
+    out_ += body;
+    line(place.empty() || level != n ? "}" : fmt::format("}} {}.filled({}); }}", out, k));
     return ok;
   };
   const Env before = env_;
@@ -374,9 +398,12 @@ Value FunctionCompiler::comprehension(const Node* n) {
     Value r = Value::of(t, "");
     return r;
   }
-  const std::string out = temporary(n->text.c_str());
-  linef("const {} {} = {};", cpp(t), out,
-        dict || set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+  fills = !dict && !set && element->is_scalar();
+  numbers = element;
+  out = temporary(n->text.c_str());
+  if (!fills)
+    linef("const {} {} = {};", cpp(t), out,
+          dict || set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
   loops(
       n,
       [&](const Node* level) {
@@ -386,6 +413,8 @@ Value FunctionCompiler::comprehension(const Node* n) {
         if (dict)
           linef("{}.put({}, {});", out, convert(k, t->items[0], n),
                 convert(kept(expression(level->keywords[0].second), t->items[1], n), t->items[1], n));
+        else if (!place.empty())
+          linef("{0}_part.to[{0}] = {1};", place, convert(k, element, n));
         else
           linef("{}.{}({});", out, set ? "add" : "append", convert(k, element, n));
       },

@@ -572,6 +572,16 @@ Value FunctionCompiler::nan_reduction(const std::string& name, const Value& v, c
   return Value::of(r.type, fmt::format("{} > 0 ? {} : {}(limits<double>::nan())", count.text, r.text, cpp(r.type)), false);
 }
 
+namespace {
+
+/// Tells whether the first argument is a list that nobody else knows, whose memory may become an array's.
+bool is_new_list(const CallArguments& args) {
+  const Node* made = args.nodes.empty() ? nullptr : args.nodes[0];
+  return made && made->kind == NodeKind::comprehension && made->text == "list";
+}
+
+}  // namespace
+
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (name == "builtins.print") {
     unit_.prints = true;
@@ -583,6 +593,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (name.starts_with("numpy.") && args.positional[0].type->element && args.positional[0].type->element->is_scalar()) {
       CallArguments as_array = args;
       as_array.positional[0] = list_array(args.positional[0]);
+      const bool makes = name == "numpy.array" || name == "numpy.asarray";
+      if (makes && args.positional.size() == 1 && args.keywords.empty() && is_new_list(args)) return as_array.positional[0];
       return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
     }
   }
@@ -592,6 +604,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Type row = args.positional[0].type->element;
     const bool rows = (row->is(Kind::list) && row->element && row->element->is_scalar()) ||
                       (row->is_uniform() && row->items[0]->is_scalar()) || (row->is(Kind::array) && row->ndim == 1);
+    if (rows && !is_incomplete(row) && row->is(Kind::list))
+      return Value::called(array_type(row->element, 2, 'C'), fmt::format("py::array_of_lists({})", args.positional[0].text));
     if (rows && !is_incomplete(row))
       if (const Function* other = function_.stand_in("list.rows")) return call_function(*other, other->syntax(), args, n);
   }
@@ -638,9 +652,11 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     accept(b);
     int ndim = 0;
     const std::string shape = host_shape(b[0], &ndim, n);
-    const Type t = host_dtype(b[2], b[1].is(Kind::literal) ? int64_type() : b[1].type, n);
-    expect_fits(b[1], t, n);
-    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(b[1], t, n)));
+    const Value fill = b[1].is_array() && b[1].type->ndim == 0 ? scalar_of(b[1], n) : b[1];
+    if (fill.is_array()) fail(n, fmt::format("full() fills with one number, not {}", fill.type->spelling));
+    const Type t = host_dtype(b[2], fill.is(Kind::literal) ? int64_type() : fill.type, n);
+    expect_fits(fill, t, n);
+    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(fill, t, n)));
   }
   if (is({"zeros_like", "ones_like", "empty_like", "full_like"})) {
     const bool full = f == "full_like";

@@ -982,3 +982,70 @@ def test_conversions_before_format_specifications():
         return f"{s!r:>6}|{n!s:>5}|{n!r:<4}|{s!s:^7}|{3.5!r:>6}"
 
     assert bc.njit(f)("ab", 12) == f("ab", 12)
+
+
+def test_comprehensions_of_known_length_are_filled():
+    """A list of numbers over a counted iterable is filled in strips; what it holds, and which error ends it, is Python's."""
+
+    def lists(n, a, xs):
+        long = [i * 0.5 for i in range(n)]
+        pairs = [x + i for i, x in enumerate(a)]
+        nested = [[i * j for j in range(i)] for i in range(5)]
+        kept = [x for x in xs if x > 1]
+        flags = [x > 1 for x in (3, 1, 2)]
+        long.append(-1.0)
+        return long, pairs, nested, kept, flags, [i + 1 for i in range(0)], [u + w for u, w in zip(xs, xs[1:])]
+
+    a = np.array([0.5, 1.5, 2.5])
+    for n in (0, 1, 8191, 8192, 8193, 70_000, (1 << 20) + 9000):
+        assert njit(lists)(n, a, [3, 1, 2]) == lists(n, a, [3, 1, 2])
+
+    def ends(n):
+        try:
+            return [10 // (3 - i) for i in range(n)]
+        except ZeroDivisionError:
+            return [-1]
+
+    assert njit(ends)(10**15) == ends(10**15)
+    assert njit(ends)(3) == ends(3)
+
+
+def test_an_array_of_a_comprehension_takes_its_memory():
+    def arrays(n):
+        a = np.array([i * 0.5 for i in range(n)])
+        b = np.asarray([i for i in range(n) if i % 3])
+        xs = [1, 2, 3]
+        c = np.array(xs)
+        xs[0] = 9
+        a[1] = 7.0
+        return a, b, c, np.array([[i + j * 0.5 for j in range(3)] for i in range(n)]), np.array([(i, i + 1) for i in range(n)])
+
+    for mine, numpys in zip(njit(arrays)(9000), arrays(9000), strict=True):
+        assert mine.dtype == numpys.dtype and np.array_equal(mine, numpys)
+
+    @njit
+    def ragged(n):
+        return np.array([[j + 1 for j in range(i)] for i in range(n)])
+
+    with pytest.raises(ValueError, match="differ in length"):
+        ragged(3)
+    assert ragged(0).size == ragged(1).size == 0
+
+
+@pytest.mark.parametrize("name", ["args", "steps", "dims", "count", "failure", "poll", "k", "n", "j", "o", "p", "p0", "step0"])
+def test_ufuncs_of_any_name(name):
+    functions = {}
+    exec(f"def {name}(x, y):\n    return x + 2 * y", functions)
+    numbers = bc.vectorize(["float64(float64, float64)"])(functions[name])
+    assert_array_equal(numbers(np.arange(4.0), 1.0), [2, 3, 4, 5])
+    assert numbers.reduce(np.arange(4.0)) == 12
+    exec(f"def {name}(x, out):\n    out[0] = x.sum()", functions)
+    cores = bc.guvectorize(["void(float64[:], float64[:])"], "(n)->()")(functions[name])
+    assert_array_equal(cores(np.arange(6.0).reshape(3, 2)), [1, 5, 9])
+
+
+def test_full_takes_an_array_without_dimensions():
+    assert_array_equal(njit(lambda x: np.full(3, x))(np.array(2)), [2, 2, 2])
+    assert_array_equal(njit(lambda x: np.full((1, 2), x, np.float32))(np.array(2.5)), [[2.5, 2.5]])
+    with pytest.raises(bc.exceptions.TypingError, match="fills with one number"):
+        njit(lambda x: np.full(3, x))(np.arange(3))

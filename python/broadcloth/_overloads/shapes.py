@@ -708,10 +708,12 @@ def array_of_rows(rows):
     width = len(rows[0]) if len(rows) > 0 else 0
     out = np.empty((len(rows), width), dtype=np.asarray(rows[0]).dtype)
     for k in range(len(rows)):
-        if len(rows[k]) != width:
+        row = rows[k]
+        if len(row) != width:
             raise ValueError("array(): the nested lists differ in length")
+        to = out[k]
         for j in range(width):
-            out[k, j] = rows[k][j]
+            to[j] = row[j]
     return out
 
 

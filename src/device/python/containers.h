@@ -314,6 +314,8 @@ struct ListBody {
       for (i64 i = 0; i < b->size; ++i) share_value(b->data()[i]);
   }
 };
+/// Elements that a list of known length gets room for at once.
+constexpr i64 kFilled = 1 << 20;
 template <class T>
 struct List : Ref<ListBody<T>> {
   using Item = T;
@@ -392,6 +394,21 @@ struct List : Ref<ListBody<T>> {
     } else {
       disown(narrow);
     }
+  }
+  /// Room for the elements from `at` on, of a list of numbers that nobody else knows yet and that gets `count`: a strip of them, so that a
+  /// loop which ends early never asks for all the memory.
+  struct Part {
+    T* to;
+    i64 stop;
+  };
+  BC_INLINE Part part(i64 at, i64 count) const {
+    const i64 stop = strip(at, count, 1), room = body().room;
+    if (stop > room) reserve(count <= kFilled ? count : least(count, room * 2 > kFilled ? room * 2 : kFilled));
+    return {data(), stop};
+  }
+  BC_INLINE void filled(i64 count) const {
+    body().size = count;
+    head().changed = 1;
   }
   BC_INLINE void append(const T& value) const {
     auto& b = body();
@@ -590,6 +607,18 @@ BC_INLINE List<T> new_list(i64 room) {
   l.make();
   l.reserve(room < 4 ? 4 : room);
   return l;
+}
+/// Lists of one length as an array's rows.
+template <class T>
+inline Host<T, 2, 'C'> array_of_lists(const List<List<T>>& rows) {
+  const i64 count = rows.size(), width = count > 0 ? rows.checked(0).size() : 0;
+  const Host<T, 2, 'C'> out = fresh<T, 2>(Tuple<i64, 2>{{count, width}});
+  for (i64 k = 0; k < count; ++k) {
+    const Host<T, 1, 'C'> row = rows.checked(k).array();
+    if (row.shape[0] != width) raise(kValue, "array(): the nested lists differ in length");
+    __builtin_memcpy(static_cast<void*>(out.data + k * width), row.data, static_cast<unsigned long>(width) * sizeof(T));
+  }
+  return out;
 }
 template <class T, class... V>
 BC_INLINE List<T> list_of(const V&... values) {
