@@ -85,8 +85,11 @@ def test_factorials_with_steps(xp, k):
         special.factorialk(3, 0)
     with pytest.raises(ValueError, match="Incompatible options"):
         special.factorial2(3, exact=True, extend="complex")
-    with pytest.raises(ValueError, match="Unsupported data type"):
-        special.factorialk(np.array([1j]), k, extend="complex")
+    with pytest.raises(ValueError, match="In order to use non-integer arguments"):
+        special.factorialk(np.array([1j]), k)
+    with pytest.raises(ValueError, match="only supports integers"):
+        special.factorialk(2.0, k, exact=True)
+    assert math.isnan(special.factorialk(math.nan, k, exact=True))
     # The continuation to real numbers, with NaN at its poles.
     scipy_special = pytest.importorskip("scipy.special")
     real = np.array([0.0, 1, 2.5, 5, 7.3, -0.5, -k, -2 * k, -1])
@@ -94,6 +97,13 @@ def test_factorials_with_steps(xp, k):
         special.factorialk(xp.asarray(real), k, extend="complex").get(), scipy_special.factorialk(real, k, extend="complex"), rtol=1e-14
     )
     assert np.isnan(float(special.factorial(-1, extend="complex")))
+    points = np.array([1j, 2.5 - 1j, -0.5 + 3j, complex(-k), complex(np.nan, np.nan), 4 + 0j])
+    for name, given in (("factorialk", (k,)), ("factorial", ()), ("factorial2", ())):
+        ours = getattr(special, name)(xp.asarray(points), *given, extend="complex")
+        assert ours.dtype == np.complex128
+        expected = getattr(scipy_special, name)(points, *given, extend="complex")
+        np.testing.assert_array_equal(np.isnan(ours.get()), np.isnan(expected), err_msg=name)
+        np.testing.assert_allclose(ours.get(), expected, rtol=1e-12, err_msg=name)
 
 
 def test_stirlings_numbers(xp):

@@ -143,7 +143,7 @@ def _falling(n: Any, k: Any) -> Any:
 
 
 def factorial(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
-    """The product of the whole numbers from 1 to n; of real n gamma(n + 1).
+    """The product of the whole numbers from 1 to n; of other numbers gamma(n + 1).
 
     Parameters
     ----------
@@ -203,13 +203,13 @@ def factorial2(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
     exact : bool
         Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
     extend : {'zero', 'complex'}
-        What other numbers have: 0 below zero, and an error where they are not whole; or the continuation of f(n) = n f(n - k) to real
-        numbers, which has other values for whole numbers n that do not leave 1 when divided by k, and NaN at its poles.
+        What other numbers have: 0 below zero, and an error where they are not whole; or the continuation of f(n) = n f(n - k) to real and
+        complex numbers, which has other values for whole numbers n that do not leave 1 when divided by k, and NaN at its poles.
 
     Raises
     ------
     ValueError
-        `n` is not whole without `extend='complex'`, or complex.
+        `n` is not whole without `extend='complex'`.
     OverflowError
         An exact result of an array has no int64.
 
@@ -235,13 +235,13 @@ def factorialk(n: ArrayLike, k: int, exact: bool = False, extend: str = "zero") 
     exact : bool
         Whether the result is a Python integer; of an array of integers, an array of them, as long as they fit int64.
     extend : {'zero', 'complex'}
-        What other numbers have: 0 below zero, and an error where they are not whole; or the continuation of f(n) = n f(n - k) to real
-        numbers, which has other values for whole numbers n that do not leave 1 when divided by k, and NaN at its poles.
+        What other numbers have: 0 below zero, and an error where they are not whole; or the continuation of f(n) = n f(n - k) to real and
+        complex numbers, which has other values for whole numbers n that do not leave 1 when divided by k, and NaN at its poles.
 
     Raises
     ------
     ValueError
-        `n` is not whole without `extend='complex'`, or complex; `k` is not whole or below 1.
+        `n` is not whole without `extend='complex'`; `k` is not whole or below 1.
     OverflowError
         An exact result of an array has no int64.
 
@@ -262,9 +262,11 @@ def _stepped(name: str, n: ArrayLike, k: int, exact: bool, extend: str) -> Any:
     x = _numbers(name, n, extend)
     if extend == "complex":
         # This function fulfils the recurrence f(n) = n f(n - k) with f(1) = 1 for all real numbers.
-        x = x.astype(np.float64, copy=False)
+        x = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, copy=False)
         value = float(k) ** ((x - 1.0) / k) * _gamma(x / k + 1.0) / math.gamma(1 / k + 1)
-        return _c.where((x < 0) & (x % k == 0), math.nan, value)
+        real = x.real
+        poles = (real < 0) & (real % k == 0)
+        return _c.where(poles & (x.imag == 0) if x.dtype.kind == "c" else poles, math.nan, value)
     if x.dtype.kind == "f":
         raise ValueError(f"{_NEEDS_COMPLEX} ({name} got {x.dtype.name})")
     return _multifactorial(x, k)
@@ -296,14 +298,18 @@ def _numbers(name: str, n: ArrayLike, extend: str = "zero") -> ndarray:
     dtype = np.asarray(n).dtype if not isinstance(n, ndarray) else n.dtype
     if dtype.kind == "c" and extend == "zero":
         raise ValueError(f"{_NEEDS_COMPLEX} ({name} got {dtype.name})")
-    if dtype.kind not in "iuf":
+    if dtype.kind not in ("iufc" if extend == "complex" else "iuf"):
         raise ValueError(f"Unsupported data type for n in {name}: expected integers or floats, got {dtype.name}")
     return _asarray(n)
 
 
 def _exact(name: str, n: ArrayLike, value: Any) -> Any:
     """Exact values: of one number a Python integer; of an array one of int64, looked up in a table on its device."""
-    if isinstance(n, int | float | np.generic):
+    if isinstance(n, float) and math.isnan(n):
+        return math.nan
+    if isinstance(n, float):
+        raise ValueError(f"`exact=True` only supports integers, {name} got {n!r}")
+    if isinstance(n, int | np.generic):
         (number,) = _whole(name, n=n)
         return value(number) if number >= 0 else 0
     x = _numbers(name, n)
