@@ -159,7 +159,7 @@ def load(
     Parameters
     ----------
     file : path or binary file
-    mmap_mode : {None, 'r', 'r+', 'w+', 'c'}
+    mmap_mode : {None, 'r', 'c'}
         How NumPy opens a .npy file; the array is a copy in any case.
     allow_pickle : bool
         Whether a pickled object may be loaded; only for files that are trusted.
@@ -174,6 +174,11 @@ def load(
     -------
     ndarray or NpzFile
 
+    Raises
+    ------
+    NotImplementedError
+        `mmap_mode` is 'r+' or 'w+': what is written to the array would not reach the file.
+
     Examples
     --------
     >>> import io
@@ -183,6 +188,11 @@ def load(
     >>> bc.load(f)["a"]
     array([0, 1, 2])
     """
+    if mmap_mode in ("r+", "w+"):
+        raise NotImplementedError(
+            f"load: with mmap_mode={mmap_mode!r} what is written to the array would have to reach the file, and this array is a copy; use "
+            "numpy.load or numpy.memmap, and broadcloth.asarray of the parts that are computed with"
+        )
     found = np.load(
         file,
         mmap_mode=mmap_mode,

@@ -271,3 +271,13 @@ def test_programs_meet_classes_with_ufuncs_of_their_own(tmp_path):
     theirs = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
     ours = subprocess.run([sys.executable, "-m", "broadcloth", path], capture_output=True, text=True, check=True).stdout
     assert ours == theirs
+
+
+def test_files_are_not_mapped_for_writing(xp, tmp_path):
+    path = str(tmp_path / "a.npy")
+    np.save(path, np.arange(3.0))
+    for mode in (None, "r", "c"):
+        np.testing.assert_array_equal(xp.load(path, mmap_mode=mode).get(), [0, 1, 2])
+    for mode in ("r+", "w+"):
+        with pytest.raises(NotImplementedError, match="would have to reach the file"):
+            xp.load(path, mmap_mode=mode)
