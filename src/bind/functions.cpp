@@ -51,7 +51,7 @@ struct Parts {
     std::vector<Arg> all(arrays.begin(), arrays.end());
     for (const auto& [i, number] : numbers) all[i] = number;
     const DType t = compose::result_type(all);
-    for (const auto& [i, number] : numbers) arrays[i] = stored(number, t, arrays[i].device());
+    for (const auto& [i, number] : numbers) arrays[i] = astype(arrays[i], t);  // as NumPy casts it: 300 in int8 is 44
   }
 };
 
