@@ -441,6 +441,10 @@ Arg to_element(PyObject* o, Arg value, DType dtype) {
 Arg to_cast_value(PyObject* o, DType dtype, Device device) {
   const bool text = o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o);
   Arg value = text ? to_value(o, dtype, device) : to_arg(o, device);
+  if (int overflow = 0; is_bool(dtype) && PyLong_Check(o)) {
+    PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
+  }
   const bool lossy = value.weak == Weak::real || value.weak == Weak::complex;
   return lossy && promote_weak(dtype, value.weak) != dtype ? Arg(bc::as_array(value, device)) : value;
 }

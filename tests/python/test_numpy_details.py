@@ -280,3 +280,17 @@ def test_files_are_not_mapped_for_writing(xp, tmp_path):
     for mode in ("r+", "w+"):
         with pytest.raises(NotImplementedError, match="would have to reach the file"):
             xp.load(path, mmap_mode=mode)
+
+
+@pytest.mark.parametrize("number", [10**30, 2**63, -(2**63) - 1])
+def test_integers_beyond_int64_are_no_truth_values(xp, number):
+    flags = xp.zeros(2, dtype=bool)
+    calls = (
+        lambda: xp.copyto(flags, number, casting="unsafe"), lambda: xp.full(2, number, dtype=bool), lambda: xp.full_like(flags, number)
+    )  # fmt: skip
+    for call in calls:
+        with pytest.raises(OverflowError, match="too large"):
+            call()
+    assert not flags.any()
+    xp.copyto(flags, 2**63 - 1, casting="unsafe")
+    assert flags.all()
