@@ -763,22 +763,16 @@ bool comes_before(T x, T y) {
   return x < y || (y != y && x == x);
 }
 
-/// Calls f with a number of the dtype, if it is one of those whose few elements are sorted here. Tells whether it did.
+/// Calls f with a number of the dtype, if it is one of those whose few elements are sorted here.
 template <class F>
-bool by_sorted_type(DType t, F&& f) {
+void by_sorted_type(DType t, F&& f) {
   switch (t) {
-    case DType::i32: return f(int32_t()), true;
-    case DType::i64: return f(int64_t()), true;
-    case DType::f32: return f(float()), true;
-    case DType::f64: return f(double()), true;
-    default: return false;
+    case DType::i32: return f(int32_t());
+    case DType::i64: return f(int64_t());
+    case DType::f32: return f(float());
+    case DType::f64: return f(double());
+    default: return;
   }
-}
-
-/// The elements of T in a row.
-template <class T>
-void gather(const Near& from, T* to) {
-  for (int64_t k = 0; k < from.count; ++k) to[k] = get<T>(from.at(k));
 }
 
 /// Tells whether zeros of both signs are among floats: which of them comes first, the kernel says.
@@ -788,49 +782,43 @@ bool has_negative_zero(const T* all, int64_t n) {
   return false;
 }
 
-/// Fills `from` with few elements that may be sorted now. Called with the lock held.
-bool find_sorted(const Array& a, Near* from) { return a.ndim() == 1 && a.size() > 1 && find(a, from); }
-
-}  // namespace
-
-std::optional<Array> sort_small(const Array& a) {
+/// The array that `make` returns for a copy of the few elements of a 1-d array and their number, if they may be sorted now.
+template <class F>
+std::optional<Array> make_sorted(const Array& a, F&& make) {
   if (!open(a.device()) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
-  if (!find_sorted(a, &from)) return std::nullopt;
-  std::optional<Array> made;
-  by_sorted_type(a.dtype(), [&](auto of_type) {
-    using T = decltype(of_type);
-    made = empty(Dims{from.count}, a.dtype(), a.device());
-    T* const to = static_cast<T*>(made->storage()->current->buffer->ptr);
-    gather(from, to);
-    if (has_negative_zero(to, from.count))
-      made.reset();
-    else
-      std::sort(to, to + from.count, comes_before<T>);
-  });
-  return made;
-}
-
-std::optional<Array> argsort_small(const Array& a) {
-  if (!open(a.device()) || has_history(a)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  Near from;
-  if (!find_sorted(a, &from)) return std::nullopt;
+  if (a.ndim() != 1 || a.size() <= 1 || !find(a, &from)) return std::nullopt;
   std::optional<Array> made;
   by_sorted_type(a.dtype(), [&](auto of_type) {
     using T = decltype(of_type);
     T all[kFew];
-    gather(from, all);
-    if (has_negative_zero(all, from.count)) return;
-    made = empty(Dims{from.count}, DType::i64, a.device());
-    auto* const to = static_cast<int64_t*>(made->storage()->current->buffer->ptr);
-    std::iota(to, to + from.count, int64_t{0});
-    // The place decides between equal elements, so that no stable sort with memory of its own is needed.
-    std::sort(to, to + from.count,
-              [&](int64_t x, int64_t y) { return comes_before(all[x], all[y]) || (!comes_before(all[y], all[x]) && x < y); });
+    for (int64_t k = 0; k < from.count; ++k) all[k] = get<T>(from.at(k));
+    if (!has_negative_zero(all, from.count)) made = make(all, from.count);
   });
   return made;
+}
+
+}  // namespace
+
+std::optional<Array> sort_small(const Array& a) {
+  return make_sorted(a, [&](auto* all, int64_t n) {
+    std::sort(all, all + n, [](auto x, auto y) { return comes_before(x, y); });
+    Array made = empty(Dims{n}, a.dtype(), a.device());
+    std::memcpy(made.storage()->current->buffer->ptr, all, static_cast<size_t>(n) * sizeof(*all));
+    return made;
+  });
+}
+
+std::optional<Array> argsort_small(const Array& a) {
+  return make_sorted(a, [&](const auto* all, int64_t n) {
+    Array made = empty(Dims{n}, DType::i64, a.device());
+    auto* const to = static_cast<int64_t*>(made.storage()->current->buffer->ptr);
+    std::iota(to, to + n, int64_t{0});
+    // The place decides between equal elements, so that no stable sort with memory of its own is needed.
+    std::sort(to, to + n, [&](int64_t x, int64_t y) { return comes_before(all[x], all[y]) || (!comes_before(all[y], all[x]) && x < y); });
+    return made;
+  });
 }
 
 namespace {

@@ -61,7 +61,6 @@ def _chndtr(x: Any, df: Any, nc: Any) -> Any:
     j = _last_term(centre)
     while j > centre and 0.5 * df + j > y and _log_gamma_term(0.5 * df + j, y) < _LOWEST:
         j -= 1
-    j = max(j, 0.0)
     a = 0.5 * df + j
     weight = _poisson(j, half)
     inside = _gammainc(a, y)
@@ -104,12 +103,10 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     half = 0.5 * nc
     if nc == 0:
         return _betainc(0.5 * dfn, b, y)
-    centre = half
-    j = _last_term(centre)
+    j = _last_term(half)
     # The largest of the products may lie before the largest weight.
     while j > 0 and _falls(0.5 * dfn + j, b, y) and _log_beta_term(0.5 * dfn + j, b, y, rest) < _LOWEST:
         j -= 1
-    j = max(j, 0.0)
     a = 0.5 * dfn + j
     weight = _poisson(j, half)
     inside = _betainc(a, b, y)
@@ -118,7 +115,7 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     while True:
         part = weight * inside
         total += part
-        if j == 0 or (j < centre and part < 1e-18 * total):
+        if j == 0 or (j < half and part < 1e-18 * total):
             break
         weight *= j / half
         term *= a / ((a + b - 1) * y)
@@ -140,6 +137,13 @@ def ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     return _ncfdtr(dfn, dfd, nc, f)
 
 
+def _nct_terms(shift: Any, j: Any, b: Any, y: Any, rest: Any) -> Any:
+    """Term j of Lenth's sum: the two weights, and the differences between the incomplete beta functions of this term and the next."""
+    half = 0.5 * shift * shift
+    other = shift / math.sqrt(2.0) * math.exp(j * math.log(half) - half - math.lgamma(j + 1.5))
+    return _poisson(j, half), other, math.exp(_log_beta_term(j + 0.5, b, y, rest)), math.exp(_log_beta_term(j + 1, b, y, rest))
+
+
 def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     """Lenth's sum (1989, "Algorithm AS 243") over j of Poisson weights times betainc(j + 1 / 2, b, y), and of other weights, which have the
     sign of `shift`, times betainc(j + 1, b, y)."""
@@ -147,14 +151,10 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     j = _last_term(half)
     while j > 0 and _falls(j + 1, b, y) and _log_beta_term(j + 1, b, y, rest) < _LOWEST:
         j -= 1
-    j = max(j, 0.0)
-    weight = _poisson(j, half)
-    other = shift / math.sqrt(2.0) * math.exp(j * math.log(half) - half - math.lgamma(j + 1.5))
+    weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
     a = j + 0.5
     first = _betainc(a, b, y)
     second = _betainc(a + 0.5, b, y)
-    first_term = math.exp(_log_beta_term(a, b, y, rest))
-    second_term = math.exp(_log_beta_term(a + 0.5, b, y, rest))
     total = 0.0
     size = 0.0
     while True:
@@ -178,13 +178,10 @@ def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     half = 0.5 * shift * shift
     j = max(0.0, math.floor(half - 12 * math.sqrt(half + 4) - 40))
     last = _last_term(half)
-    weight = _poisson(j, half)
-    other = shift / math.sqrt(2.0) * math.exp(j * math.log(half) - half - math.lgamma(j + 1.5))
+    weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
     a = j + 0.5
     first = _betaincc(a, b, y)
     second = _betaincc(a + 0.5, b, y)
-    first_term = math.exp(_log_beta_term(a, b, y, rest))
-    second_term = math.exp(_log_beta_term(a + 0.5, b, y, rest))
     total = 0.0
     while j <= last:
         total += weight * first + other * second
