@@ -125,7 +125,7 @@ def run_levels(scratch: Path, arguments: list[str]) -> Count:
 
 
 def main(arguments: list[str]) -> int:
-    # Who starts this in the background may have Ctrl-C ignored, which all processes below would inherit; some tests send it.
+    # A shell that starts this script in the background ignores Ctrl-C, and all processes below would inherit that; some tests send it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     scratch = Path(tempfile.mkdtemp(prefix="broadcloth-test-"))
     try:

@@ -382,7 +382,8 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
     args->emplace(std::move(*a));
     return true;
   }
-  // What only NumPy can read, unless it has operators of its own for arrays, as a priority above that of NumPy's arrays says too.
+  // The object is left to NumPy, unless it has operators of its own for arrays: an __array_ufunc__, or a higher priority than NumPy's
+  // arrays.
   const Names& n = state().names;
   const bool own_ufuncs = static_cast<bool>(attr_or_null(o, n.__array_ufunc__));
   if (const PyRef priority = own_ufuncs ? nullptr : attr_or_null(o, n.__array_priority__)) {
@@ -468,8 +469,8 @@ Array to_array(PyObject* o, Device device) {
 
 namespace {
 
-/// What an object's `__array__` gives, where NumPy would ask that: it may be an array of ours, which NumPy refuses. Nothing otherwise; a
-/// class has the attribute too, and nothing to convert.
+/// The result of an object's `__array__`, which may be an array of ours: NumPy refuses that. Null where NumPy would not call `__array__`;
+/// classes have the attribute too, but are no arrays.
 PyRef made_by_itself(PyObject* o, bool no_copy) {
   const Names& n = state().names;
   if (is_sequence(o) || PyType_Check(o) || PyObject_CheckBuffer(o)) return nullptr;

@@ -41,7 +41,7 @@ PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, Py
   return wrap_value(std::move(made));
 }
 
-/// What concatenate joins: arrays, and which of them are Python numbers.
+/// The operands of concatenate: arrays, and which of them are Python numbers.
 struct Parts {
   std::vector<Array> arrays;
   std::vector<std::pair<size_t, Arg>> numbers;

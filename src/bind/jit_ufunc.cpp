@@ -283,7 +283,7 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
       "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const "
       "i64*>(arguments[2]);\n"
       "  int failure = 0;\n  py::Poll poll;\n  const i64 count = dims[0];\n";
-  // What NumPy passes stands in names of its own: the function's writes cannot change those.
+  // NumPy's arguments are copied to locals, which the function's writes cannot change.
   std::string call, names, body = "  for (i64 k = 0; k < count && failure == 0; ++k, poll()) {\n";
   const auto named = [&](const std::string& name, const std::string& of) {
     names += fmt::format("  const i64 {} = {};\n", name, of);

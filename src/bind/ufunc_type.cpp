@@ -598,8 +598,8 @@ bool special_of_complex(PyObject* function, PyObject* args) {
   return false;
 }
 
-/// What `==` and `!=` of NumPy's values and an array of ours give where no loop takes their types (a timedelta64 and dates): NumPy's
-/// operators call the ufunc for them. Other errors stay.
+/// The result of `==` and `!=` between a NumPy value and an array of ours where no loop takes their types (a timedelta64 and dates).
+/// NumPy's operators call the ufunc for them. Other errors stay.
 PyObject* unlike_times_compared(PyObject* name, PyObject* inputs) {
   if (!PyErr_ExceptionMatches(state().ufunc_type_error) || PyTuple_Size(inputs) != 2) return nullptr;
   const bool equal = as_string(name) == "equal";

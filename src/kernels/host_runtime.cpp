@@ -98,7 +98,7 @@ void raise_of(int32_t kind, const char* text, int64_t size, const Part* parts, i
 }
 
 [[noreturn]] void raise_shapes(const Part* shapes, int64_t count) {
-  // What the operands before the one that does not fit have together is what NumPy's left operand has.
+  // The message shows the common shape of the operands before the one that does not fit, as NumPy shows its left operand's.
   std::vector<int64_t> joint;
   std::string message = "operands could not be broadcast together with shapes";
   for (int64_t i = 0; i < count; ++i) {
