@@ -215,7 +215,7 @@ def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_
             bc.flush()
         return [np.asarray(v) for v in found], sum("#define BC_QUICK" in launch.source for launch in r.launches)
 
-    launches, compiles = 0, bc._c.cache_stats()["compiles"]
+    launches, before = 0, bc._c.cache_stats()
     for a in arrays:
         x = bc.asarray(a)
         bc.flush()
@@ -227,4 +227,6 @@ def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_
         assert none == 0
         for ours, expected in zip(quick, whole, strict=True):
             np.testing.assert_array_equal(ours, expected)
-    assert launches > 0 or bc._c.cache_stats()["compiles"] == compiles  # the kernels may be there already, whole
+    # The kernels may be there already, whole; and where cores are idle, the whole may replace the quick ones before their first launch.
+    after = bc._c.cache_stats()
+    assert launches > 0 or after["compiles"] == before["compiles"] or after["replaced"] > before["replaced"]

@@ -227,6 +227,21 @@ BC_PY i64 threads_that_left(Checker& c, i64 missing) {
   return full ? missing : t ? static_cast<i64>(atomicAdd(&t->lock, 0u)) : 0;
 }
 
+#if BC_CUDA
+// Barriers that the threads of one warp may reach at different places of the program, as they do in a program with the mistake that is
+// looked for. CUDA's own functions are aligned barriers, where that is undefined (PTX ISA, barrier): it was seen to hang.
+BC_FN int barrier_count(int predicate) {
+  int count;
+  asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; barrier.red.popc.u32 %0, 0, p;}" : "=r"(count) : "r"(predicate) : "memory");
+  return count;
+}
+BC_FN void barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
+#define __syncthreads ::bc::py::barrier
+#define __syncthreads_count(predicate) ::bc::py::barrier_count((predicate) != 0)
+#define __syncthreads_or(predicate) static_cast<int>(::bc::py::barrier_count((predicate) != 0) != 0)
+#define __syncthreads_and(predicate) static_cast<int>(::bc::py::barrier_count((predicate) == 0) == 0)
+#endif
+
 /// Where a barrier of the block is: all its threads must come that have not returned, and to the same one.
 BC_PY void meet(Checker& c, int site) {
   static __shared__ int of_one;
