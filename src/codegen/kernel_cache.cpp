@@ -27,6 +27,7 @@
 #include "runtime/exit.h"
 #include "runtime/fork.h"
 #include "runtime/interrupt.h"
+#include "runtime/parallel.h"
 
 namespace bc {
 
@@ -50,7 +51,8 @@ struct Entry {
   std::exception_ptr error;
   KernelSource source;
   Hash128 file;
-  pthread_t owner{};  // the thread that set Running
+  bool quick = false;  // of a requested kernel: it may be compiled by Backend::compile_quick
+  pthread_t owner{};   // the thread that set Running
 };
 
 /// Open addressing. A slot only changes from nullptr to an entry, so readers need no lock; a full table is replaced by a larger one.
@@ -109,7 +111,9 @@ struct Cache {
   std::vector<Table*> old_tables;   // replaced tables, which readers may still use; together they are no larger than the last table
   std::vector<Entry*> entries;      // all entries ever created
   std::deque<Entry*> queue;
-  int running = 0;  // entries in State::Running
+  std::deque<Entry*> requested;  // of kernel_cache_request: a caller needs them soon
+  int helpers = 0;               // threads that compile what was requested
+  int running = 0;               // entries in State::Running
   bool stopping = false;
   bool exit_registered = false;
   bool has_worker = false;
@@ -157,8 +161,10 @@ void after_fork_in_child() {
   // The child has only this thread. The parent's waiters would consume notifications, so the condition variable is constructed anew.
   new (&all.changed) std::condition_variable;
   all.has_worker = false;
+  all.helpers = 0;
   all.stopping = false;
   all.queue.clear();
+  all.requested.clear();
   all.running = t_building;
   for (Entry* entry : all.entries) {
     const State state = entry->state.load(std::memory_order_relaxed);
@@ -274,6 +280,14 @@ void replace(Cache& all, Entry& entry, const KernelSource& source) {
   all.replaced.fetch_add(1, std::memory_order_relaxed);
   all.store.save(entry.file, entry.backend->target(), source.entries, binary);
   all.store.remove(quick_file(entry, source));
+}
+
+/// Called with the mutex held.
+void drop_queues(Cache& all) {
+  for (std::deque<Entry*>* queue : {&all.queue, &all.requested}) {
+    for (Entry* entry : *queue) entry->state.store(State::Idle, std::memory_order_relaxed);
+    queue->clear();
+  }
 }
 
 void set_running(Cache& all, Entry& entry) {
@@ -430,7 +444,10 @@ void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
   }
   if (waited && entry.error) std::rethrow_exception(entry.error);
   const bool queued = entry.state.load(std::memory_order_relaxed) == State::Queued;
-  if (queued) std::erase(all.queue, &entry);  // compiles it here instead of waiting for the entries before it
+  if (queued) {  // compiles it here instead of waiting for the entries before it
+    std::erase(all.queue, &entry);
+    std::erase(all.requested, &entry);
+  }
   const auto source = std::make_shared<KernelSource>(std::move(entry.source));
   set_running(all, entry);
   lock.unlock();
@@ -454,6 +471,39 @@ void build(Cache& all, Entry& entry, KernelSource& source, bool quick) {
   --t_building;  // build() increments the counter of its own thread
   interrupt::run_apart([&all, &entry, source, quick] { build(all, entry, *source, quick); });
   return *entry.kernel.load(std::memory_order_acquire);
+}
+
+/// Compiles requested kernels until none is left.
+void* help(void*) {
+  pthread_setname_np(pthread_self(), "bc-compile");
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  while (!all.requested.empty() && !all.stopping && !all.closing) {
+    Entry& entry = *all.requested.front();
+    all.requested.pop_front();
+    KernelSource source = std::move(entry.source);
+    const bool quick = entry.quick;
+    set_running(all, entry);
+    --t_building;  // build() increments it
+    lock.unlock();
+    try {
+      build(all, entry, source, quick);
+    } catch (...) {
+      // kernel_cache_get compiles the kernel again and raises the error.
+    }
+    lock.lock();
+  }
+  --all.helpers;
+  return nullptr;
+}
+
+/// Called with the mutex held. The thread that waits for a requested kernel compiles too.
+void start_helper(Cache& all) {
+  if (all.helpers >= std::max(1, cpu::thread_count() - 1) || all.stopping || all.closing) return;
+  pthread_t thread;
+  if (start_thread(thread, help, nullptr) != 0) return;
+  pthread_detach(thread);
+  ++all.helpers;
 }
 
 [[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
@@ -501,6 +551,37 @@ LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const Sourc
     }
   }
   return get_slowly(all, backend, key, print, quick);
+}
+
+LoadedKernel* kernel_cache_find(Backend& backend, const Hash128& key) {
+  const Entry* entry = cache().table.load(std::memory_order_acquire)->find(backend, key);
+  return entry ? entry->kernel.load(std::memory_order_acquire) : nullptr;
+}
+
+void kernel_cache_request(Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick) {
+  Cache& all = cache();
+  std::unique_lock lock(all.mutex);
+  Entry& entry = find_or_insert(all, backend, key);
+  if (entry.kernel.load(std::memory_order_relaxed) || entry.state.load(std::memory_order_relaxed) != State::Idle) return;
+  set_running(all, entry);
+  lock.unlock();
+  KernelSource source;
+  bool loaded = false, failed = false;
+  try {
+    source = print();
+    entry.file = file_key(source, backend.target());
+    loaded = load_from_disk(all, entry, source);
+  } catch (...) {
+    failed = true;  // kernel_cache_get fails in the same way
+  }
+  lock.lock();
+  leave_running(all, entry, State::Idle);
+  if (loaded || failed || all.stopping || all.closing) return;
+  entry.source = std::move(source);
+  entry.quick = quick;
+  entry.state.store(State::Queued, std::memory_order_relaxed);
+  all.requested.push_back(&entry);
+  start_helper(all);
 }
 
 void kernel_cache_improve(LoadedKernel& kernel, bool wait) {
@@ -598,8 +679,7 @@ void kernel_cache_clear(bool disk) {
   Cache& all = cache();
   {
     std::lock_guard lock(all.mutex);
-    for (Entry* entry : all.queue) entry->state.store(State::Idle, std::memory_order_relaxed);
-    all.queue.clear();
+    drop_queues(all);
     all.old_tables.push_back(all.table.load(std::memory_order_relaxed));
     all.table.store(new Table(1024), std::memory_order_release);
     all.changed.notify_all();
@@ -640,7 +720,7 @@ void kernel_cache_prepare(std::function<void()> work) {
 void kernel_cache_wait() {
   Cache& all = cache();
   std::unique_lock lock(all.mutex);
-  all.changed.wait(lock, [&] { return all.queue.empty() && all.running <= t_building; });
+  all.changed.wait(lock, [&] { return all.queue.empty() && all.requested.empty() && all.running <= t_building; });
 }
 
 void kernel_cache_shutdown() {
@@ -648,8 +728,7 @@ void kernel_cache_shutdown() {
   if (exit_begun()) return;
   Cache& all = cache();
   std::unique_lock lock(all.mutex);
-  for (Entry* entry : all.queue) entry->state.store(State::Idle, std::memory_order_relaxed);
-  all.queue.clear();
+  drop_queues(all);
   if (!all.has_worker || all.stopping) return;
   all.stopping = true;
   all.changed.notify_all();

@@ -34,6 +34,13 @@ class SourcePrinter {
 /// that must be compiled may be compiled by Backend::compile_quick.
 LoadedKernel& kernel_cache_get(Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick = false);
 
+/// The kernel of a key if it is in memory, else nullptr.
+LoadedKernel* kernel_cache_find(Backend& backend, const Hash128& key);
+
+/// Tells that kernel_cache_get will be called soon: a kernel that is neither in memory nor on disk is compiled by another thread, so that
+/// several kernels are compiled at the same time. An error of the compiler is raised by kernel_cache_get.
+void kernel_cache_request(Backend& backend, const Hash128& key, const SourcePrinter& print, bool quick = false);
+
 /// Like kernel_cache_get, but never waits for a compiler: returns nullptr while a background thread compiles. A kernel on disk is loaded
 /// and returned at once. After a failed compile, this and every later call throws the compiler's error. `nanoseconds`: the time that the
 /// caller has spent without the kernel since its last call; the kernel with the largest total is compiled next.

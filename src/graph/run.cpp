@@ -86,6 +86,7 @@ class Runner {
       node->size = product(t.shape);
       slots_.nodes.push_back(std::move(node));
     }
+    request_kernels();
     for (Step& step : plan_.steps) {
       bool donated = false;
       try {
@@ -357,8 +358,21 @@ class Runner {
       if (step.kernel->quick.load(std::memory_order_acquire)) kernel_cache_improve(*step.kernel, wait);
       return;
     }
-    const bool quick = config().background_compile && step.elements < kQuickElements && !tape_.capture();
-    step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick);
+    step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick(step));
+  }
+
+  bool quick(const Step& step) const { return config().background_compile && step.elements < kQuickElements && !tape_.capture(); }
+
+  /// Lets the kernels for which steps would wait be compiled at the same time, while earlier steps run.
+  void request_kernels() {
+    const bool waits = traits(device_).asynchronous;  // elsewhere built-in loops run until the kernel is there
+    bool first = true;
+    for (const Step& step : plan_.steps) {
+      if (step.kind == Step::Kind::library || step.launches.empty() || step.kernel || !(waits || step.ir.needs_compiler())) continue;
+      // The first kernel is compiled by this thread.
+      if (!std::exchange(first, false) && backend_.can_compile())
+        kernel_cache_request(backend_, step.key, [&] { return print(step.ir); }, quick(step));
+    }
   }
 
   /// A kernel with users' functions has no built-in loops: it waits for the compiler. Compile errors are reported as errors in the user's

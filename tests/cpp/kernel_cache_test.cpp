@@ -330,6 +330,47 @@ TEST_F(KernelCache, TheBackgroundThreadCompilesNextWhatMostTimeWasSpentFor) {
   EXPECT_EQ(backend.order, (std::vector<std::string>{text_of(0), text_of(4), text_of(3), text_of(1), text_of(2)}));
 }
 
+TEST_F(KernelCache, RequestedKernelsAreCompiledWhileTheCallerCompiles) {
+  FakeBackend backend;
+  backend.delay = 300ms;
+  const auto request = [&](int i) {
+    kernel_cache_request(backend, key_of(i), [&] { return KernelSource{text_of(i), {"first", "second"}}; });
+  };
+  EXPECT_EQ(kernel_cache_find(backend, key_of(2)), nullptr);
+  request(2);
+  request(2);  // once is enough
+  while (backend.compiles == 0) std::this_thread::yield();
+  std::thread other([&] { EXPECT_TRUE(right(get(backend, 1), 1)); });
+  while (backend.compiles < 2) std::this_thread::yield();
+  // The first compile may be over on a slow machine, but nothing waited for it.
+  LoadedKernel& second = get(backend, 2);
+  other.join();
+  EXPECT_TRUE(right(second, 2));
+  EXPECT_EQ(kernel_cache_find(backend, key_of(2)), &second);
+  EXPECT_EQ(backend.compiles, 2);
+  request(2);
+  EXPECT_EQ(backend.compiles, 2);
+}
+
+TEST_F(KernelCache, ARequestedKernelThatIsQueuedIsCompiledByTheThreadThatNeedsIt) {
+  FakeBackend backend;
+  backend.delay = 20ms;
+  for (int i = 0; i < 30; ++i) kernel_cache_request(backend, key_of(i), [&] { return KernelSource{text_of(i), {"first", "second"}}; });
+  for (int i = 29; i >= 0; --i) EXPECT_TRUE(right(get(backend, i), i));
+  kernel_cache_wait();
+  EXPECT_EQ(backend.compiles, 30);
+}
+
+TEST_F(KernelCache, ARequestedKernelsErrorReachesTheCallerThatNeedsIt) {
+  FakeBackend backend;
+  const auto print = [] { return KernelSource{"error of the text", {"f"}}; };
+  kernel_cache_request(backend, key_of(1), print);
+  kernel_cache_wait();
+  EXPECT_THROW(kernel_cache_get(backend, key_of(1), print), Error);
+  kernel_cache_request(backend, key_of(2), []() -> KernelSource { raise(ErrorKind::Value, "nothing to print"); });
+  EXPECT_THROW(kernel_cache_get(backend, key_of(2), []() -> KernelSource { raise(ErrorKind::Value, "nothing to print"); }), Error);
+}
+
 TEST_F(KernelCache, TryThrowsTheBackgroundThreadsError) {
   FakeBackend backend;
   const auto ask = [&] { return kernel_cache_try(backend, key_of(1), [] { return KernelSource{"error: bad", {"f"}}; }); };

@@ -62,16 +62,44 @@ void Queue::run(std::string_view name, std::string_view variant, const std::stri
   };
   if (device_.type == DeviceType::cpu) return run_on_cpu(print(), blocks, words);
   const Hash128 key = Hasher(0x6c696272617279).add(name).add(variant).add(static_cast<uint64_t>(n)).finish();
-  const bool captured = tape(device_).capture() != nullptr;
-  LoadedKernel& kernel = kernel_cache_get(b, key, print, config().background_compile && !captured);
+  if (!together_ || (kept_.empty() && kernel_cache_find(b, key))) return launch(key, print, blocks, words);
+  kept_.push_back({key, print(), blocks, words});
+  kernel_cache_request(b, key, [&] { return kept_.back().source; }, quick());
+}
+
+bool Queue::quick() const { return config().background_compile && !tape(device_).capture(); }
+
+void Queue::launch(const Hash128& key, const SourcePrinter& print, int64_t blocks, const Words& words) {
+  Backend& b = backend(device_);
+  LoadedKernel& kernel = kernel_cache_get(b, key, print, quick());
   // A second launch means that the kernel may run often, so its optimized code is requested. A graph keeps the code that was captured, so a
   // capture waits for it.
+  const bool captured = tape(device_).capture() != nullptr;
   if (kernel.quick.load(std::memory_order_acquire) && (kernel.launched.exchange(true, std::memory_order_relaxed) || captured))
     kernel_cache_improve(kernel, captured || !config().background_compile);
   Launch launch;
   launch.grid[0] = static_cast<unsigned>(blocks);
   launch.block[0] = kThreads;
-  b.launch(kernel, launch, words.all().data(), n * sizeof(int64_t), stream_);
+  b.launch(kernel, launch, words.all().data(), words.all().size() * sizeof(int64_t), stream_);
+  if (kept_.empty()) scratch_.clear();
+}
+
+void Queue::launch_kept() {
+  for (const Kept& k : std::exchange(kept_, {})) launch(k.key, [&] { return k.source; }, k.blocks, k.words);
+  scratch_.clear();
+}
+
+void Queue::together(const std::function<void()>& work) {
+  together_ = true;
+  work();
+  launch_kept();
+  together_ = false;
+}
+
+Ref<Buffer> Queue::scratch(int64_t bytes) {
+  Ref<Buffer> memory = Buffer::allocate(device_, static_cast<size_t>(bytes));
+  if (together_) scratch_.push_back(memory);
+  return memory;
 }
 
 const char* carrier(DType t) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,13 +48,33 @@ class Queue {
                const Words& words) {
     run(name, variant, head, body, (threads + kThreads - 1) / kThreads, words);
   }
-  Ref<Buffer> scratch(int64_t bytes) { return Buffer::allocate(device_, static_cast<size_t>(bytes)); }
+  /// Calls `work`, whose launches wait for their kernels together: if one must be compiled, the launches from there on are kept until all
+  /// are known, so that their kernels are compiled at the same time. `work` uses the stream only through this object.
+  void together(const std::function<void()>& work);
+
+  Ref<Buffer> scratch(int64_t bytes);
   Device device() const { return device_; }
-  Stream stream() const { return stream_; }
+  Stream stream() {
+    launch_kept();
+    return stream_;
+  }
 
  private:
+  struct Kept {
+    Hash128 key;
+    KernelSource source;
+    int64_t blocks;
+    Words words;
+  };
+  void launch(const Hash128& key, const SourcePrinter& print, int64_t blocks, const Words& words);
+  void launch_kept();
+  bool quick() const;
+
   Device device_;
   Stream stream_;
+  bool together_ = false;
+  std::vector<Kept> kept_;
+  std::vector<Ref<Buffer>> scratch_;  // of kept launches, which a body may release before they are made
 };
 
 /// The address of a view's first element.

@@ -298,15 +298,17 @@ void run(const ScanExtra& op, Device device, Stream stream, std::span<const View
   scan.lines = product(scan.shape);
   if (scan.lines == 0 || scan.n == 0) return;
   const bool side_by_side = !scan.shape.empty() && scan.shape.back() >= 32 && scan.x_strides.back() == 1;
-  if (op.fold || !(op.join || associative(op.op)) || scan.n <= kShortLine ||
-      (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
-    scan.serial(op.fold);
-  else if (side_by_side)
-    scan_columns(scan);
-  else if (scan.lines >= kLinesOfWarps && scan.n <= TileShape(scan.t).tile / 2)
-    scan_by_warps(scan);
-  else
-    scan.tiled();
+  queue.together([&] {
+    if (op.fold || !(op.join || associative(op.op)) || scan.n <= kShortLine ||
+        (side_by_side && scan.lines >= kManyLines && scan.n <= kLongColumn))
+      scan.serial(op.fold);
+    else if (side_by_side)
+      scan_columns(scan);
+    else if (scan.lines >= kLinesOfWarps && scan.n <= TileShape(scan.t).tile / 2)
+      scan_by_warps(scan);
+    else
+      scan.tiled();
+  });
 }
 
 void run(const ReduceatExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
@@ -318,7 +320,7 @@ void run(const ReduceatExtra& op, Device device, Stream stream, std::span<const 
   if (segments == 0 || lines == 0) return;
   const int64_t bytes = segments * static_cast<int64_t>(sizeof(int64_t));
   Ref<Buffer> at = queue.scratch(bytes);
-  backend(device).copy(at->ptr, op.at.data(), static_cast<size_t>(bytes), CopyKind::HostToDevice, stream);
+  backend(device).copy(at->ptr, op.at.data(), static_cast<size_t>(bytes), CopyKind::HostToDevice, queue.stream());
   Words w;
   w.pointer(first(inputs[0]));
   w.pointer(first(output));

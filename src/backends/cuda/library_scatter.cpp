@@ -544,10 +544,7 @@ for (int run = 0; run < kThreads; ++run) {{
                 s.places, w);
 }
 
-}  // namespace
-
-void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs_in, const View& output) {
-  Queue queue(device, stream);
+void scatter(Queue& queue, const ScatterExtra& op, std::span<const View> inputs_in, const View& output) {
   // If the value is a part of the target, it is copied first, so that its old elements are read. (Indices are read before anything is
   // written.)
   Ref<Buffer> held;
@@ -563,6 +560,13 @@ void run(const ScatterExtra& op, Device device, Stream stream, std::span<const V
     return counts_places(op, inputs, output, s) ? count_in_blocks(queue, op, inputs, output, s, head)
                                                 : apply_atomics(queue, op, inputs, output, s, head);
   apply_sorted(queue, op, inputs, output, s);
+}
+
+}  // namespace
+
+void run(const ScatterExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  Queue queue(device, stream);
+  queue.together([&] { scatter(queue, op, inputs, output); });
 }
 
 }  // namespace bc::cuda

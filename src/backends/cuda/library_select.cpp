@@ -117,31 +117,7 @@ for (int k = 0; k < kBytes; ++k) {{
   LookBack look_back_;
 };
 
-}  // namespace
-
-void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View> inputs, const View& output) {
-  Queue queue(device, stream);
-  const int nd = inputs[0].layout.ndim();
-  const int64_t count_ = output.layout.shape[1];
-  if (count_ == 0) return;
-  EachSet each(queue, inputs[0], count_);
-  each.words.pointer(first(output));
-  each.words.walk(inputs[0].layout.shape, {});
-  each.run({"nonzero", std::to_string(nd), "", "",
-            fmt::format(R"(i64* out = word_as<i64*>(p.w + 9) + r;
-u64 rest = static_cast<u64>(i);
-BC_UNROLL
-for (int d = {} - 1; d >= 0; --d) {{
-  const u64 extent = static_cast<u64>(p.w[10 + d]);
-  const u64 q = d == 0 ? 0 : (rest | extent) >> 32 ? rest / extent : static_cast<u32>(rest) / static_cast<u32>(extent);
-  out[d * p.w[8]] = static_cast<i64>(rest - q * extent);
-  rest = q;
-}})",
-                        nd)});
-}
-
-void run(const CompressExtra&, Device device, Stream stream, std::span<const View> inputs, const View& output) {
-  Queue queue(device, stream);
+void compress(Queue& queue, std::span<const View> inputs, const View& output) {
   const int64_t count_ = output.layout.shape[0];
   if (output.layout.size() == 0) return;
   const int64_t row = output.layout.size() / count_;
@@ -191,6 +167,34 @@ offsets<{4}, 1>(e - r * p.w[3], p.w + {5}, q);
 word_as<{0}*>(p.w + 2)[e] = word_as<const {0}*>(p.w + 1)[o[0] + q[0]];)",
                             type, kThreads, lead.size(), lead_at, rest.size(), rest_at),
                 count_ * row, g);
+}
+
+}  // namespace
+
+void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  Queue queue(device, stream);
+  const int nd = inputs[0].layout.ndim();
+  const int64_t count_ = output.layout.shape[1];
+  if (count_ == 0) return;
+  EachSet each(queue, inputs[0], count_);
+  each.words.pointer(first(output));
+  each.words.walk(inputs[0].layout.shape, {});
+  each.run({"nonzero", std::to_string(nd), "", "",
+            fmt::format(R"(i64* out = word_as<i64*>(p.w + 9) + r;
+u64 rest = static_cast<u64>(i);
+BC_UNROLL
+for (int d = {} - 1; d >= 0; --d) {{
+  const u64 extent = static_cast<u64>(p.w[10 + d]);
+  const u64 q = d == 0 ? 0 : (rest | extent) >> 32 ? rest / extent : static_cast<u32>(rest) / static_cast<u32>(extent);
+  out[d * p.w[8]] = static_cast<i64>(rest - q * extent);
+  rest = q;
+}})",
+                        nd)});
+}
+
+void run(const CompressExtra&, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  Queue queue(device, stream);
+  queue.together([&] { compress(queue, inputs, output); });
 }
 
 }  // namespace bc::cuda

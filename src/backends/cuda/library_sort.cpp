@@ -372,27 +372,14 @@ void sort_lines(Queue& queue, const View& in, void* out, bool places) {
         .run();
 }
 
-}  // namespace
-
-void run(const SortExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
-  Queue queue(device, stream);
-  sort_lines(queue, inputs[0], first(output), op.places);
-}
-
-/// Sorts: a sorted line is also a partitioned line.
-void run(const PartitionExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
-  Queue queue(device, stream);
-  sort_lines(queue, inputs[0], first(output), op.places);
-}
-
-void run(const SelectExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
-  Queue queue(device, stream);
+/// The elements of a sorted copy at the ranks.
+void select(Queue& queue, const SelectExtra& op, std::span<const View> inputs, const View& output) {
   const Layout& x = inputs[0].layout;
   const int64_t n = x.shape.back(), count = static_cast<int64_t>(op.ranks.size()), lines = x.size() / n;
+  const Ref<Buffer> ranks = queue.scratch(count * 8);
+  backend(queue.device()).copy(ranks->ptr, op.ranks.data(), static_cast<size_t>(count) * 8, CopyKind::HostToDevice, queue.stream());
   const Ref<Buffer> sorted = queue.scratch(x.size() * itemsize(output.dtype));
   sort_lines(queue, inputs[0], sorted->ptr, false);
-  const Ref<Buffer> ranks = queue.scratch(count * 8);
-  backend(device).copy(ranks->ptr, op.ranks.data(), static_cast<size_t>(count) * 8, CopyKind::HostToDevice, stream);
   Words w;
   w.pointer(sorted->ptr);
   w.pointer(first(output));
@@ -405,6 +392,24 @@ if (i >= p.w[5]) return;
 word_as<{0}*>(p.w + 1)[i] = word_as<const {0}*>(p.w)[i / p.w[4] * p.w[3] + word_as<const i64*>(p.w + 2)[i % p.w[4]]];)",
                             type, kThreads),
                 lines * count, w);
+}
+
+}  // namespace
+
+void run(const SortExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  Queue queue(device, stream);
+  queue.together([&] { sort_lines(queue, inputs[0], first(output), op.places); });
+}
+
+/// Sorts: a sorted line is also a partitioned line.
+void run(const PartitionExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  Queue queue(device, stream);
+  queue.together([&] { sort_lines(queue, inputs[0], first(output), op.places); });
+}
+
+void run(const SelectExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
+  Queue queue(device, stream);
+  queue.together([&] { select(queue, op, inputs, output); });
 }
 
 void run(const SearchsortedExtra& op, Device device, Stream stream, std::span<const View> inputs, const View& output) {
