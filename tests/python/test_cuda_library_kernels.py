@@ -120,3 +120,20 @@ def test_sorts(rng, dtype):
     a = (rng.normal(size=50_000) * 1000).astype(dtype)
     np.testing.assert_array_equal(bc.sort(bc.asarray(a)), np.sort(a))
     np.testing.assert_array_equal(bc.argsort(bc.asarray(a), kind="stable"), np.argsort(a, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "uint16"])
+@pytest.mark.parametrize("lines", [1, 10])
+def test_radix_passes_without_work_are_left_out(rng, dtype, lines):
+    """Digits that all elements share: none, some, the highest, the lowest, all but one, all."""
+    n = 5000
+    ranges = {"int64": [(0, 200), (-5, 5), (0, 2**20), (2**40, 2**40 + 7)], "uint16": [(0, 256), (0, 2**16)], "float64": [(-3, 3)]}[dtype]
+    for low, high in ranges:
+        for scale in (1, 256, 65536) if dtype == "int64" else (1,):
+            a = (rng.integers(low, high, (lines, n)) * scale).astype(dtype)
+            np.testing.assert_array_equal(bc.sort(bc.asarray(a), axis=-1), np.sort(a, axis=-1))
+            np.testing.assert_array_equal(bc.argsort(bc.asarray(a), axis=-1), np.argsort(a, axis=-1, kind="stable"))
+    same = np.full((lines, n), 7, dtype)
+    np.testing.assert_array_equal(bc.sort(bc.asarray(same), axis=-1), same)
+    np.testing.assert_array_equal(bc.argsort(bc.asarray(same), axis=-1), np.tile(np.arange(n), (lines, 1)))
+    np.testing.assert_array_equal(bc.unique(bc.asarray(same)), [7])

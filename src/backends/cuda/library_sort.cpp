@@ -100,7 +100,8 @@ for (int i = t; i < n; i += {2}) out[i] = {5};)",
 }
 
 /// A radix sort of all lines of contiguous elements at once: by the digits of the key, then by the digits of the line's number. Elements
-/// carry their indices if there are several lines or the result is the indices.
+/// carry their indices if there are several lines or the result is the indices. A pass whose digit is the same everywhere returns at once:
+/// the passes see from the counts which of them moves elements first and which last.
 class RadixSort {
  public:
   RadixSort(Queue& queue, DType t, const void* in, void* out, int64_t n, int64_t lines, bool places)
@@ -115,31 +116,29 @@ class RadixSort {
   void run() {
     const int passes = key_passes_ + line_passes_;
     const int64_t word = wide_ ? 8 : 4;
-    // Memory for each pass' digit counts; then for each pass the number of tiles begun, and for each tile and digit the count in earlier
-    // tiles.
-    counts_ = queue_.scratch(passes * kDigits * 8);
+    // Memory for each pass' digit counts, then for whether it moves elements; for each pass the number of tiles begun, and for each tile
+    // and digit the count in earlier tiles.
+    counts_ = queue_.scratch(passes * (kDigits + 1) * 8);
     const int64_t states = tiles_ * kDigits + 2;  // even, so that they can be cleared as 64-bit words
     states_ = queue_.scratch(passes * states * word);
-    clear(counts_, passes * kDigits * 8);
+    clear(counts_, passes * (kDigits + 1) * 8);
     clear(states_, passes * states * word);
     count_digits(passes);
-    Ref<Buffer> keys[2], from[2];
+    Ref<Buffer> keys[2], from[2];  // elements between passes
+    for (int side = 0; side < 2 && side < passes - 1; ++side) {
+      keys[side] = queue_.scratch(total_ * itemsize(t_));
+      if (carry_) from[side] = queue_.scratch(total_ * word);
+    }
     for (int p = 0; p < passes; ++p) {
-      const bool first_pass = p == 0, last_pass = p == passes - 1;
-      const int side = p % 2;
-      // Values may be in the output between passes; indices are written there only in the last pass.
-      if (!last_pass && !keys[side]) keys[side] = queue_.scratch(total_ * itemsize(t_));
-      if (!last_pass && carry_ && !from[side]) from[side] = queue_.scratch(total_ * word);
       Words w;
-      w.pointer(first_pass ? in_ : keys[1 - side]->ptr);
-      w.pointer(first_pass || !carry_ ? nullptr : from[1 - side]->ptr);
-      w.pointer(last_pass ? out_ : keys[side]->ptr);
-      w.pointer(last_pass || !carry_ ? nullptr : from[side]->ptr);
-      w.pointer(static_cast<char*>(counts_->ptr) + p * kDigits * 8);
+      w.pointer(in_);
+      w.pointer(out_);
+      for (const Ref<Buffer>& between : {keys[0], keys[1], from[0], from[1]}) w.pointer(between ? between->ptr : nullptr);
+      w.pointer(counts_->ptr);
       w.pointer(static_cast<char*>(states_->ptr) + p * states * word);
-      for (int64_t v : {total_, n_, int64_t{p < key_passes_ ? p : p - key_passes_} * 8}) w.integer(v);
-      queue_.run("sort_pass", fmt::format("{} {}{}{}{}{}{}", info(t_).name, first_pass, last_pass, carry_, places_, wide_, p < key_passes_),
-                 head(), pass_text(first_pass, last_pass, p < key_passes_), tiles_, w);
+      for (int64_t v : {total_, n_, int64_t{p < key_passes_ ? p : p - key_passes_} * 8, int64_t{p}, int64_t{passes}}) w.integer(v);
+      queue_.run("sort_pass", fmt::format("{} {}{}{}{}{}", info(t_).name, carry_, places_, wide_, lines_ > 1, p < key_passes_), head(),
+                 pass_text(p < key_passes_), tiles_, w);
     }
   }
 
@@ -193,6 +192,7 @@ for (int k = 0; k < {0}; ++k)
                std::min(kBlocks, (total_ + kThreads - 1) / kThreads), w);
     Words o;
     o.pointer(counts_->ptr);
+    o.integer(total_);
     queue_.run("sort_begins", "", "", R"(__shared__ u64 s[256];
 u64* counts = word_as<u64*>(p.w) + static_cast<i64>(blockIdx.x) * 256;
 const u64 mine = counts[t];
@@ -203,15 +203,19 @@ for (int d = 1; d < 256; d *= 2) {
   __syncthreads();
   s[t] += left;
 }
-counts[t] = s[t] - mine;)",
+counts[t] = s[t] - mine;
+const int moves = __syncthreads_and(mine != static_cast<u64>(p.w[1]));
+if (t == 0) word_as<u64*>(p.w)[static_cast<i64>(gridDim.x) * 256 + blockIdx.x] = moves;)",
                passes, o);
   }
 
-  /// Words: 0 keys in, 1 places in, 2 keys (or results) out, 3 places out, 4 begins, 5 states, 6 total, 7 n, 8 shift.
-  std::string pass_text(bool first_pass, bool last_pass, bool by_key) const {
-    const std::string result = !last_pass ? "B" : places_ ? "i64" : "B";
-    const std::string place = lines_ > 1 ? "static_cast<i64>(f % static_cast<I>(p.w[7]))" : "static_cast<i64>(f)";
-    const char* digit = by_key ? "static_cast<u32>(k >> p.w[8]) & 255u" : "static_cast<u32>((f / static_cast<I>(p.w[7])) >> p.w[8]) & 255u";
+  /// Words: 0 in, 1 out, 2 and 3 keys between passes, 4 and 5 their indices, 6 counts, 7 states, 8 total, 9 n, 10 shift, 11 pass, 12
+  /// passes.
+  std::string pass_text(bool by_key) const {
+    const char* digit =
+        by_key ? "static_cast<u32>(k >> p.w[10]) & 255u" : "static_cast<u32>((f / static_cast<I>(p.w[9])) >> p.w[10]) & 255u";
+    const char* index = R"(const I f = from[i];
+  (void)f;)";
     return fmt::format(R"(constexpr int kItems = {0}, kTile = kItems * {1};
 constexpr I kValue = ~I(0) >> 2;
 constexpr int kFlag = sizeof(I) * 8 - 2;
@@ -221,14 +225,23 @@ __shared__ u32 counts[8][256];
 __shared__ I bases[256];
 __shared__ u32 sums[8];
 __shared__ I begun;
-I* states = word_as<I*>(p.w + 5);
+// Which passes move elements; if none does, the last one copies them.
+const u64* moves = word_as<const u64*>(p.w + 6) + p.w[12] * 256;
+int earlier_passes = 0, later_passes = 0;
+for (int k = 0; k < static_cast<int>(p.w[12]); ++k)
+  if (moves[k] != 0) ++(k < static_cast<int>(p.w[11]) ? earlier_passes : later_passes);
+const bool first = earlier_passes == 0, last = later_passes - (moves[p.w[11]] != 0) == 0;
+if (moves[p.w[11]] == 0 && !(first && last && p.w[11] == p.w[12] - 1)) return;
+const B* keys_in = first ? word_as<const B*>(p.w) : word_as<const B*>(p.w + 2 + (earlier_passes + 1) % 2);
+B* keys_out = last ? word_as<B*>(p.w + 1) : word_as<B*>(p.w + 2 + earlier_passes % 2);
+I* states = word_as<I*>(p.w + 7);
 if (t == 0) begun = atomicAdd({2}, 1);
 BC_UNROLL
 for (int k = 0; k < 8; ++k) counts[k][t] = 0;
 __syncthreads();
 // Tiles are numbered in the order in which blocks begin, so that all earlier ones run or have run.
 const i64 tile = static_cast<i64>(begun), start = tile * kTile;
-const int count = static_cast<int>(p.w[6] - start < kTile ? p.w[6] - start : kTile);
+const int count = static_cast<int>(p.w[8] - start < kTile ? p.w[8] - start : kTile);
 const int lane = t & 31, warp = t >> 5;
 B key_of[kItems];
 {3}
@@ -238,7 +251,8 @@ for (int i = 0; i < kItems; ++i) {{
   const int at = warp * 32 * kItems + i * 32 + lane;
   key_of[i] = static_cast<B>(~B(0));
   if (at < count) {{
-    key_of[i] = {4};
+    const B raw = keys_in[start + at];
+    key_of[i] = first ? {4}(raw) : raw;
     {5}
   }}
 }}
@@ -310,47 +324,46 @@ if (tile > 0) {{
   }}
   *state = (earlier + total) | I(2) << kFlag;
 }}
-bases[t] = static_cast<I>(word_as<const u64*>(p.w + 4)[t]) + earlier - begin;
+bases[t] = static_cast<I>(word_as<const u64*>(p.w + 6)[p.w[11] * 256 + t]) + earlier - begin;
 __syncthreads();
 {8})",
                        kItems, kThreads, wide_ ? "reinterpret_cast<unsigned long long*>(states)" : "states",
-                       carry_ ? "I from[kItems];" : "",
-                       first_pass ? (places_ ? "equal_key(word_as<const B*>(p.w)[start + at])" : "key(word_as<const B*>(p.w)[start + at])")
-                                  : "word_as<const B*>(p.w)[start + at]",
-                       !carry_      ? ""
-                       : first_pass ? "from[i] = static_cast<I>(start + at);"
-                                    : "from[i] = word_as<const I*>(p.w + 1)[start + at];",
-                       carry_ ? "const I f = from[i];\n(void)f;" : "", digit, scatter_text(last_pass, result, place));
+                       carry_ ? "I from[kItems];\nconst I* from_in = word_as<const I*>(p.w + 4 + (earlier_passes + 1) % 2);" : "",
+                       places_ ? "equal_key" : "key", carry_ ? "from[i] = first ? static_cast<I>(start + at) : from_in[start + at];" : "",
+                       carry_ ? index : "", digit, scatter_text());
   }
 
-  /// The text that writes a tile in the order of its digits, so that neighbouring threads write neighbouring elements.
-  std::string scatter_text(bool last_pass, const std::string& result, const std::string& place) const {
-    const bool keys = !(last_pass && places_), carried = carry_ && !(last_pass && !places_);
-    std::string text;
-    if (keys)
-      text +=
-          fmt::format(R"(BC_UNROLL
+  /// The text that writes a tile in the order of its digits, so that neighbouring threads write neighbouring elements. The last pass writes
+  /// results.
+  std::string scatter_text() const {
+    const std::string keys = fmt::format(R"(BC_UNROLL
 for (int i = 0; i < kItems; ++i) {{
-  const int at = i * {} + t;
-  if (at < count) word_as<B*>(p.w + 2)[bases[digits[at]] + static_cast<I>(at)] = {};
+  const int at = i * {0} + t;
+  if (at >= count{1}) continue;
+  const B k = reinterpret_cast<const B*>(exchange)[at];
+  keys_out[bases[digits[at]] + static_cast<I>(at)] = {2};
 }}
 )",
-                      kThreads, last_pass ? "bits(reinterpret_cast<const B*>(exchange)[at])" : "reinterpret_cast<const B*>(exchange)[at]");
-    if (carried)
-      text += fmt::format(R"(__syncthreads();
+                                         kThreads, places_ ? " || last" : "", places_ ? "k" : "last ? bits(k) : k");
+    if (!carry_) return keys;
+    const char* place = lines_ > 1 ? "static_cast<i64>(f % static_cast<I>(p.w[9]))" : "static_cast<i64>(f)";
+    return keys + fmt::format(R"({0}{{
+I* from_out = word_as<I*>(p.w + 4 + earlier_passes % 2);
+__syncthreads();
 BC_UNROLL
 for (int i = 0; i < kItems; ++i) reinterpret_cast<I*>(exchange)[rank[i]] = from[i];
 __syncthreads();
 BC_UNROLL
 for (int i = 0; i < kItems; ++i) {{
-  const int at = i * {} + t;
-  if (at < count) {{
-    const I f = reinterpret_cast<const I*>(exchange)[at];
-    {}[bases[digits[at]] + static_cast<I>(at)] = {};
-  }}
+  const int at = i * {1} + t;
+  if (at >= count) continue;
+  const I f = reinterpret_cast<const I*>(exchange)[at];
+  const I to = bases[digits[at]] + static_cast<I>(at);
+  {2}from_out[to] = f;
+}}
 }})",
-                          kThreads, last_pass ? "word_as<i64*>(p.w + 2)" : "word_as<I*>(p.w + 3)", last_pass ? place : "f");
-    return text;
+                              places_ ? "" : "if (!last) ", kThreads,
+                              places_ ? fmt::format("if (last) word_as<i64*>(p.w + 1)[to] = {};\n  else ", place) : std::string());
   }
 };
 
