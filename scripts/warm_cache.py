@@ -23,6 +23,7 @@ os.environ["BROADCLOTH_SHIPPED_KERNELS"] = "0"
 import numpy as np
 
 import broadcloth as bc
+from broadcloth.random import _on_device
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 FLOATS = ("float32", "float64")
@@ -32,6 +33,11 @@ NUMBERS = (*FLOATS, "int32", "int64")
 def array(shape: Any, dtype: str = "float32") -> Any:
     """An array that lies in memory; on the null device nothing reads it."""
     return bc.empty(shape, dtype=dtype)
+
+
+def softmax(a: Any) -> Any:
+    e = bc.exp(a - bc.max(a, axis=1, keepdims=True))
+    return e / bc.sum(e, axis=1, keepdims=True)
 
 
 def programs() -> Iterator[Any]:
@@ -97,8 +103,7 @@ def programs() -> Iterator[Any]:
         yield bc.argmax(a, axis=1), bc.argmin(a, axis=1)
         yield (a - bc.mean(a, axis=0)) / bc.std(a, axis=0)
         yield (a - bc.mean(a, axis=1, keepdims=True)) / bc.std(a, axis=1, keepdims=True)
-        e = bc.exp(a - bc.max(a, axis=1, keepdims=True))
-        yield e / bc.sum(e, axis=1, keepdims=True)
+        yield softmax(a)
         u = array((66, 130), dtype)
         yield 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
         yield bc.linspace(0, 1, 8192, dtype=dtype)
@@ -135,10 +140,13 @@ def library_programs() -> Iterator[Any]:
         numbers = np.linspace(0, 1, 1 << 16).astype(dtype)
         yield executed(bc.unique, numbers)
         yield executed(lambda x: bc.percentile(x, [5, 95]), numbers)
+        yield executed(lambda x: bc.histogram(x, 50), numbers)
+        yield executed(lambda x: bc.cov(x.reshape(64, -1)), numbers)
     yield executed(bc.nonzero, np.ones(1 << 16, bool))
     yield executed(bc.nonzero, np.ones((64, 1 << 10), bool))
     for dtype in ("int64", "uint64"):
         yield bc.max(array(1 << 20, dtype))
+    yield executed(lambda x: bc.bincount(x), np.arange(1 << 16))
     yield bc.bincount(array(1 << 20, "int64"), minlength=1000)
     a, at = array(1 << 20), array(1000, "int64")
     a[at] = 0
@@ -169,8 +177,7 @@ def library_programs() -> Iterator[Any]:
             yield bc.allclose(a, b)
             if len(shape) == 2:
                 yield bc.var(a, axis=1)
-                e = bc.exp(a - bc.max(a, axis=1, keepdims=True))
-                yield e / bc.sum(e, axis=1, keepdims=True)
+                yield softmax(a)
     for shape in ((4096, 4096), (1000,), 1 << 24):
         flags = array(shape, "bool")
         yield bc.any(flags)
@@ -193,6 +200,7 @@ def library_programs() -> Iterator[Any]:
     for dtype in NUMBERS:
         a, at, both = array((64, 128), dtype), array(50, "int64"), array(1 << 16, dtype)
         yield bc.take(both, at)
+        yield bc.take(both, bc.arange(1000))
         yield both[at]
         yield a[at]
         yield a[:, at]
@@ -252,7 +260,10 @@ def record() -> None:
 def compile_for(folder: str, architecture: str) -> int:
     """In a process of its own, since NVRTC compiles one kernel at a time in each."""
     record()
-    return bc._c.cache_write(folder, architecture)
+    uniform = [_on_device.kernel(dxsm=False, name=name) for name in ("pcg_float32", "pcg_float64")]
+    for kernel in uniform:
+        bc._c.cache_write_program(folder, architecture, kernel)
+    return bc._c.cache_write(folder, architecture) + len(uniform)
 
 
 def main(folder: str, *architectures: str) -> int:

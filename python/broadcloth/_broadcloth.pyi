@@ -1320,6 +1320,9 @@ def cache_clear(disk: bool = True) -> None: ...
 def cache_write(folder: str, arch: str) -> int:
     """Compiles what a null device was given since the last null_log_clear for a GPU, into a folder of the cache; how many kernels."""
 
+def cache_write_program(folder: str, arch: str, kernel: RawKernel) -> None:
+    """Compiles a kernel's program for a GPU, into a folder of the cache."""
+
 def cache_pack(folder: str) -> None:
     """Compresses the kernels of such a folder by a dictionary of what they share, which is put beside them."""
 

@@ -221,8 +221,9 @@ def _selected(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool)
     low = np.clip(np.floor(place), 0, n - 1).astype(np.int64)
     high = np.where(place < 0, 0, np.minimum(low + 1, n - 1)) if interpolates else low
     checked = lines.dtype.kind in "fmM"
-    ranks = np.unique(np.concatenate([low.ravel(), high.ravel(), [n - 1] if checked else []]).astype(np.int64))
-    found = _c.order_statistics(lines, ranks.tolist(), -1)
+    # np.unique imports numpy.ma, which takes longer than most quantiles.
+    ranks = sorted({*low.ravel().tolist(), *high.ravel().tolist(), *([n - 1] if checked else [])})
+    found = _c.order_statistics(lines, ranks, -1)
     lead = len(at.kept)
 
     def at_ranks(wanted: np.ndarray) -> ndarray:

@@ -252,6 +252,13 @@ PyObject* kernel_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   });
 }
 
+/// Compiles a kernel's program for a GPU, which need not be there, into a folder that a wheel ships.
+void write_program(std::string_view folder, std::string_view arch, PyObject* kernel) {
+  if (!is_exact(kernel, kernel_type)) raise(ErrorKind::Type, "cache_write_program: expected a RawKernel, got {}", type_name(kernel));
+  const ProgramSource& source = state_of(kernel).compiled->source();
+  without_gil([&] { cuda::write_program(std::string(folder), std::string(arch), source); });
+}
+
 /// One launch many times over, its parameters made once: what the driver takes, for measurements.
 PyRef repeat_launch(PyObject* kernel, PyObject* grid, PyObject* block, PyObject* args, int64_t times) {
   if (!is_exact(kernel, kernel_type)) raise(ErrorKind::Type, "repeat_launch: expected a RawKernel, got {}", type_name(kernel));
@@ -574,6 +581,7 @@ void init_raw_kernel(PyObject* module) {
                    "compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings.",
                    compile_for_arch),
        BC_FUNCTION("repeat_launch(kernel, grid, block, args, times)", repeat_launch),
+       BC_FUNCTION("cache_write_program(folder, arch, kernel)", write_program),
        BC_FUNCTION("kernel_parameters(text, name, options=None)", parameters_of)});
 }
 

@@ -614,14 +614,23 @@ LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const Sourc
   return try_slowly(all, backend, key, print);
 }
 
+namespace {
+
+Hash128 binary_file(const std::string& target, const Hash128& key) {
+  const std::string text = fmt::format("program {} {}", target, to_string(key));
+  return digest(text.data(), text.size());
+}
+
+}  // namespace
+
 CachedBinary kernel_cache_binary(const std::string& target, const Hash128& key, std::function<CachedBinary()> make) {
   Cache& all = cache();
-  const std::string text = fmt::format("program {} {}", target, to_string(key));
-  const Hash128 file = digest(text.data(), text.size());
-  if (auto stored = all.store.load(file)) {
-    all.disk_hits.fetch_add(1, std::memory_order_relaxed);
-    return {{stored->binary.begin(), stored->binary.end()}, std::move(stored->entries)};
-  }
+  const Hash128 file = binary_file(target, key);
+  for (const auto& [store, hits] : {std::pair(&all.store, &all.disk_hits), std::pair(&all.shipped, &all.shipped_hits)})
+    if (auto stored = store->load(file)) {
+      hits->fetch_add(1, std::memory_order_relaxed);
+      return {{stored->binary.begin(), stored->binary.end()}, std::move(stored->entries)};
+    }
   // Counts as running, so that a fork waits for it as for any other compile.
   struct Running {
     explicit Running(Cache& all) : all(all) {
@@ -693,6 +702,14 @@ void kernel_cache_write(const std::string& folder, const std::string& target, st
   store.set_folder(folder);
   store.set_limit(std::numeric_limits<size_t>::max());
   for (const KernelSource& source : sources) store.save(file_key(source, target), target, source.entries, compile(source));
+  BC_CHECK(store.warning().empty(), Runtime, "{}", store.warning());
+}
+
+void kernel_cache_write_binary(const std::string& folder, const std::string& target, const Hash128& key, const CachedBinary& binary) {
+  KernelStore store;
+  store.set_folder(folder);
+  store.set_limit(std::numeric_limits<size_t>::max());
+  store.save(binary_file(target, key), target, binary.names, binary.bytes);
   BC_CHECK(store.warning().empty(), Runtime, "{}", store.warning());
 }
 

@@ -91,6 +91,8 @@ size_t kernel_cache_import(const std::string& path);
 /// Compiles for `target` (Backend::target) and writes the results into `folder` in the cache's format. Wheels ship such a folder.
 void kernel_cache_write(const std::string& folder, const std::string& target, std::span<const KernelSource> sources,
                         const std::function<std::vector<char>(const KernelSource&)>& compile);
+/// Writes what kernel_cache_binary looks for into such a folder.
+void kernel_cache_write_binary(const std::string& folder, const std::string& target, const Hash128& key, const CachedBinary& binary);
 /// Compresses such a folder with a dictionary shared by its kernels (KernelStore::pack).
 void kernel_cache_pack(const std::string& folder);
 

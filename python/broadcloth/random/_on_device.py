@@ -119,7 +119,7 @@ def text(dxsm: bool) -> str:
 
 
 @functools.cache
-def _kernel(dxsm: bool, name: str) -> Any:
+def kernel(dxsm: bool, name: str) -> Any:
     return _c.RawKernel(text(dxsm), name, options=("--fmad=false",))
 
 
@@ -153,8 +153,8 @@ def uniform(
     threads = min(max((words >> _NUMBERS_OF_THREAD).bit_length(), _THREADS.bit_length() - 1), _MOST_THREADS)
     what = (threads, affine, float(low), float(scale)) if wide else (threads, kept, state["uinteger"])
     halves = (number >> shift & _WORD for number in (now, increment) for shift in (64, 0))
-    kernel = _kernel(dxsm, "pcg_float64" if wide else "pcg_float32")
-    kernel(((1 << threads) // _THREADS,), (_THREADS,), (out, n, *halves, *what))
+    draw = kernel(dxsm, "pcg_float64" if wide else "pcg_float32")
+    draw(((1 << threads) // _THREADS,), (_THREADS,), (out, n, *halves, *what))
     place["state"] = _after(now, increment, dxsm, words - kept)
     if not wide and n > 0:
         state["has_uint32"] = (n + kept) % 2

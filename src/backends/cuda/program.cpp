@@ -638,6 +638,17 @@ class CudaProgram final : public Program {
 
 }  // namespace
 
+/// A program as the cache keeps it: the log is the last of the names.
+CachedBinary compile_to_cache(const ProgramSource& source, const std::string& arch) {
+  ProgramBinary made = compile_source(source, arch);
+  made.lowered.push_back(std::move(made.log));
+  return {std::move(made.bytes), std::move(made.lowered)};
+}
+
+void write_program(const std::string& folder, const std::string& arch, const ProgramSource& source) {
+  kernel_cache_write_binary(folder, source_compiler(source, arch), source.digest(), compile_to_cache(source, arch));
+}
+
 void keep_programs_loaded() { programs_stay.store(true, std::memory_order_relaxed); }
 
 std::shared_ptr<Program> load_binary(CudaBackend& backend, const ProgramSource& source, ProgramBinary binary) {
@@ -655,11 +666,8 @@ std::shared_ptr<Program> CudaBackend::open_program(const ProgramSource& source) 
     binary.bytes.push_back('\0');  // PTX ends with a zero
   } else {
     const std::string arch = this->arch();
-    CachedBinary cached = kernel_cache_binary(cuda::source_compiler(source, arch), source.digest(), [source, arch]() -> CachedBinary {
-      cuda::ProgramBinary made = cuda::compile_source(source, arch);
-      made.lowered.push_back(std::move(made.log));
-      return {std::move(made.bytes), std::move(made.lowered)};
-    });
+    CachedBinary cached = kernel_cache_binary(cuda::source_compiler(source, arch), source.digest(),
+                                              [source, arch] { return cuda::compile_to_cache(source, arch); });
     binary.bytes = std::move(cached.bytes);
     binary.lowered = std::move(cached.names);
     binary.log = std::move(binary.lowered.back());

@@ -28,6 +28,9 @@ ProgramBinary compile_source(const ProgramSource& source, std::string_view arch,
 /// Compiler, version and flags: the part of the cache key that does not come from the source.
 std::string source_compiler(const ProgramSource& source, std::string_view arch);
 
+/// Compiles a program into a folder of the kernel cache, where open_program looks for what a wheel ships; needs no GPU.
+void write_program(const std::string& folder, const std::string& arch, const ProgramSource& source);
+
 /// Loads the result of compile_source.
 std::shared_ptr<Program> load_binary(CudaBackend& backend, const ProgramSource& source, ProgramBinary binary);
 
