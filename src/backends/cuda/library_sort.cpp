@@ -225,13 +225,13 @@ __shared__ u32 counts[8][256];
 __shared__ I bases[256];
 __shared__ u32 sums[8];
 __shared__ I begun;
-// Which passes move elements; if none does, the last one copies them.
+// Which passes move elements, a bit for each; if none does, the last one copies them.
 const u64* moves = word_as<const u64*>(p.w + 6) + p.w[12] * 256;
-int earlier_passes = 0, later_passes = 0;
-for (int k = 0; k < static_cast<int>(p.w[12]); ++k)
-  if (moves[k] != 0) ++(k < static_cast<int>(p.w[11]) ? earlier_passes : later_passes);
-const bool first = earlier_passes == 0, last = later_passes - (moves[p.w[11]] != 0) == 0;
-if (moves[p.w[11]] == 0 && !(first && last && p.w[11] == p.w[12] - 1)) return;
+const int lane = t & 31, warp = t >> 5, pass = static_cast<int>(p.w[11]);
+const u32 moving = __ballot_sync(0xffffffffu, lane < p.w[12] && moves[lane] != 0);
+const int earlier_passes = __popc(moving & ((1u << pass) - 1));
+const bool first = earlier_passes == 0, last = moving >> pass <= 1;
+if (!(moving >> pass & 1) && !(moving == 0 && pass == p.w[12] - 1)) return;
 const B* keys_in = first ? word_as<const B*>(p.w) : word_as<const B*>(p.w + 2 + (earlier_passes + 1) % 2);
 B* keys_out = last ? word_as<B*>(p.w + 1) : word_as<B*>(p.w + 2 + earlier_passes % 2);
 I* states = word_as<I*>(p.w + 7);
@@ -242,7 +242,6 @@ __syncthreads();
 // Tiles are numbered in the order in which blocks begin, so that all earlier ones run or have run.
 const i64 tile = static_cast<i64>(begun), start = tile * kTile;
 const int count = static_cast<int>(p.w[8] - start < kTile ? p.w[8] - start : kTile);
-const int lane = t & 31, warp = t >> 5;
 B key_of[kItems];
 {3}
 u32 rank[kItems];
@@ -324,7 +323,7 @@ if (tile > 0) {{
   }}
   *state = (earlier + total) | I(2) << kFlag;
 }}
-bases[t] = static_cast<I>(word_as<const u64*>(p.w + 6)[p.w[11] * 256 + t]) + earlier - begin;
+bases[t] = static_cast<I>(word_as<const u64*>(p.w + 6)[pass * 256 + t]) + earlier - begin;
 __syncthreads();
 {8})",
                        kItems, kThreads, wide_ ? "reinterpret_cast<unsigned long long*>(states)" : "states",
