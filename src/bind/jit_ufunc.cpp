@@ -216,6 +216,7 @@ kernels::CompiledFunction compile_body(PyObject* function, const std::vector<ker
   options.entry = entry;
   options.python_errors = false;  // NumPy's division, as in every ufunc
   options.entered = false;
+  options.inlined = entry == kernels::Entry::device;
   return compile_function(function, types, options);
 }
 
@@ -447,15 +448,9 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     UserOpSpec op;
     op.name = made.name;
     op.entry = "element";
-    std::string body = made.readable;
-    // "namespace bc {\n" … "}\n" around the functions.
-    constexpr std::string_view open = "namespace bc {\n";
-    if (body.starts_with(open)) body = body.substr(open.size(), body.size() - open.size() - 2);
-    for (size_t at; (at = body.find("BC_PY ")) != std::string::npos;) body.replace(at, 6, "BC_INLINE ");
-    const bool library = body.find("py::") != std::string::npos || body.find("BC_PY_") != std::string::npos;
     // What the function needs of src/device/python stands before it.
-    if (library) op.text = unwrapped(made.text.substr(0, made.text.size() - made.readable.size()));
-    op.text += body;
+    if (made.uses_library) op.text = unwrapped(made.text.substr(0, made.text.size() - made.readable.size()));
+    op.text += made.functions;
     std::string parameters, values;
     for (size_t k = 0; k < types.size(); ++k) {
       op.in.push_back(types[k]->dtype);
@@ -467,7 +462,7 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     op.out.push_back(made.result->dtype);
     op.contract = fastmath != 0;
     op.printed = true;
-    op.simple = !library && only_numbers(without_comments(body), op.in, op.out);
+    op.simple = !made.uses_library && made.only_numbers;
     auto* kept = new Ref<UserOp>(make_user_op(std::move(op)));
     PyRef capsule = PyRef::steal(PyCapsule_New(
         kept, "broadcloth.user_op", [](PyObject* c) { delete static_cast<Ref<UserOp>*>(PyCapsule_GetPointer(c, "broadcloth.user_op")); }));

@@ -79,7 +79,7 @@ Value FunctionCompiler::slice_of(std::vector<Value> bounds, const Node* n) {
     if (part.type && !part.is_none() && (!(part.is_scalar() || part.is(Kind::literal)) || is_inexact(part.type->dtype)))
       fail(n, fmt::format("slices take integers, not {}", part.type->spelling));
   int given = 0;
-  std::string text;
+  Code text;
   bool known = true;
   for (size_t k = 0; k < 3; ++k) {
     const bool there = bounds[k].type && !bounds[k].is_none();
@@ -87,7 +87,7 @@ Value FunctionCompiler::slice_of(std::vector<Value> bounds, const Node* n) {
     given |= there ? 1 << k : 0;
     text += (there ? "i64(" + convert(bounds[k], int64_type(), n) + ")" : k == 2 ? "1" : "0") + ", ";
   }
-  Value v = known ? Value::of(slice_type(given), fmt::format("py::Slice{{{}{}, {}}}", text, (given & 1) != 0, (given & 2) != 0))
+  Value v = known ? Value::of(slice_type(given), code("py::Slice{{{}{}, {}}}", text, (given & 1) != 0, (given & 2) != 0))
                   : Value::known(slice_type(given));
   for (const Value& part : bounds) {
     v.reads |= part.reads;
@@ -120,46 +120,46 @@ Value FunctionCompiler::subscript(const Node* n) {
   return v;
 }
 
-std::string FunctionCompiler::index_text(const Value& index, const std::string& array, int axis, const Node* n) {
+Code FunctionCompiler::index_text(const Value& index, const Code& array, int axis, const Node* n) {
   if (!index.type) return "0";
   if (!(index.is_scalar() || index.is(Kind::literal)) || is_inexact(index.type->dtype))
     fail(n, fmt::format("an index must be an integer, not {}", index.type->spelling), {{n && n->b ? source_of(n->b) : "index", index.type}},
          index.is_scalar() && is_real_float(index.type->dtype) ? "convert with int(), or divide by //" : "");
-  const std::string text =
+  const Code text =
       convert(index,
               is_unsigned(index.type->dtype) || is_bool(index.type->dtype) || index.type->dtype == DType::i64 || index.is(Kind::literal)
                   ? (index.type->dtype == DType::i64 || index.is(Kind::literal) ? int64_type() : index.type)
                   : index.type,
               n);
-  if (host() && unit_.options.check) return fmt::format("py::checked_index({0}, {1}.shape[{2}], {2})", text, array, axis);
+  if (host() && unit_.options.check) return code("py::checked_index({0}, {1}.shape[{2}], {2})", text, array, axis);
   if (index.non_negative) return text;
-  return fmt::format("py::wrap({}, {}.shape[{}])", text, array, axis);
+  return code("py::wrap({}, {}.shape[{}])", text, array, axis);
 }
 
 /// The index `at`, counted from the front, after a test that it is one of an array's axis.
-std::string FunctionCompiler::index_inside(const std::string& at, const std::string& array, int axis, const Node* n) {
+Code FunctionCompiler::index_inside(const Code& at, const Code& array, int axis, const Node* n) {
   const Value index = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-  const std::string extent = fmt::format("{}.shape[{}]", array, axis);
-  const std::string test = fmt::format("static_cast<u64>({}) >= static_cast<u64>({})", index.text, extent);
+  const Code extent = code("{}.shape[{}]", array, axis);
+  const Code test = code("static_cast<u64>({}) >= static_cast<u64>({})", index.text, extent);
   if (host())
     fail_if_of(test, "IndexError", fmt::format("index % is out of bounds for axis {} with size %", axis),
-               fmt::format("py::written_index({0}, {1}), i64({1})", index.text, extent), n);
+               code("py::written_index({0}, {1}), i64({1})", index.text, extent), n);
   else
     fail_if(test, "IndexError", fmt::format("index out of bounds for axis {} of {}", axis, n && n->a ? source_of(n->a) : "an array"), n);
   return index.text;
 }
 
-std::string FunctionCompiler::element(const Value& array, const std::vector<Value>& indices, const Node* n) {
-  const std::string a = paren(array);
+Code FunctionCompiler::element(const Value& array, const std::vector<Value>& indices, const Node* n) {
+  const Code a = paren(array);
   const Access access = std::exchange(access_, Access::read);
-  std::string list;
+  Code list;
   for (size_t i = 0; i < indices.size(); ++i) {
     if (unit_.options.check) {
       index_text(indices[i], a, static_cast<int>(i), n);  // its errors
       list += (i ? ", " : "") + (indices[i].type ? convert(indices[i], int64_type(), n) : "0");
       continue;
     }
-    std::string at = index_text(indices[i], a, static_cast<int>(i), n);
+    Code at = index_text(indices[i], a, static_cast<int>(i), n);
     if (unit_.options.bounds && indices[i].type) at = index_inside(at, a, static_cast<int>(i), n);
     list += (i ? ", " : "") + at;
   }
@@ -194,18 +194,18 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
     for (size_t k = 0; k < items.size(); ++k) ones += k ? ", 1" : "1";
     unit_.need("host_numpy");
     return Value::called(array_type(t->element, static_cast<int>(items.size()), 'C', t->read_only),
-                         fmt::format("py::reshape<{0}>({1}, py::Tuple<i64, {0}>{{{{{2}}}}})", items.size(), array.text, ones));
+                         code("py::reshape<{0}>({1}, py::Tuple<i64, {0}>{{{{{2}}}}})", items.size(), array.text, ones));
   }
   unit_.need("core");
   const Value a = array;
-  const std::string name = paren(a);
-  std::string list;
+  const Code name = paren(a);
+  Code list;
   int ndim = 0, axis = 0;
   bool contiguous = t->layout == 'C', sliced = false;
   for (const Value& i : items) {
     list += ", ";
     if (i.is_none()) {
-      list += "py::NewAxis{}";
+      list += code("py::NewAxis{{}}");
       ++ndim;
       contiguous = false;
       continue;
@@ -218,23 +218,23 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
       if (!unit_step) contiguous = false;
       sliced = true;
       if (whole) {
-        list += "py::All{}";
+        list += code("py::All{{}}");
       } else {
         const auto part = [&](size_t k, const char* otherwise) {
           return i.items[k].is_none() ? std::string(otherwise) : convert(i.items[k], int64_type(), n);
         };
-        list += fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !i.items[0].is_none(),
-                            !i.items[1].is_none());
+        list +=
+            code("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !i.items[0].is_none(), !i.items[1].is_none());
       }
       ++ndim;
     } else if (i.is_scalar() || i.is(Kind::literal)) {
       if (unit_.options.check) {
         unit_.need("check");
-        list += fmt::format("py::index_inside(bc_checker, {}, {}, {}.shape[{}])", site(n, n && n->a ? source_of(n->a) : "array"),
-                            convert(i, int64_type(), n), name, axis);
+        list += code("py::index_inside(bc_checker, {}, {}, {}.shape[{}])", site(n, n && n->a ? source_of(n->a) : "array"),
+                     convert(i, int64_type(), n), name, axis);
       } else {
-        const std::string at = index_text(i, name, axis, n);
-        list += host() && unit_.options.bounds ? index_inside(at, name, axis, n) : fmt::format("i64({})", at);
+        const Code at = index_text(i, name, axis, n);
+        list += host() && unit_.options.bounds ? index_inside(at, name, axis, n) : code("i64({})", at);
       }
       if (sliced) contiguous = false;
     } else {
@@ -245,14 +245,14 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
   }
   Type made = with_layout(t, ndim, contiguous ? 'C' : 'A');
   // One axis with unit stride stays contiguous where it was the last.
-  Value v = Value::of(made, fmt::format("py::{}<{}>({}{})", host() ? "host_view" : "view", cpp(made), name, list));
+  Value v = Value::of(made, code("py::{}<{}>({}{})", host() ? "host_view" : "view", cpp(made), name, list));
   v.root = array.root;
   v.part = array.part + "|";
   for (const Value& i : items) {
     // Different integers pick disjoint parts, equal ones the same: only slices count.
     v.part += ",";
     if (i.is(Kind::slice))
-      for (const Value& bound : i.items) v.part += ":" + bound.text;
+      for (const Value& bound : i.items) v.part += ":" + bound.text.text();
     else
       v.part += i.integer() ? fmt::format("i{}", *i.integer()) : "i";
   }
@@ -291,7 +291,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     if (!scalars) return view(a, items, n);
     Value r = Value::of(object.type->element, element(a, items, n));
     r.reads = true;
-    if (r.is_scalar() && rereads_.contains(n)) r.text = fmt::format("py::reread({})", r.text);
+    if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
     if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
     if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
     return r;
@@ -326,15 +326,14 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
         host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
     if (index.is_scalar() && (object.type->is_uniform() || texts)) {
       const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
-      std::string at =
-          index.non_negative ? convert(index, int64_type(), n) : fmt::format("py::wrap({}, {})", convert(index, int64_type(), n), count);
+      Code at = index.non_negative ? convert(index, int64_type(), n) : code("py::wrap({}, {})", convert(index, int64_type(), n), count);
       if ((host() || unit_.options.debug || unit_.options.bounds) && !is_inexact(index.type->dtype)) {
         const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-        fail_if(fmt::format("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
+        fail_if(code("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
                 object.display ? "list index out of range" : "tuple index out of range", n);
         at = place.text;
       }
-      Value r = Value::of(whole.type->items[0], fmt::format("{}[{}]", whole.text, at));
+      Value r = Value::of(whole.type->items[0], code("{}[{}]", whole.text, at));
       r.non_negative = r.index = object.index;
       return r;
     }
@@ -355,7 +354,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   // A member of an enumeration by its name.
   if (object.is(Kind::type) && index.is(Kind::string)) return attribute_of(object, index.type->name, n);
   if (object.is(Kind::pointer) && (index.is_scalar() || index.is(Kind::literal))) {
-    Value r = Value::of(object.type->element, fmt::format("{}[{}]", paren(object), convert(index, int64_type(), n)));
+    Value r = Value::of(object.type->element, code("{}[{}]", paren(object), convert(index, int64_type(), n)));
     r.reads = true;
     return r;
   }
@@ -372,17 +371,17 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
 }
 
 /// x.flat[i], as C++ names the element.
-std::string FunctionCompiler::flat_place(const Value& flat, const Value& index, const Node* n) {
-  const std::string& a = flat.items[0].text;
-  const std::string i = convert(index, int64_type(), n);
-  return fmt::format("py::element_at({}, {})", a, index.non_negative ? i : fmt::format("py::wrap({}, {}.size())", i, a));
+Code FunctionCompiler::flat_place(const Value& flat, const Value& index, const Node* n) {
+  const Code& a = flat.items[0].text;
+  const Code i = convert(index, int64_type(), n);
+  return code("py::element_at({}, {})", a, index.non_negative ? i : code("py::wrap({}, {}.size())", i, a));
 }
 
 Value FunctionCompiler::record_field(const Value& given, const std::string& name, const Node* n) {
   const Value record = given.effect ? spill(given) : given;
   for (size_t i = 0; i < record.type->fields.size(); ++i)
     if (record.type->fields[i] == name) {
-      Value v = Value::of(record.type->items[i], fmt::format("{}.{}", paren(record), cpp_identifier(name)));
+      Value v = Value::of(record.type->items[i], code("{}.{}", paren(record), cpp_identifier(name)));
       v.simple = record.simple;
       v.reads = record.reads;
       v.effect = record.effect;
@@ -396,7 +395,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   const Type t = object.type;
   if (is_record_reference(object) && std::find(t->element->fields.begin(), t->element->fields.end(), name) != t->element->fields.end())
     return reference_field(object, name, n);
-  const auto number = [&](std::string text) {
+  const auto number = [&](Code text) {
     Value v = Value::of(int64_type(), std::move(text));
     v.simple = v.index = v.non_negative = true;
     return v;
@@ -431,14 +430,13 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     v.items = {object};
     return v;
   }
-  if (name == "size") return number(paren(bound(object)) + ".size()");
-  if (name == "nbytes") return number(fmt::format("{}.size() * {}", paren(bound(object)), t->element->bytes));
+  if (name == "size") return number(code("{}.size()", paren(bound(object))));
+  if (name == "nbytes") return number(code("{}.size() * {}", paren(bound(object)), t->element->bytes));
   unit_.need("core");
   if (name == "T") {
     if (t->ndim < 2) return object;
     const Type made = with_layout(t, t->ndim, t->layout == 'C' ? 'F' : t->layout == 'F' ? 'C' : 'A');
-    return Value::of(
-        made, host() ? fmt::format("py::host_transposed<{}>({})", cpp(made), object.text) : fmt::format("py::transposed({})", object.text));
+    return Value::of(made, host() ? code("py::host_transposed<{}>({})", cpp(made), object.text) : code("py::transposed({})", object.text));
   }
   if (name == "real" || name == "imag") {
     if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
@@ -450,9 +448,8 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     const Type part = scalar_type(real_type(t->dtype));
     const Type made = array_type(part, t->ndim, 'A', t->read_only, t->space);
     if (t->ndim == 0) fail(n, "0-d arrays of complex numbers: use [()] first");
-    if (host()) return Value::of(made, fmt::format("py::host_part<{}>({}, {})", cpp(made), object.text, name == "imag" ? 1 : 0));
-    return Value::of(made,
-                     fmt::format("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
+    if (host()) return Value::of(made, code("py::host_part<{}>({}, {})", cpp(made), object.text, name == "imag" ? 1 : 0));
+    return Value::of(made, code("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
   }
   if (t->element->is(Kind::record)) {
     // A field of all records: a strided view.
@@ -461,20 +458,19 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
       const Type field = t->element->items[i];
       if (field->is_uniform() && !t->element->object) {
         // An array in each record: its axes come last.
-        std::string extents;
+        Code extents;
         Type inner = field;
         int ndim = t->ndim;
-        for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim)
-          extents += fmt::format(", {}", inner->items.size());
+        for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
         unit_.need("core");
         return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
-                         fmt::format("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text,
-                                     t->element->offsets[i], extents));
+                         code("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text,
+                              t->element->offsets[i], extents));
       }
       const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
       if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-      return Value::of(
-          made, fmt::format("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
+      return Value::of(made,
+                       code("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
     }
   }
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
@@ -552,8 +548,8 @@ Value FunctionCompiler::lift(const std::vector<Value>& operands, std::function<V
   return r;
 }
 
-Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices,
-                                   const Node* n, bool backward) {
+Value FunctionCompiler::open_loops(const LazyArray& lazy, int ndim, const Code& shape, std::vector<std::string>* indices, const Node* n,
+                                   bool backward) {
   unit_.need("core");
   std::vector<Value> elements;
   std::vector<std::string> names;
@@ -608,7 +604,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
       items.push_back(item.reads && !item.constant ? spill(item) : item);  // all are read before the first is written
     }
     for (size_t i = 0; i < items.size(); ++i)
-      linef("{} = {};", place(a, fmt::format("{}", i), Access::write, at), convert(items[i], a.type->element, at));
+      linef("{} = {};", place(a, code("{}", i), Access::write, at), convert(items[i], a.type->element, at));
     return;
   }
   if (a.type->ndim == 0) {
@@ -620,7 +616,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   LazyArray lazy = as_lazy(value);
   line("{");
   ++depth_;
-  const std::string shape = a.text + ".shape";
+  const Code shape = code("{}.shape", a.text);
   const auto walk = [&](bool backward, const std::function<void(const Value& x, const std::string& indices)>& body) {
     std::vector<std::string> indices;
     const Value x = open_loops(lazy, a.type->ndim, shape, &indices, at, backward);
@@ -631,7 +627,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   };
   const auto assign_all = [&](bool backward) {
     walk(backward, [&](const Value& x, const std::string& list) {
-      const std::string text = convert(x, a.type->element, at);
+      const Code text = convert(x, a.type->element, at);
       linef("{} = {};", place(a, list, Access::write, at), text);
     });
   };
@@ -697,8 +693,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   const std::vector<Value> both = ordered({target->a, target->b});
   if ((both[0].effect || both[1].effect || out_.size() != place) && value.type && value.type->has_value() && !value.simple && !value.lazy &&
       (value.effect || value.reads)) {
-    const std::string after = out_.substr(place);
-    out_.resize(place);
+    const Block after = out_.cut(place);
     value = spill(value);
     out_ += after;
   }
@@ -738,7 +733,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
   if (!scalars) return assign_elements(view(a, items, target), value, at);
   access_ = Access::write;
-  const std::string place_text = element(a, items, target);
+  const Code place_text = element(a, items, target);
   if (!value.type) return;
   const Type t = a.type->element;
   expect_fits(value, t, at);
@@ -798,7 +793,7 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     line("{");
     ++depth_;
     const std::string shape = temporary("shape");
-    std::string leaves;
+    Code leaves;
     for (const Value& leaf : lazy->leaves) leaves += (leaves.empty() ? "" : ", ") + leaf.text;
     unit_.need("core");
     linef("const auto {} = py::common_shape<{}>({});", shape, ndim, leaves);
@@ -814,7 +809,7 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     } else if (order) {
       x = spill(converted(x, t, n), "x");
       const bool max = name == "max" || name == "argmax";
-      const std::string nan = is_inexact(d) ? fmt::format(" || ({} != {} && {} == {})", x.text, x.text, result, result) : "";
+      const Code nan = is_inexact(d) ? code(" || ({} != {} && {} == {})", x.text, x.text, result, result) : "";
       linef("if ({} == 0 || {} {} {}{}) {{", count, x.text, max ? ">" : "<", result, nan);
       linef("  {} = {};", result, x.text);
       if (argument) linef("  {} = {};", place, count);
@@ -825,12 +820,12 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
       linef("{} = {} + ({} - {}) * ({} - {});", result, result, x.text, mean, x.text, mean);
     } else if (name == "prod") {
       linef("{} = {};", result,
-            is_integer(d) ? fmt::format("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n))
-                          : fmt::format("{} * {}", result, paren(converted(x, t, n))));
+            is_integer(d) ? code("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n))
+                          : code("{} * {}", result, paren(converted(x, t, n))));
     } else {
       linef("{} = {};", result,
-            is_integer(d) ? fmt::format("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n))
-                          : fmt::format("{} + {}", result, paren(converted(x, t, n))));
+            is_integer(d) ? code("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n))
+                          : code("{} + {}", result, paren(converted(x, t, n))));
       if (!count.empty()) linef("++{};", count);
     }
     close_loops(ndim);
@@ -864,21 +859,21 @@ Value FunctionCompiler::viewed_as(const Value& self, Type element, const Node* n
     if (to < from && from % to != 0)
       fail(n, fmt::format(".view() splits elements of {} bytes into whole ones, not into those of {} bytes", from, to));
     const bool raises = host() || unit_.options.debug;
-    const std::string extent = fmt::format("{}.shape[{}]", paren(a), t->ndim - 1);
+    const Code extent = code("{}.shape[{}]", paren(a), t->ndim - 1);
     if (layout != 'C') {
       if (!raises) fail(n, ".view() with elements of another size works on C-contiguous arrays", {{source_of(n->a->a), t}});
-      fail_if(fmt::format("{0} != 1 && {1}.size() != 0 && {1}.strides[{2}] != {3}", extent, paren(a), t->ndim - 1, from), "ValueError",
+      fail_if(code("{0} != 1 && {1}.size() != 0 && {1}.strides[{2}] != {3}", extent, paren(a), t->ndim - 1, from), "ValueError",
               "To change to a dtype of a different size, the last axis must be contiguous", n);
       layout = 'A';
     }
     if (to > from && raises)
-      fail_if(fmt::format("{} * {} % {} != 0", extent, from, to), "ValueError",
+      fail_if(code("{} * {} % {} != 0", extent, from, to), "ValueError",
               "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.", n);
   }
   unit_.need("core");
   const Type made = array_type(element, t->ndim, layout, t->read_only, t->space);
   const std::string cpp_element = (!host() && t->read_only ? "const " : "") + cpp(element);
-  return Value::of(made, fmt::format("py::{}<{}, '{}'>({})", host() ? "host_viewed" : "viewed", cpp_element, layout, paren(a)));
+  return Value::of(made, code("py::{}<{}, '{}'>({})", host() ? "host_viewed" : "viewed", cpp_element, layout, paren(a)));
 }
 
 }  // namespace bc::kernels

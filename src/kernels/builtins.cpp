@@ -140,7 +140,7 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   if (*row->header) unit_.need(row->header);
   if (row->flags & kGridSync) unit_.uses_grid_sync = true;
   if (row->flags & kEffect) check_barrier(name, n);
-  std::vector<std::string> texts;
+  std::vector<Code> texts;
   Value r;
   std::vector<Value> operands;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -152,22 +152,11 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   }
   if (name == "math.isqrt" && unit_.options.python_errors && !in_elements_) {
     texts[0] = spill(converted(args.positional[0], int64_type(), n)).text;
-    fail_if(fmt::format("{} < 0", texts[0]), "ValueError", "isqrt() argument must be nonnegative", n);
+    fail_if(code("{} < 0", texts[0]), "ValueError", "isqrt() argument must be nonnegative", n);
   }
-  std::string text;
-  for (const char* p = row->text; *p; ++p) {
-    if (*p == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}') {
-      text += texts[static_cast<size_t>(p[1] - '0')];
-      p += 2;
-    } else if (*p == '{' && p[1] == 'R') {
-      text += cpp(row->signature.result);
-      p += 2;
-    } else {
-      text += *p;
-    }
-  }
+  texts.push_back(cpp(row->signature.result));
   r.type = row->signature.result;
-  r.text = std::move(text);
+  r.text = row_code(row->text, std::move(texts)).with(Facts((row->flags & kMeets) != 0 ? uint32_t{kBarrier} : 0));
   r.effect |= (row->flags & kEffect) != 0;
   r.index = r.non_negative = (row->flags & kIndex) != 0;
   if (r.type->is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
@@ -196,43 +185,46 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   } catch (const Error& e) {
     fail(n, e.what());
   }
-  std::vector<std::string> texts;
+  std::vector<Code> texts;
   for (size_t i = 0; i < args.size(); ++i) texts.push_back(convert(args[i], scalar_type(loop.in[i]), n));
   // The row's text with the operands in place of a, b, c; its functions are the device library's.
-  std::string text;
+  Code text;
+  std::string plain;  // what stands since the last operand
   const std::string_view source = spec.text;
   const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t i = 0; i < source.size();) {
     if (!word(source[i])) {
-      text += source[i++];
+      plain += source[i++];
       continue;
     }
     size_t end = i;
     while (end < source.size() && word(source[end])) ++end;
     const std::string_view w = source.substr(i, end - i);
     if (w.size() == 1 && w[0] >= 'a' && w[0] <= 'c' && static_cast<size_t>(w[0] - 'a') < texts.size()) {
+      text += std::exchange(plain, {});
       text += texts[static_cast<size_t>(w[0] - 'a')];
     } else if (w == "T") {
-      text += cpp_name(loop.in[0]);
+      plain += cpp_name(loop.in[0]);
     } else {
-      if (!text.ends_with("::")) text += "bc::";
+      if (!source.substr(0, i).ends_with("::")) plain += "bc::";
       constexpr std::string_view quick[] = {"sin",  "cos",       "tan",
                                             "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
-      if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) text += "loop_";
-      text += w;
+      if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) plain += "loop_";
+      plain += w;
       // Literal operands must not choose the template's type.
       const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && spec.signature == Signature::same;
       if (end < source.size() && source[end] == '(' && chosen)
-        text += fmt::format("<{}>", cpp_name(op == Op::where ? loop.out : loop.in[0]));
+        plain += fmt::format("<{}>", cpp_name(op == Op::where ? loop.out : loop.in[0]));
     }
     i = end;
   }
+  text += plain;
   if (op == Op::power && host() && is_signed_int(loop.out)) {
     const auto exponent = args[1].integer();
     if (exponent && *exponent < 0) fail(n, "integers to negative integer powers are not allowed", {}, "convert the base with astype()");
     if (!exponent) {
       unit_.need("host_numpy");
-      text = fmt::format("py::whole_power<{}>({}, {})", cpp_name(loop.out), texts[0], texts[1]);
+      text = code("py::whole_power<{}>({}, {})", cpp_name(loop.out), texts[0], texts[1]);
     }
   }
   r.type = scalar_type(loop.out);
@@ -322,7 +314,8 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
 // ---- functions with rules of their own --------------------------------------------------------------------------------------------
 
 Value FunctionCompiler::print_call(const CallArguments& args, const Node* n) {
-  std::string format, values, end = "\n", separator = " ";
+  std::string format, end = "\n", separator = " ";
+  Code values;
   for (const auto& [name, v] : args.keywords) {
     if (!v.is(Kind::string)) fail(n, fmt::format("print: '{}' must be a constant string", name));
     (name == "end" ? end : separator) = v.type->name;
@@ -372,17 +365,17 @@ Value FunctionCompiler::print_call(const CallArguments& args, const Node* n) {
         const DType d = v.type->dtype;
         if (is_bool(d)) {
           format += "%s";
-          values += fmt::format(", {} ? \"True\" : \"False\"", paren(v));
+          values += code(", {} ? \"True\" : \"False\"", paren(v));
         } else if (is_unsigned(d)) {
           format += "%llu";
-          values += fmt::format(", static_cast<unsigned long long>({})", v.text);
+          values += code(", static_cast<unsigned long long>({})", v.text);
         } else if (is_integer(d)) {
           format += "%lld";
-          values += fmt::format(", static_cast<long long>({})", v.text);
+          values += code(", static_cast<long long>({})", v.text);
         } else if (is_complex(d)) {
           const Value z = spill(v);
           format += "(%g%+gj)";
-          values += fmt::format(", double({}.re), double({}.im)", z.text, z.text);
+          values += code(", double({}.re), double({}.im)", z.text, z.text);
         } else {
           format += "%g";
           values += ", " + convert(v, float64_type(), n);
@@ -428,9 +421,9 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
     return constant_value(Constant{best});
   }
   unit_.need("core");
-  std::string text = convert(items[0], scalar_type(d), n);
+  Code text = convert(items[0], scalar_type(d), n);
   for (size_t i = 1; i < items.size(); ++i)
-    text = fmt::format("py::{}<{}>({}, {})", max ? "max" : "min", cpp_name(d), text, convert(items[i], scalar_type(d), n));
+    text = code("py::{}<{}>({}, {})", max ? "max" : "min", cpp_name(d), text, convert(items[i], scalar_type(d), n));
   Value r = Value::of(scalar_type(d), text);
   r.non_negative = max ? any : all;
   r.index = index && is_integer(d);
@@ -458,18 +451,17 @@ Value FunctionCompiler::round_call(const CallArguments& args, const Node* n) {
   if (!is_inexact(v.type->dtype)) {
     if (args.positional.size() == 1 || is_bool(v.type->dtype) || args.positional[1].integer().value_or(-1) >= 0) return v;
     unit_.need("round");
-    return Value::called(v.type,
-                         fmt::format("py::round_whole<{}>({}, {})", cpp(v.type), v.text, convert(args.positional[1], int64_type(), n)));
+    return Value::called(v.type, code("py::round_whole<{}>({}, {})", cpp(v.type), v.text, convert(args.positional[1], int64_type(), n)));
   }
   if (is_complex(v.type->dtype)) {
     unit_.need("round");
     const Value z = spill(v), digits = spill(converted(args.positional[1], int64_type(), n));
-    return Value::of(v.type, fmt::format("{0}(py::round_to({1}.re, {2}), py::round_to({1}.im, {2}))", cpp(v.type), z.text, digits.text));
+    return Value::of(v.type, code("{0}(py::round_to({1}.re, {2}), py::round_to({1}.im, {2}))", cpp(v.type), z.text, digits.text));
   }
-  if (args.positional.size() == 1) return converted(Value::of(v.type, fmt::format("bc::rint({})", v.text)), int64_type(), n);
+  if (args.positional.size() == 1) return converted(Value::of(v.type, code("bc::rint({})", v.text)), int64_type(), n);
   unit_.need("round");
   const Value digits = converted(args.positional[1], int64_type(), n);
-  return Value::of(v.type, fmt::format("py::round_to({}, {})", v.text, digits.text));
+  return Value::of(v.type, code("py::round_to({}, {})", v.text, digits.text));
 }
 
 Value FunctionCompiler::atomic(const std::string& name, const CallArguments& args, const Node* n) {
@@ -507,7 +499,7 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
     fail(n, fmt::format("{}: an index of {} numbers for an array of {} dimensions", name, indices.size(), array.type->ndim),
          {{source_of(args.nodes[0]), array.type}});
   access_ = Access::atomic;
-  const std::string place = "&" + element(a, indices, n);
+  const Code place = "&" + element(a, indices, n);
   const Type t = array.type->element;
   std::string call_name = op;
   if (swap) call_name = "cas";
@@ -515,8 +507,8 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   std::vector<Value> operands(args.positional.begin() + (op == "compare_and_swap" ? 1 : 2), args.positional.end());
   const bool follows = unit_.options.check && is_inexact(t->dtype) && (op == "add" || op == "sub");
   if (follows) operands[0] = spill(converted(operands[0], t, n), "by");
-  std::string text = fmt::format("py::atomic_{}({}", call_name, place);
-  for (const Value& v : operands) text += fmt::format(", {}({})", cpp(t), convert(v, t, n));
+  Code text = code("py::atomic_{}({}", call_name, place);
+  for (const Value& v : operands) text += code(", {}({})", cpp(t), convert(v, t, n));
   Value r = Value::of(t, text + ")");
   r.effect = true;
   r.non_negative = is_unsigned(t->dtype);
@@ -586,8 +578,7 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
       }
     }
     unit_.need("cuda");
-    r.text = fmt::format("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
-    r.atom = true;
+    r.text = code("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
     return spill(r, "shared");
   }
   const std::string memory = temporary(space == "shared" ? "shared" : "local");
@@ -600,7 +591,7 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
     if (emitting_)
       unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
                                     element->bytes * std::max<int64_t>(count, 1)};
-    r.text = fmt::format("py::over<{}>({}(){})", type, place, list);
+    r.text = code("py::over<{}>({}(){})", type, place, list);
     return r;
   }
   declarations_ += "  " + declared + "\n";
@@ -609,7 +600,7 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
     poisons_ +=
         fmt::format("  py::poison(bc_checker, {}, sizeof({}), {});\n", memory, memory, element->bytes % 4 != 0 || !element->is_scalar());
   }
-  r.text = fmt::format("py::over<{}>({}{})", type, memory, list);
+  r.text = code("py::over<{}>({}{})", type, memory, list).with(Facts(space == "local" ? uint32_t{kThreadArray} : 0));
   return r;
 }
 
@@ -698,8 +689,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
     v.items = {p.size() == 1 ? zero : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : one};
     unit_.need("core");
-    v.text = fmt::format("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n),
-                         convert(v.items[2], int64_type(), n));
+    v.text = code("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n),
+                  convert(v.items[2], int64_type(), n));
     v.reads = true;
     return v;
   }
@@ -711,7 +702,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     unit_.need("cuda");
     std::vector<Value> items;
     for (int64_t i = 0; i < *dims; ++i) {
-      Value v = Value::of(int64_type(), fmt::format("py::{}_{}()", name == "cuda.grid" ? "grid" : "grid_size", "xyz"[i]));
+      Value v = Value::of(int64_type(), code("py::{}_{}()", name == "cuda.grid" ? "grid" : "grid_size", "xyz"[i]));
       v.index = v.non_negative = true;
       items.push_back(v);
     }
@@ -734,12 +725,13 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (name == "cuda.const.array_like") {
     need(1, 1);
     for (const Unit::Capture& c : unit_.captures_)
-      if (p[0].text == c.text && c.frozen) args.positional[0] = entity_value(c.frozen(), c.array.name);  // what it holds now, as asked for
+      if (p[0].text.is_name(c.text) && c.frozen)
+        args.positional[0] = entity_value(c.frozen(), c.array.name);  // what it holds now, as asked for
     if (!p[0].is_array() || p[0].type->space != Space::constant)
       fail(n, "cuda.const.array_like takes an array that is known when the kernel is compiled", {{source_of(args.nodes[0]), p[0].type}},
            "name a global array or one of the function around the kernel");
     constexpr size_t kConstantBytes = 64 << 10;
-    if (const size_t bytes = unit_.to_constant_memory(p[0].text); bytes > kConstantBytes)
+    if (const size_t bytes = unit_.to_constant_memory(p[0].text.facts()); bytes > kConstantBytes)
       fail(n, fmt::format("cuda.const.array_like: a kernel has {} bytes of constant memory, its arrays need {}", kConstantBytes, bytes),
            {{source_of(args.nodes[0]), p[0].type}}, "name the array without cuda.const.array_like, or pass it as an argument");
     return p[0];
@@ -756,9 +748,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     const Type t = unify(p[1].type, p[2].type);
     if (!t || !t->is_scalar()) fail(n, fmt::format("cuda.selp does not take {}", spelled(args)));
     const Value test = truth(p[0], n);
-    Value r = Value::of(
-        t, fmt::format("{} ? {} : {}", test.constant ? test.text : paren(test), paren(converted(p[1], t, n)), paren(converted(p[2], t, n))),
-        false);
+    Value r = Value::of(t, choice(test.text, converted(p[1], t, n).text, converted(p[2], t, n).text));
     r.reads = true;
     return r;
   }
@@ -776,14 +766,14 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
           static_cast<int64_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }))});
     }
     if (p[0].is(Kind::list)) {
-      Value r = Value::of(int64_type(), paren(p[0]) + ".size()");
+      Value r = Value::of(int64_type(), code("{}.size()", paren(p[0])));
       r.index = r.non_negative = r.reads = true;
       return r;
     }
     if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);
     if (p[0].is_array() && p[0].type->ndim > 0) {
       note_read(args.nodes[0]);
-      Value r = Value::of(int64_type(), paren(bound(p[0].lazy ? materialise(p[0], n) : p[0])) + ".shape[0]");
+      Value r = Value::of(int64_type(), code("{}.shape[0]", paren(bound(p[0].lazy ? materialise(p[0], n) : p[0]))));
       r.simple = r.index = r.non_negative = true;
       return r;
     }
@@ -892,7 +882,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
         r = binary(Operator::add, r, tuple_item(whole, i), n);
       } else {
         const Value t = truth(tuple_item(whole, i), n);
-        r = Value::of(bool_type(), fmt::format("{} {} {}", paren(r), what == "all" ? "&&" : "||", paren(t)), false);
+        r = Value::of(bool_type(), operation(r.text, what == "all" ? "&&" : "||", t.text));
       }
     }
     return r;
@@ -907,7 +897,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (!p[1].is(Kind::string)) fail(n, fmt::format("{}() needs a name that is known when it is compiled", name.substr(9)));
     Value found;
     bool there = true;
-    const std::string lines = captured([&] {
+    const Block lines = captured([&] {
       try {
         found = attribute_of(p[0], p[1].type->name, n);
       } catch (const Error& e) {
@@ -1115,11 +1105,11 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
       const Value a = bound(self);
       unit_.need("core");
       std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;
-      std::string extents;
+      Code extents;
       for (const Value& v : shape) extents += ", " + convert(v, int64_type(), n);
-      if (name != "reshape") extents = fmt::format(", {}.size()", a.text), shape.resize(1);
+      if (name != "reshape") extents = code(", {}.size()", a.text), shape.resize(1);
       const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
-      return Value::of(t, fmt::format("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
+      return Value::of(t, code("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
     }
     fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
          nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel",
@@ -1131,16 +1121,16 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
     if (name == "is_integer" && is_real_float(self.type->dtype)) {
       const Value x = spill(self);
-      return Value::of(bool_type(), fmt::format("bc::rint({}) == {}", x.text, x.text), false);
+      return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));
     }
     if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
   }
   if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) {
     const Value whole = self.items.empty() && !self.simple ? spill(self) : self, item = spill(p[0]);
-    std::string text = name == "index" ? "-1" : "0";
+    Code text = name == "index" ? "-1" : "0";
     for (size_t i = self.type->items.size(); i-- > 0;) {
       const Value same = compare_two(Operator::eq, tuple_item(whole, i), item, n);
-      text = name == "index" ? fmt::format("({} ? {} : {})", same.text, i, text) : fmt::format("{} + ({} ? 1 : 0)", text, same.text);
+      text = name == "index" ? code("({} ? {} : {})", same.text, i, text) : code("{} + ({} ? 1 : 0)", text, same.text);
     }
     if (name == "count" || !host()) return Value::of(int64_type(), "i64(" + text + ")");
     Value at = spill(Value::of(int64_type(), "i64(" + text + ")"), "i");

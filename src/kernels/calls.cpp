@@ -435,7 +435,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   if (s->fails && protections_.empty() && !in_parallel_ && throws_ == 0 && !syntax_.yields) fails_ = true;
   if (!s->result) return {};
 
-  std::string text;
+  Code text;
   for (size_t i = 0; i < values.size(); ++i)
     if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
   for (int i : s->captures) {
@@ -447,7 +447,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     needs_failure_ = true;
   }
   if (unit_.options.check) text += text.empty() ? "bc_checker" : ", bc_checker";
-  Value r = Value::of(s->result, fmt::format("{}({})", s->name, text));
+  Value r = Value::of(s->result, code("{}({})", Code(s->name).with(Facts({Mention::Kind::call, reinterpret_cast<uintptr_t>(s)})), text));
   r.effect = true;
   if (s->result->is_scalar() && (is_unsigned(s->result->dtype) || is_bool(s->result->dtype))) r.non_negative = true;
   if (s->fails) {
@@ -455,7 +455,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
       r = spill(r);
     } else {
       line(r.text + ";");
-      r.text.clear();
+      r.text = Code();
       r.effect = false;
     }
     pass_failure();
@@ -527,7 +527,7 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
       Type made = to;
       if (t->name == "complex" && re.type->dtype == DType::f32 && im.type->dtype == DType::f32) made = scalar_type(DType::c64);
       const Type part = scalar_type(real_type(made->dtype));
-      Value r = Value::of(made, fmt::format("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
+      Value r = Value::of(made, code("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
       r.reads = re.reads || im.reads, r.effect = re.effect || im.effect;
       return r;
     }
@@ -580,9 +580,9 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
       v.type = named_tuple_type(proto->object, proto->name, proto->fields, v.type->items);
       return v;
     }
-    std::string text;
+    Code text;
     for (size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + convert(items[i], proto->items[i], n);
-    return Value::of(proto, fmt::format("{}{{{}}}", cpp(proto), text));
+    return Value::of(proto, code("{}{{{}}}", cpp(proto), text));
   }
   fail(n, fmt::format("objects of the class {} cannot be made in a compiled function", t->name));
 }

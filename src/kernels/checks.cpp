@@ -18,18 +18,18 @@ int FunctionCompiler::site(const Node* n, std::string what) {
   return unit_.site({syntax_.file, line, syntax_.name, std::string(text), std::move(what)});
 }
 
-std::string FunctionCompiler::place(const Value& array, const std::string& indices, Access access, const Node* n) {
-  const std::string a = paren(array);
-  if (!unit_.options.check) return fmt::format("{}({})", a, indices);
+Code FunctionCompiler::place(const Value& array, const Code& indices, Access access, const Node* n) {
+  const Code a = paren(array);
+  if (!unit_.options.check) return code("{}({})", a, indices);
   unit_.need("check");
   // A record's fields may belong to different threads: only its place is checked.
   if (!array.type->element->is_scalar() || array.type->space == Space::constant) access = Access::bounds;
   const int where = array.type->space == Space::shared ? 1 : array.type->space == Space::local ? 2 : 0;
   const std::string what = n && n->a && (n->kind == NodeKind::subscript || n->kind == NodeKind::attribute) ? source_of(n->a)
                            : n && n->kind == NodeKind::call && !n->list.empty()                            ? source_of(n->list[0])
-                                                                                                           : array.text;
-  return fmt::format("py::at<{}, {}>(bc_checker, {}, {}{}{})", static_cast<int>(access), where, site(n, what), a,
-                     indices.empty() ? "" : ", ", indices);
+                                                                                                           : array.text.text();
+  return code("py::at<{}, {}>(bc_checker, {}, {}{}{})", static_cast<int>(access), where, site(n, what), a, indices.empty() ? "" : ", ",
+              indices);
 }
 
 Value FunctionCompiler::field_checked(const Value& field, const Value& reference, Access access, const Node* n) {
@@ -37,9 +37,7 @@ Value FunctionCompiler::field_checked(const Value& field, const Value& reference
   unit_.need("check");
   const int where = reference.type->space == Space::shared ? 1 : reference.type->space == Space::local ? 2 : 0;
   Value r = field;
-  r.text =
-      fmt::format("py::field_at<{}, {}>(bc_checker, {}, {})", static_cast<int>(access), where, site(n, n ? source_of(n) : ""), field.text);
-  r.atom = true;
+  r.text = code("py::field_at<{}, {}>(bc_checker, {}, {})", static_cast<int>(access), where, site(n, n ? source_of(n) : ""), field.text);
   r.simple = false;
   return r;
 }
@@ -48,7 +46,7 @@ Value FunctionCompiler::nan_checked(const Value& r, const std::vector<Value>& op
   if (!unit_.options.check || !r.is_scalar() || !is_inexact(r.type->dtype) || r.constant || r.lazy) return r;
   unit_.need("check");
   const Value made = spill(r, "r");
-  std::string list;
+  Code list;
   for (const Value& v : operands)
     if (v.is_scalar()) list += ", " + v.text;
   linef("py::nan_made(bc_checker, {}, {}{});", site(n, n ? source_of(n) : ""), made.text, list);

@@ -69,8 +69,8 @@ Value FunctionCompiler::instance_attribute(const Value& self, const std::string&
   for (size_t i = 0; i < t->fields.size(); ++i)
     if (t->fields[i] == name) {
       const std::string field = cpp_identifier(name);
-      Value v = Value::of(t->items[i], t->items[i]->is_scalar() ? fmt::format("{}.fields().{}", paren(self), field)
-                                                                : fmt::format("{}.field(&{}::Fields::{})", paren(self), cpp(t), field));
+      Value v = Value::of(t->items[i], t->items[i]->is_scalar() ? code("{}.fields().{}", paren(self), field)
+                                                                : code("{}.field(&{}::Fields::{})", paren(self), cpp(t), field));
       v.reads = true;
       v.effect = self.effect;
       return v;

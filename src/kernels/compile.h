@@ -40,6 +40,7 @@ struct CompileOptions {
   std::vector<LinkedCode> linked;  ///< code that functions which the program calls may be in
   Type result = nullptr;           ///< host: what the entry returns, where its signature says so; nullptr: what it is found to return
   Type callback = nullptr;     ///< host: an entry besides that has the function's own parameters and this result, for C: <name>_callback
+  bool inlined = false;        ///< device: all functions are BC_INLINE, as elementwise kernels have them
   bool python_errors = false;  ///< division by zero raises, as in Python (host functions without error_model="numpy")
 };
 
@@ -99,9 +100,12 @@ struct SourcePlace {
 };
 
 struct CompiledFunction {
-  std::string text;      ///< CUDA C++ for ProgramSource::text with `device_library` set
-  std::string readable;  ///< the same without the headers before it
-  std::string name;      ///< of the entry
+  std::string text;           ///< CUDA C++ for ProgramSource::text with `device_library` set
+  std::string readable;       ///< the same without the headers before it
+  std::string functions;      ///< the same without the namespace around it
+  bool uses_library = false;  ///< names something of src/device/python
+  bool only_numbers = false;  ///< every value is a C++ number: nothing that could be left in memory
+  std::string name;           ///< of the entry
   std::vector<Type> arguments;
   Type result = nullptr;
   std::vector<Failure> failures;

@@ -14,8 +14,9 @@
 #include "kernels/value.h"
 
 /// The compiler's inside. A function is walked statement by statement with the types that its variables have at that point (`Env`); each
-/// expression becomes a Value, which is typed and printed at once. Loops are walked until the types at their head are stable, and then
-/// once more to print. A variable that has several types is several C++ variables, with a conversion where the paths meet.
+/// expression becomes a Value, whose tree (code.h) is typed here and printed when the function is done. Loops are walked until the types at
+/// their head are stable, and then once more for their statements. A variable that has several types is several C++ variables, with a
+/// conversion where the paths meet.
 namespace bc::kernels {
 
 /// The names that statements bind.
@@ -61,6 +62,8 @@ struct Specialised {
   bool final_types = false;  ///< its result is known, though its text may be in the making
   int depth = -1;            ///< its place in the stack of functions that are being compiled
   std::string declaration, text;
+  Facts facts;               ///< of its body
+  bool only_numbers = true;  ///< as in CompiledFunction
 };
 
 /// One program: the functions that an entry calls, and the structs and constants that they need.
@@ -79,15 +82,15 @@ class Unit {
   /// `keeper`: what keeps the memory of arrays there.
   std::string host_load(Type t, const std::string& at, uint32_t offset, const std::string& keeper = {});
   /// The address of a constant array with these elements.
-  std::string table(Type element, const ConstantArray& array);
-  /// Puts the table that the text names into CUDA's constant memory; gives the bytes of all tables there, 0 where the text names none.
-  size_t to_constant_memory(std::string_view text);
+  Code table(Type element, const ConstantArray& array);
+  /// Puts the tables that an expression names into CUDA's constant memory; gives the bytes of all tables there, 0 where it names none.
+  size_t to_constant_memory(const Facts& facts);
   /// Puts a header of src/device/python before the text.
   void need(const char* header) { headers_.insert(header); }
-  /// Tells whether C++ text has a loop, or calls a function of the unit that has one.
-  bool loops(std::string_view text, int depth = 0) const;
+  /// Tells whether a body has a loop, or calls a function of the unit that has one.
+  bool loops(const Facts& facts, int depth = 0) const;
   /// Tells whether a turn of a loop with this body may take long: the body has a loop, or calls what may have one. (polls.cpp)
-  bool may_take_long(std::string_view body, int depth = 0) const;
+  bool may_take_long(const Facts& facts, int depth = 0) const;
   int failure(Failure f);
   /// The number of an array on a device that a function names.
   int capture(const Entity& e, std::string_view name);
@@ -96,7 +99,7 @@ class Unit {
   void declare_foreign(const std::string& symbol, std::string declaration) { foreign_[symbol] = std::move(declaration); }
   std::string foreign_text() const;
   /// The place in the code that holds the address of a function of this process.
-  std::string address(const void* function);
+  Code address(const void* function);
   std::string address_text() const;
   /// The entry for C.
   std::string callback_text(const Specialised& s, const std::string& name);
@@ -123,6 +126,7 @@ class Unit {
   /// then need their locks.
   bool changes_containers = false;
   bool prints = false;
+  bool names_library_types = false;           ///< cpp() gave a type of src/device/python
   std::vector<std::string> trail;             ///< the calls that led here, for messages
   std::map<std::string, SourcePlace> places;  ///< of the lines of Python that the text has as comments
 
@@ -152,7 +156,10 @@ class Unit {
   std::vector<Failure> failures_;
   std::vector<LinkedCode> linked_;
   std::map<std::string, std::string> foreign_;  ///< declarations by their symbols
-  std::map<Type, std::string> matchers_;
+  struct BySpelling {
+    bool operator()(Type a, Type b) const { return a->spelling != b->spelling ? a->spelling < b->spelling : a->id < b->id; }
+  };
+  std::map<Type, std::string, BySpelling> matchers_;  ///< in an order that each process finds anew
   std::vector<CheckSite> sites_;
   std::vector<InterpretedBlock> interpreted_;
   std::vector<const void*> addresses_;
@@ -179,9 +186,9 @@ std::string literal_text(std::string_view s);
 
 /// How `for` walks over something: an element for each index in [0, length).
 struct Iteration {
-  std::string length;  ///< i64
+  Code length;  ///< i64
   std::function<Value(const std::string& index)> item;
-  std::string loop;  ///< the head of the C++ loop, where items are not counted
+  Code loop;  ///< the head of the C++ loop, where items are not counted
 };
 
 /// The names that random_call, complex_call and vector_call know.
@@ -217,16 +224,19 @@ class FunctionCompiler {
   void block(const std::vector<Node*>& body);
   void statement(const Node* n);
   void if_statement(const Node* n);
-  const char* rolled(const std::string& body, bool steps_vary = false);
+  const char* rolled(const Facts& body, bool steps_vary = false);
 
   // ---- polls.cpp
   /// A counted loop, from its head's parts and its body: `step` is a number. On the host it asks now and then whether the user ends it.
-  std::string counted_loop(const Node* n, const std::string& type, const std::string& counter, const std::string& start,
-                           const std::string& stop, int64_t step, const std::string& body);
+  void counted_loop(const Node* n, const std::string& type, const std::string& counter, const Code& start, const Code& stop, int64_t step,
+                    const Block& body);
   /// `while test: body`, likewise.
-  std::string tested_loop(const Node* n, const std::string& test, const std::string& body);
+  void tested_loop(const Node* n, const Code& test, const Block& body);
   /// What a loop's head does after each turn to ask; "" in kernels. A `while` loop that writes nothing may wait for what others write.
-  std::string poll_after(const Node* n);
+  Code poll_after(const Node* n);
+  bool waits(const Node* n) const;
+  /// A loop's head, its body and its end.
+  void body_of_loop(const Code& head, const Block& body);
   /// The elements in a test that a loop's own turns do not change: another thread does, so each turn reads them again.
   std::set<const Node*> waited_for(const Node* test, const Node* loop) const;
   bool polls_ = false;             ///< a loop of the function asks
@@ -238,9 +248,9 @@ class FunctionCompiler {
   void aug_assign(const Node* n);
   void assign(const Node* target, Value value, const Node* at);
   void assign_name(const std::string& name, Value value, const Node* at);
-  void expect_count(size_t names, const std::string& count, const Node* at);
+  void expect_count(size_t names, const Code& count, const Node* at);
   void unpack(const Node* target, const Value& value, const Node* at);
-  void loop(const Node* n, const std::function<void()>& head, const std::function<std::string(const std::string& body)>& print,
+  void loop(const Node* n, const std::function<void()>& head, const std::function<void(const Block& body)>& print,
             const std::function<void()>& before_body);
   void set_local(int index, const Value& v);
   void emit_edge(const Env& from, const Env& to);
@@ -250,6 +260,8 @@ class FunctionCompiler {
 
   // ---- expressions.cpp
   Value expression(const Node* n);
+  Value expression_of(const Node* n);
+  void note_type(Type t);
   std::vector<Value> ordered(const std::vector<const Node*>& nodes);
   Value constant_value(const Constant& c);
   Value entity_value(const Entity& e, std::string_view name);
@@ -271,10 +283,10 @@ class FunctionCompiler {
   Value tuple_of(std::vector<Value> items, bool displays = false);
   Value list_of(const Node* n);
   /// The truth of an expression, as C++ writes conditions; `known` is set when it is decided already.
-  std::string condition(const Node* n, std::optional<bool>* known);
+  Code condition(const Node* n, std::optional<bool>* known);
   Value truth(const Value& v, const Node* n);
   Value tuple_item(const Value& t, size_t i);
-  std::string struct_text(const Value& v);  ///< a tuple's display as one C++ value
+  Code struct_text(const Value& v);  ///< a tuple's display as one C++ value
 
   // ---- calls.cpp
   Value call(const Node* n);
@@ -324,7 +336,7 @@ class FunctionCompiler {
   // ---- checks.cpp; without CompileOptions::check they give what they get
   int site(const Node* n, std::string what);
   /// The C++ lvalue of an element whose indices are texts.
-  std::string place(const Value& array, const std::string& indices, Access access, const Node* n);
+  Code place(const Value& array, const Code& indices, Access access, const Node* n);
   /// The field of a record in an array, noted in checked mode (a record's fields may belong to different threads).
   Value field_checked(const Value& field, const Value& reference, Access access, const Node* n);
   Value nan_checked(const Value& r, const std::vector<Value>& operands, const Node* n);
@@ -346,14 +358,14 @@ class FunctionCompiler {
   /// The element of an array without dimensions; other values as they are.
   Value scalar_of(const Value& v, const Node* n);
   /// The C++ lvalue of one element; checks, where they are asked for, are added here and only here.
-  std::string element(const Value& array, const std::vector<Value>& indices, const Node* n);
-  std::string index_inside(const std::string& at, const std::string& array, int axis, const Node* n);
-  std::string index_text(const Value& index, const std::string& array, int axis, const Node* n);
+  Code element(const Value& array, const std::vector<Value>& indices, const Node* n);
+  Code index_inside(const Code& at, const Code& array, int axis, const Node* n);
+  Code index_text(const Value& index, const Code& array, int axis, const Node* n);
   Value view(const Value& array, const std::vector<Value>& items, const Node* n);
   void assign_subscript(const Node* target, const Value& value, const Node* at);
   void assign_elements(const Value& array, const Value& value, const Node* at);
   Value lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n);
-  std::string flat_place(const Value& flat, const Value& index, const Node* n);
+  Code flat_place(const Value& flat, const Value& index, const Node* n);
   Value array_attribute(const Value& a, const std::string& name, const Node* n);
   Value viewed_as(const Value& a, Type element, const Node* n);
   Value slice(const Node* n);
@@ -361,7 +373,7 @@ class FunctionCompiler {
   /// Binds an array (a variable stays as it is) so that its text may be written several times.
   Value bound(const Value& v, const char* hint = "t");
   /// Opens loops over the elements of the leaves, broadcast together; returns the element's value inside the innermost one.
-  Value open_loops(const LazyArray& lazy, int ndim, const std::string& shape, std::vector<std::string>* indices, const Node* n,
+  Value open_loops(const LazyArray& lazy, int ndim, const Code& shape, std::vector<std::string>* indices, const Node* n,
                    bool backward = false);
   bool may_alias(const Value& target, const Value& leaf) const;
   void close_loops(int count);
@@ -372,7 +384,7 @@ class FunctionCompiler {
 
   // ---- host.cpp
   bool host() const { return unit_.options.entry == Entry::host; }
-  std::string host_lambda(const LazyArray& lazy, Type result, std::string* leaves, const Node* n);
+  Code host_lambda(const LazyArray& lazy, Type result, Code* leaves, const Node* n);
   Value materialise(const Value& v, const Node* n);
   std::optional<int> host_operator(Operator op, const Value& a, const Value& b) const;
   std::vector<Value> host_weak(int op, const std::vector<Value>& args, const Node* n);
@@ -381,8 +393,8 @@ class FunctionCompiler {
   void host_assign(const Value& out, const Value& value, const Node* n);
   Value host_array(const Value& v, const Node* n);
   Value raveled(const Value& v, const Node* n);
-  std::string shape_text(const Value& array);
-  std::string whole_number(const Value& v, const char* what, const Node* n);
+  Code shape_text(const Value& array);
+  Code whole_number(const Value& v, const char* what, const Node* n);
   Value reduced_axes(const std::string& name, const Value& v, const Value& axes, const CallArguments& rest, const Node* n);
   Value kept_axes(const Value& a, const Value& axis, const Value& reduced, const Node* n);
   Value nan_reduction(const std::string& name, const Value& v, const Node* n);
@@ -400,7 +412,7 @@ class FunctionCompiler {
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
   Value array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);
-  std::string host_shape(const Value& shape, int* ndim, const Node* n);
+  Code host_shape(const Value& shape, int* ndim, const Node* n);
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
   Value host_array_of(const Value& v, Type element, const Node* n);
   std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
@@ -419,9 +431,9 @@ class FunctionCompiler {
   bool host_assign_index(const Value& object, const Value& index, const Value& value, const Node* n);
   /// Arrays of indices beside other indices.
   struct Picked {
-    std::string view, axes, offsets;  ///< as py::take_at takes them
-    int place = 0;                    ///< of the indices' axes among those of the result
-    int ndim = 0;                     ///< of the result
+    Code view, axes, offsets;  ///< as py::take_at takes them
+    int place = 0;             ///< of the indices' axes among those of the result
+    int ndim = 0;              ///< of the result
   };
   Picked host_pick(const Value& a, const std::vector<Value>& given, const Node* n);
   Value host_picked(const Value& a, const std::vector<Value>& given, const Node* n);
@@ -440,7 +452,7 @@ class FunctionCompiler {
   Value made(const Value& v, Type hint, const Node* n);
   Value kept(const Value& v, Type hint, const Node* n);
   Value finished(const Value& display, const Node* n);
-  std::string display_text(const Value& v, Type to, const Node* n);
+  Code display_text(const Value& v, Type to, const Node* n);
   Value table_display(const Node* n);
   Value call_container(const std::string& name, const CallArguments& args, const Node* n);
   Value list_from(const Value& v, const Node* n);
@@ -475,7 +487,7 @@ class FunctionCompiler {
   std::optional<Iteration> counted_iteration(const Value& v, const Node* at);
   Type yielded_ = nullptr;  ///< what the generator gives
   // ---- texts.cpp
-  std::string text_operand(const Value& v, const Node* n);
+  Code text_operand(const Value& v, const Node* n);
   std::optional<Value> text_of_arrays(const Value& given, const char* function, const Node* n);
   Value formatted_text(const Node* n);
   std::optional<Value> text_class(const std::string& name, const CallArguments& args, const Node* n);
@@ -485,14 +497,17 @@ class FunctionCompiler {
     int loops = 0;                  ///< around the try statement
     const Node* finally = nullptr;  ///< what is done last
     std::string caught, label, left;
-    Env seen;  ///< what holds wherever something may be raised
+    uintptr_t number = 0;  ///< of the label
+    Env seen;              ///< what holds wherever something may be raised
   };
   void raise_statement(const Node* n);
   void assert_statement(const Node* n);
   void try_statement(const Node* n);
+  static Code jump(const Protection& p);
+  void label(const std::string& name) { line(code("{}:;", name).with(kLabelled)); }
   void fail_with(int code);
-  void fail_if(const std::string& test, const char* type, std::string message, const Node* n);
-  void fail_if_of(const std::string& test, const char* type, std::string message, const std::string& parts, const Node* n);
+  void fail_if(const Code& test, const char* type, std::string message, const Node* n);
+  void fail_if_of(const Code& test, const char* type, std::string message, const Code& parts, const Node* n);
   void pass_failure();
   void pin(const std::set<std::string>& names, const Env& before, const Env& seen, std::map<int, Type>* pins);
   void leave_protections(int loops, bool returning);
@@ -513,31 +528,29 @@ class FunctionCompiler {
   std::map<std::string, const Node*> parallel_values_;  ///< names that its body assigns, with the value where there is one alone
 
   // ---- print.cpp
-  std::string convert(const Value& v, Type to, const Node* n);
+  Code convert(const Value& v, Type to, const Node* n);
   Value converted(const Value& v, Type to, const Node* n);
   std::string literal(const Constant& c, Type t);
-  std::string paren(const Value& v) const { return v.atom ? v.text : "(" + v.text + ")"; }
+  Code paren(const Value& v) const { return operand(v.text); }
   std::string temporary(const char* hint = "t");
   /// Evaluates into a constant variable now.
   Value spill(const Value& v, const char* hint = "t");
   /// A tuple as one C++ variable, for an index that is known at run time only.
   Value stored(const Value& v);
   std::string variable(int local, Type t, bool* declare_here = nullptr);
-  void line(std::string_view text);
+  void line(Code statement) { out_.line(depth_, std::move(statement)); }
   template <class... A>
-  void linef(fmt::format_string<A...> text, A&&... args) {
-    line(fmt::format(text, std::forward<A>(args)...));
+  void linef(fmt::format_string<std::conditional_t<true, std::string_view, A>...> pattern, A&&... operands) {
+    line(code(pattern, std::forward<A>(operands)...));
   }
-  /// What `f` prints, apart from the text so far.
+  /// The statements that `f` makes, apart from those so far.
   template <class F>
-  std::string captured(F&& f) {
-    std::string outer;
-    outer.swap(out_);
+  Block captured(F&& f) {
+    Block outer = std::exchange(out_, {});
     ++depth_;
     f();
     --depth_;
-    outer.swap(out_);
-    return outer;
+    return std::exchange(out_, std::move(outer));
   }
   std::string cpp(Type t) { return unit_.cpp(t); }
 
@@ -568,7 +581,7 @@ class FunctionCompiler {
 
   Env env_;
   bool emitting_ = false;
-  std::string out_;
+  Block out_;
   int depth_ = 1;
   int temporaries_ = 0, labels_ = 0;
   Type returned_ = nullptr;

@@ -45,7 +45,7 @@ std::optional<Value> FunctionCompiler::complex_call(const std::string& name, con
     const Value re = binary(Operator::mul, z[0], apply(Op::cos, {z[1]}), n), im = binary(Operator::mul, z[0], apply(Op::sin, {z[1]}), n);
     const bool narrow = re.type->dtype != DType::f64;
     const Type part = scalar_type(narrow ? DType::f32 : DType::f64), made = scalar_type(narrow ? DType::c64 : DType::c128);
-    return Value::of(made, fmt::format("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
+    return Value::of(made, code("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
   }
   if (plain == "phase" || plain == "polar") {
     const Value whole = spill(z[0]);

@@ -140,16 +140,16 @@ Value FunctionCompiler::finished(const Value& display, const Node* n) {
   return Value::called(display.type, display_text(display, display.type, n));
 }
 
-std::string FunctionCompiler::display_text(const Value& v, Type to, const Node* n) {
+Code FunctionCompiler::display_text(const Value& v, Type to, const Node* n) {
   if (is_incomplete(to)) {
     if (emitting_)
       fail(n, fmt::format("the type of what is in {} is not known: nothing is ever put into it", to->spelling), {},
            "put something in, or give its type with typed.List.empty_list or typed.Dict.empty");
     return "{}";
   }
-  std::string list;
+  Code list;
   if (to->is(Kind::dict)) {
-    if (v.items.empty()) return fmt::format("py::new_table<{}>()", cpp(to));
+    if (v.items.empty()) return code("py::new_table<{}>()", cpp(to));
     const std::string name = temporary("dict");
     linef("const {} {} = py::new_table<{}>();", cpp(to), name, cpp(to));
     for (size_t i = 0; i + 1 < v.items.size(); i += 2)
@@ -158,8 +158,8 @@ std::string FunctionCompiler::display_text(const Value& v, Type to, const Node* 
     return name;
   }
   for (const Value& item : v.items)
-    list += (list.empty() ? "" : ", ") + fmt::format("{}({})", cpp(to->element), convert(made(item, to->element, n), to->element, n));
-  return fmt::format("py::{}_of<{}>({})", to->is(Kind::set) ? "set" : "list", cpp(to->element), list);
+    list += (list.empty() ? "" : ", ") + code("{}({})", cpp(to->element), convert(made(item, to->element, n), to->element, n));
+  return code("py::{}<{}>({})", to->is(Kind::set) ? "set_of" : "list_of", cpp(to->element), list);
 }
 
 /// {a, b} and {k: v}.
@@ -199,7 +199,7 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
   }
   if (name == "dict" || name == "Dict") {
     if (p[0].is(Kind::dict)) {
-      return Value::called(p[0].type, paren(p[0]) + ".copy()");
+      return Value::called(p[0].type, code("{}.copy()", paren(p[0])));
     }
     Value pairs = list_from(p[0], n);
     if (!pairs.type || is_incomplete(pairs.type)) return {};
@@ -209,7 +209,7 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
     const Type t = dict_type(pairs.type->element->items[0], pairs.type->element->items[1]);
     const std::string d = temporary("dict"), k = temporary("k");
     linef("const {} {} = py::new_table<{}>();", cpp(t), d, cpp(t));
-    Value item = Value::of(pairs.type->element, fmt::format("{}.data()[{}]", pairs.text, k));
+    Value item = Value::of(pairs.type->element, code("{}.data()[{}]", pairs.text, k));
     item.simple = true;
     linef("for (i64 {0} = 0; {0} < {1}.size(); ++{0}) {2}.put({3}, {4});", k, pairs.text, d, tuple_item(item, 0).text,
           tuple_item(item, 1).text);
@@ -232,17 +232,17 @@ Value FunctionCompiler::list_from(const Value& v, const Node* n) {
   if (v.is(Kind::list)) {
     if (is_incomplete(v.type)) return v;
     if (v.display) return made(v, nullptr, n);
-    return Value::called(v.type, paren(v) + ".copy()");
+    return Value::called(v.type, code("{}.copy()", paren(v)));
   }
   if (v.is(Kind::builtin) && (v.type->name == "dict.keys" || v.type->name == "dict.values")) {
     const Value& d = v.items[0];
     if (is_incomplete(d.type)) return {};
     return Value::called(list_type(d.type->items[v.type->name == "dict.keys" ? 0 : 1]),
-                         paren(d) + (v.type->name == "dict.keys" ? ".keys()" : ".values()"));
+                         v.type->name == "dict.keys" ? code("{}.keys()", paren(d)) : code("{}.values()", paren(d)));
   }
   if ((v.is(Kind::set) || v.is(Kind::dict)) && !is_incomplete(v.type) && !v.display) {
     unit_.changes_containers = true;
-    return Value::called(list_type(v.is(Kind::set) ? v.type->element : v.type->items[0]), paren(v) + ".keys()");
+    return Value::called(list_type(v.is(Kind::set) ? v.type->element : v.type->items[0]), code("{}.keys()", paren(v)));
   }
   if (v.is(Kind::tuple)) {
     Value display = v;
@@ -270,8 +270,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
   const bool set = what == "set";
   if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
   const Type t = set ? set_type(element) : list_type(element);
-  linef("const {} {} = {};", cpp(t), out,
-        set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+  linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
   if (walk->loop.empty())
     linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
   else
@@ -297,7 +296,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
 /// The list's elements as a vector over its memory.
 Value FunctionCompiler::list_array(const Value& list) {
   if (!list.type->element || !list.type->element->is_scalar()) return list;
-  Value r = Value::of(array_type(list.type->element, 1, 'C'), fmt::format("{}.array()", paren(list)));
+  Value r = Value::of(array_type(list.type->element, 1, 'C'), code("{}.array()", paren(list)));
   r.reads = true;
   return bound(r, "v");
 }
@@ -305,8 +304,8 @@ Value FunctionCompiler::list_array(const Value& list) {
 namespace {
 
 /// The head of a comprehension's loop that puts one number a turn into its new list: a part of the list gets its room, then its elements.
-std::string filling_loop(const std::string& list, const std::string& k, const std::string& length, bool asks) {
-  return fmt::format(
+Code filling_loop(const std::string& list, const std::string& k, const Code& length, bool asks) {
+  return code(
       "for (i64 {1} = 0, {1}_end = {2}; {1} < {1}_end; bc_poll()) {{ const auto {1}_part = {0}.part({1}, {1}_end); "
       "for (; {1} < {1}_part.stop; ++{1}{3}) {{",
       list, k, length, asks ? ", bc_poll()" : "");
@@ -335,11 +334,11 @@ Value FunctionCompiler::comprehension(const Node* n) {
     if (fills && counted && innermost && level == n && level->list.empty()) place = k;
     polls_ = true;
     bool ok = true;
-    const std::string body = captured([&] {
+    const Block body = captured([&] {
       assign(level->c, walk->item(k), n);
       for (const Node* test : level->list) {
         std::optional<bool> known;
-        const std::string c = condition(test, &known);
+        const Code c = condition(test, &known);
         if (!known)
           linef("if (!({})) continue;", c);
         else if (!*known)
@@ -351,11 +350,11 @@ Value FunctionCompiler::comprehension(const Node* n) {
         ok = self(level->a, inside, self);
     });
     if (fills && level == n) {
-      const std::string room = place.empty() ? "0" : fmt::format("py::least({}, py::kFilled)", walk->length);
+      const Code room = place.empty() ? "0" : code("py::least({}, py::kFilled)", walk->length);
       linef("const py::List<{0}> {1} = py::new_list<{0}>({2});", cpp(numbers), out, room);
     }
     if (!place.empty() && level == n)
-      line(filling_loop(out, k, walk->length, unit_.may_take_long(body)));
+      line(filling_loop(out, k, walk->length, unit_.may_take_long(body.facts())));
     else if (!walk->loop.empty())
       linef("{} {{", walk->loop);
     else if (counted)
@@ -363,7 +362,7 @@ Value FunctionCompiler::comprehension(const Node* n) {
     else
       linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
     out_ += body;
-    line(place.empty() || level != n ? "}" : fmt::format("}} {}.filled({}); }}", out, k));
+    line(place.empty() || level != n ? "}" : code("}} {}.filled({}); }}", out, k));
     return ok;
   };
   const Env before = env_;
@@ -402,8 +401,7 @@ Value FunctionCompiler::comprehension(const Node* n) {
   numbers = element;
   out = temporary(n->text.c_str());
   if (!fills)
-    linef("const {} {} = {};", cpp(t), out,
-          dict || set ? fmt::format("py::new_table<{}>()", cpp(t)) : fmt::format("py::new_list<{}>(0)", cpp(element)));
+    linef("const {} {} = {};", cpp(t), out, dict || set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
   loops(
       n,
       [&](const Node* level) {
@@ -500,7 +498,7 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   const auto done = [&] { return Value::known(none_type()); };
   // What is looked for may have a type of its own.
   const auto sought = [&](const Value& v) { return v.is_scalar() && element->is_scalar() ? v.text : convert(v, element, n); };
-  const std::string l = paren(self);
+  const Code l = paren(self);
   if (name == "append") {
     need(1, 1);
     linef("{}.append({});", l, convert(p[0], element, n));
@@ -535,11 +533,11 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "pop") {
     need(0, 1);
-    return Value::called(element, fmt::format("{}.pop({})", l, p.empty() ? "-1" : convert(p[0], int64_type(), n)));
+    return Value::called(element, code("{}.pop({})", l, p.empty() ? "-1" : convert(p[0], int64_type(), n)));
   }
   if (name == "copy") {
     need(0, 0);
-    return Value::called(self.type, l + ".copy()");
+    return Value::called(self.type, code("{}.copy()", l));
   }
   if (name == "remove") {
     need(1, 1);
@@ -548,13 +546,12 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "count") {
     need(1, 1);
-    return Value::called(int64_type(), fmt::format("{}.count({})", l, sought(p[0])));
+    return Value::called(int64_type(), code("{}.count({})", l, sought(p[0])));
   }
   if (name == "index") {
     need(1, 3);
-    return Value::called(int64_type(),
-                         fmt::format("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? convert(p[1], int64_type(), n) : "0",
-                                     p.size() > 2 ? convert(p[2], int64_type(), n) : l + ".size()"));
+    return Value::called(int64_type(), code("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? convert(p[1], int64_type(), n) : "0",
+                                            p.size() > 2 ? convert(p[2], int64_type(), n) : code("{}.size()", l)));
   }
   if (name == "sort") {
     need(0, 0, true);
@@ -567,7 +564,7 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
 
 /// Sorts a list by the keywords `key` and `reverse`.
 void FunctionCompiler::sort_list(const Value& list, const CallArguments& args, const Node* n) {
-  std::string reverse = "false", key;
+  Code reverse = "false", key;
   for (const auto& [name, v] : args.keywords) {
     if (name == "reverse") {
       reverse = truth(v, n).text;
@@ -578,15 +575,15 @@ void FunctionCompiler::sort_list(const Value& list, const CallArguments& args, c
       item.simple = true;
       Value result;
       ++throws_;
-      const std::string lines = captured([&] {
+      const Block lines = captured([&] {
         result = made(call_value(v, {{item}, {n}, {}}, n), nullptr, n);
         if (result.type) result = converted(result, stored_type(result.type), n);
       });
       --throws_;
       if (!result.type) return;
       const std::string indent(static_cast<size_t>(2 * depth_), ' ');
-      key = fmt::format(", [&](const {}& {}) {{\n{}{}  return {};\n{}}}", cpp(list.type->element), x, lines, indent,
-                        result.is(Kind::tuple) ? struct_text(result) : result.text, indent);
+      key = code(", [&](const {}& {}) {{\n{}{}  return {};\n{}}}", cpp(list.type->element), x, lines, indent,
+                 result.is(Kind::tuple) ? struct_text(result) : result.text, indent);
     } else {
       fail(n, fmt::format("sort() has no parameter '{}'", name));
     }
@@ -597,8 +594,8 @@ void FunctionCompiler::sort_list(const Value& list, const CallArguments& args, c
 Value FunctionCompiler::set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
   const auto& p = args.positional;
   const Type element = self.type->element;
-  const std::string s = paren(self);
-  const auto other = [&]() -> std::string {
+  const Code s = paren(self);
+  const auto other = [&]() -> Code {
     if (p[0].type == self.type) return p[0].text;
     const Value made_of = collected("set", p[0], nullptr, n);
     if (made_of.type != self.type)
@@ -614,7 +611,7 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
       return Value::known(none_type());
     }
     for (const auto& [way, how] : kWays)
-      if (name == way) return Value::called(self.type, fmt::format("py::combined({}, {}, {})", self.text, other(), how));
+      if (name == way) return Value::called(self.type, code("py::combined({}, {}, {})", self.text, other(), how));
     for (const auto& [way, how] : kUpdates)
       if (name == way) {
         if (how == 0)
@@ -623,13 +620,13 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
           linef("py::combine_into({}, {}, {});", self.text, other(), how);
         return Value::known(none_type());
       }
-    if (name == "issubset") return Value::called(bool_type(), fmt::format("py::is_subset({}, {})", self.text, other()));
-    if (name == "issuperset") return Value::called(bool_type(), fmt::format("py::is_subset({}, {})", other(), self.text));
-    if (name == "isdisjoint") return Value::called(bool_type(), fmt::format("py::is_disjoint({}, {})", self.text, other()));
+    if (name == "issubset") return Value::called(bool_type(), code("py::is_subset({}, {})", self.text, other()));
+    if (name == "issuperset") return Value::called(bool_type(), code("py::is_subset({}, {})", other(), self.text));
+    if (name == "isdisjoint") return Value::called(bool_type(), code("py::is_disjoint({}, {})", self.text, other()));
   }
   if (p.empty()) {
-    if (name == "pop") return Value::called(element, s + ".pop_any()");
-    if (name == "copy") return Value::called(self.type, s + ".copy()");
+    if (name == "pop") return Value::called(element, code("{}.pop_any()", s));
+    if (name == "copy") return Value::called(self.type, code("{}.copy()", s));
     if (name == "clear") {
       linef("{}.clear();", s);
       return Value::known(none_type());
@@ -643,28 +640,27 @@ Value FunctionCompiler::set_method(const Value& self, const std::string& name, c
 Value FunctionCompiler::dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
   const auto& p = args.positional;
   const Type key = self.type->items[0], value = self.type->items[1];
-  const std::string d = paren(self);
+  const Code d = paren(self);
   if (name == "keys" || name == "values" || name == "items") {
     Value v = Value::known(builtin_type("dict." + name));
     v.items = {self.simple ? self : spill(self)};
     return v;
   }
-  if (name == "get" && p.size() == 1) return Value::called(optional_type(value), fmt::format("{}.get({})", d, convert(p[0], key, n)));
+  if (name == "get" && p.size() == 1) return Value::called(optional_type(value), code("{}.get({})", d, convert(p[0], key, n)));
   if (name == "get" && p.size() == 2) {
     const Type t = p[1].is_none() ? optional_type(value) : value;
-    if (p[1].is_none()) return Value::called(t, fmt::format("{}.get({})", d, convert(p[0], key, n)));
-    return Value::called(t, fmt::format("{}.get({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+    if (p[1].is_none()) return Value::called(t, code("{}.get({})", d, convert(p[0], key, n)));
+    return Value::called(t, code("{}.get({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   }
   if (name == "pop" && (p.size() == 1 || p.size() == 2))
-    return Value::called(value, p.size() == 1
-                                    ? fmt::format("{}.pop({})", d, convert(p[0], key, n))
-                                    : fmt::format("{}.pop({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+    return Value::called(value, p.size() == 1 ? code("{}.pop({})", d, convert(p[0], key, n))
+                                              : code("{}.pop({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   if (name == "setdefault" && p.size() == 2)
-    return Value::called(value, fmt::format("{}.set_default({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
+    return Value::called(value, code("{}.set_default({}, {}({}))", d, convert(p[0], key, n), cpp(value), convert(p[1], value, n)));
   if (name == "popitem" && p.empty()) {
     const std::string last = temporary("last");
     linef("const auto {} = {}.pop_last(false);", last, d);
-    Value a = Value::of(key, last + ".key"), b = Value::of(value, last + ".value");
+    Value a = Value::of(key, code("{}.key", last)), b = Value::of(value, code("{}.value", last));
     a.simple = b.simple = true;
     return tuple_of({a, b});
   }
@@ -673,7 +669,7 @@ Value FunctionCompiler::dict_method(const Value& self, const std::string& name, 
     linef("{}.update({});", d, p[0].text);
     return Value::known(none_type());
   }
-  if (name == "copy" && p.empty()) return Value::called(self.type, d + ".copy()");
+  if (name == "copy" && p.empty()) return Value::called(self.type, code("{}.copy()", d));
   if (name == "clear" && p.empty()) {
     linef("{}.clear();", d);
     return Value::known(none_type());
@@ -703,11 +699,11 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
   }
   const bool integer_b = b.is_scalar() && !is_inexact(b.type->dtype), integer_a = a.is_scalar() && !is_inexact(a.type->dtype);
   if (is_text(a.type) && is_text(b.type) && op == Operator::add)
-    return Value::called(text_type(), fmt::format("py::concatenated({}, {})", convert(a, text_type(), n), convert(b, text_type(), n)));
+    return Value::called(text_type(), code("py::concatenated({}, {})", convert(a, text_type(), n), convert(b, text_type(), n)));
   if (op == Operator::mul && is_text(a.type) && integer_b)
-    return Value::called(text_type(), fmt::format("py::repeated({}, {})", convert(a, text_type(), n), convert(b, int64_type(), n)));
+    return Value::called(text_type(), code("py::repeated({}, {})", convert(a, text_type(), n), convert(b, int64_type(), n)));
   if (op == Operator::mul && is_text(b.type) && integer_a)
-    return Value::called(text_type(), fmt::format("py::repeated({}, {})", convert(b, text_type(), n), convert(a, int64_type(), n)));
+    return Value::called(text_type(), code("py::repeated({}, {})", convert(b, text_type(), n), convert(a, int64_type(), n)));
   if (a.is(Kind::list) && b.is(Kind::list) && op == Operator::add) {
     if (a.type->element != b.type->element) {
       // A display takes the other's type.
@@ -717,21 +713,21 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
       const Value p = x.display ? finished(made(x, t, n), n) : a, q = x.display ? b : finished(made(y, t, n), n);
       if (p.type->element != q.type->element)
         fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
-      return Value::called(t, fmt::format("py::joined({}, {})", p.text, q.text));
+      return Value::called(t, code("py::joined({}, {})", p.text, q.text));
     }
-    return Value::called(list_type(a.type->element, a.type->typed), fmt::format("py::joined({}, {})", a.text, b.text));
+    return Value::called(list_type(a.type->element, a.type->typed), code("py::joined({}, {})", a.text, b.text));
   }
   if (a.is(Kind::list) && integer_b && op == Operator::mul)
-    return Value::called(a.type, fmt::format("py::times({}, {})", a.text, convert(b, int64_type(), n)));
+    return Value::called(a.type, code("py::times({}, {})", a.text, convert(b, int64_type(), n)));
   if (b.is(Kind::list) && integer_a && op == Operator::mul)
-    return Value::called(b.type, fmt::format("py::times({}, {})", b.text, convert(a, int64_type(), n)));
+    return Value::called(b.type, code("py::times({}, {})", b.text, convert(a, int64_type(), n)));
   unit_.changes_containers |= a.is(Kind::set) || a.is(Kind::dict);
   if (a.is(Kind::set) && a.type == b.type) {
     const int how = op == Operator::bit_or ? 0 : op == Operator::bit_and ? 1 : op == Operator::sub ? 2 : op == Operator::bit_xor ? 3 : -1;
-    if (how >= 0) return Value::called(a.type, fmt::format("py::combined({}, {}, {})", a.text, b.text, how));
+    if (how >= 0) return Value::called(a.type, code("py::combined({}, {}, {})", a.text, b.text, how));
   }
   if (a.is(Kind::dict) && a.type == b.type && op == Operator::bit_or) {
-    const Value r = spill(Value::called(a.type, paren(a) + ".copy()"));
+    const Value r = spill(Value::called(a.type, code("{}.copy()", paren(a))));
     linef("{}.update({});", r.text, b.text);
     return r;
   }
@@ -775,7 +771,7 @@ bool FunctionCompiler::container_update(const Node* target, Operator op, const V
 
 std::optional<Value> FunctionCompiler::container_compare(Operator op, const Value& x, const Value& y, const Node* n) {
   if (!host()) return std::nullopt;
-  const auto boolean = [&](std::string text) {
+  const auto boolean = [&](Code text) {
     Value r = Value::of(bool_type(), std::move(text));
     r.reads = r.effect = r.non_negative = true;
     return r;
@@ -790,7 +786,7 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
       if (x.is(Kind::string) && y.is(Kind::string))
         return constant_value(Constant{(y.type->name.find(x.type->name) != std::string::npos) != (op == Operator::not_in)});
       if (!is_text(x.type)) fail(n, fmt::format("'in <str>' needs a str, not {}", x.type->spelling));
-      return boolean(fmt::format("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
+      return boolean(code("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
     }
     if (y.is(Kind::builtin) && y.type->name == "dict.keys") return container_compare(op, x, y.items[0], n);
     if (y.is_array() && (x.is_scalar() || x.is(Kind::literal))) {
@@ -810,18 +806,16 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     }
     const Type key = c.is(Kind::dict) ? c.type->items[0] : c.type->element;
     if (!converts(x.type, key)) return constant_value(Constant{op == Operator::not_in});
-    const std::string item =
-        c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : fmt::format("{}({})", cpp(key), convert(made(x, key, n), key, n));
-    return boolean(fmt::format("{}{}.has({})", negation, paren(c), item));
+    const Code item =
+        c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : code("{}({})", cpp(key), convert(made(x, key, n), key, n));
+    return boolean(code("{}{}.has({})", negation, paren(c), item));
   }
   const bool texts = is_text(x.type) && is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text));
   if (texts) {
-    const std::string a = convert(x, text_type(), n), b = convert(y, text_type(), n);
-    if (op == Operator::eq || op == Operator::is) return boolean(fmt::format("py::same_text({}, {})", a, b));
-    if (op == Operator::ne || op == Operator::is_not) return boolean(fmt::format("!py::same_text({}, {})", a, b));
-    Value r = boolean(fmt::format("py::order_of({}, {}) {} 0", a, b, to_string(op)));
-    r.atom = false;
-    return r;
+    const Code a = convert(x, text_type(), n), b = convert(y, text_type(), n);
+    if (op == Operator::eq || op == Operator::is) return boolean(code("py::same_text({}, {})", a, b));
+    if (op == Operator::ne || op == Operator::is_not) return boolean(code("!py::same_text({}, {})", a, b));
+    return boolean(operation(code("py::order_of({}, {})", a, b), to_string(op), "0"));
   }
   if (is_text(x.type) != is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text)) && (op == Operator::eq || op == Operator::ne) &&
       !x.is(Kind::optional) && !y.is(Kind::optional) && !x.is_none() && !y.is_none())
@@ -833,7 +827,7 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
       if (!t) return std::nullopt;
       const Value a = stored(converted(x, t, n)), b = stored(converted(y, t, n));
       const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
-      return boolean(fmt::format("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
+      return boolean(code("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
     }
     return std::nullopt;
   }
@@ -850,25 +844,24 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
   }
   if (is_incomplete(a.type) || is_incomplete(b.type)) return boolean("false");
   if (op == Operator::is || op == Operator::is_not)
-    return boolean(fmt::format("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
+    return boolean(code("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
   if (cpp(a.type) != cpp(b.type)) {
     if (op == Operator::eq || op == Operator::ne)
       fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
     return std::nullopt;
   }
-  if (op == Operator::eq) return boolean(fmt::format("{}.equals({})", paren(a), b.text));
-  if (op == Operator::ne) return boolean(fmt::format("!{}.equals({})", paren(a), b.text));
+  if (op == Operator::eq) return boolean(code("{}.equals({})", paren(a), b.text));
+  if (op == Operator::ne) return boolean(code("!{}.equals({})", paren(a), b.text));
   if (a.is(Kind::list)) {
     const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
-    return boolean(fmt::format("{}{}.less({})", negate ? "!" : "", paren(swap ? b : a), (swap ? a : b).text));
+    return boolean(code("{}{}.less({})", negate ? "!" : "", paren(swap ? b : a), (swap ? a : b).text));
   }
   if (a.is(Kind::set)) {
     const bool swap = op == Operator::gt || op == Operator::ge;
-    const std::string p = (swap ? b : a).text, q = (swap ? a : b).text;
+    const Code p = (swap ? b : a).text, q = (swap ? a : b).text;
     const bool strict = op == Operator::lt || op == Operator::gt;
-    return boolean(
-        strict ? fmt::format("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b))
-               : fmt::format("py::is_subset({}, {})", p, q));
+    return boolean(strict ? code("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b))
+                          : code("py::is_subset({}, {})", p, q));
   }
   return std::nullopt;
 }
@@ -881,16 +874,14 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     const auto part = [&](size_t k, const char* otherwise) {
       return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n);
     };
-    return fmt::format("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
-                       !index.items[1].is_none());
+    return code("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
+                !index.items[1].is_none());
   };
   if (given.is(Kind::string) || given.is(Kind::text)) {
-    if (index.is(Kind::slice))
-      return Value::fetched(text_type(), fmt::format("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
+    if (index.is(Kind::slice)) return Value::fetched(text_type(), code("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
     if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
-    return Value::fetched(text_type(),
-                          fmt::format("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
+    return Value::fetched(text_type(), code("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
   }
   Value object = given;
   const bool whole = index.is_scalar() || index.is(Kind::literal);
@@ -909,16 +900,16 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     return Value{};
   }
   if (object.is(Kind::list)) {
-    if (index.is(Kind::slice)) return Value::fetched(object.type, fmt::format("{}.slice({})", paren(object), slice_text()));
+    if (index.is(Kind::slice)) return Value::fetched(object.type, code("{}.slice({})", paren(object), slice_text()));
     if (!whole || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
-    return Value::fetched(object.type->element, fmt::format("{}.checked({})", paren(object), convert(index, int64_type(), n)));
+    return Value::fetched(object.type->element, code("{}.checked({})", paren(object), convert(index, int64_type(), n)));
   }
   if (object.is(Kind::dict)) {
     if (!converts(index.type, object.type->items[0]))
       fail(n, fmt::format("the keys are {}, not {}", object.type->items[0]->spelling, index.type->spelling),
            {{source_of(n->a), object.type}});
-    return Value::fetched(object.type->items[1], fmt::format("{}.checked({})", paren(object), convert(index, object.type->items[0], n)));
+    return Value::fetched(object.type->items[1], code("{}.checked({})", paren(object), convert(index, object.type->items[0], n)));
   }
   fail(n, "a set cannot be indexed");
 }
@@ -981,7 +972,7 @@ bool FunctionCompiler::container_update_item(const Node* n) {
   const Value at =
       object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key") : spill(converted(index, int64_type(), n), "i");
   const Value whole = object.simple ? object : spill(object);
-  Value old = Value::of(held, fmt::format("{}.checked({})", whole.text, at.text));
+  Value old = Value::of(held, code("{}.checked({})", whole.text, at.text));
   old.reads = true;
   const Value right = expression(n->b);
   if (container_update(t, n->op, old, right, n)) return true;
@@ -1042,8 +1033,8 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
     const std::string count = temporary("n");
     linef("const i64 {} = {}.walk();", count, d.text);
     const Type key = v.is(Kind::set) ? v.type->element : v.type->items[0];
-    return Iteration{
-        count, [d, count, key](const std::string& k) { return Value::fetched(key, fmt::format("{}.key({}, {})", d.text, k, count)); }};
+    return Iteration{count,
+                     [d, count, key](const std::string& k) { return Value::fetched(key, code("{}.key({}, {})", d.text, k, count)); }};
   }
   if (v.is(Kind::builtin) && v.type->name.starts_with("dict.")) {
     const Value& d = v.items[0];
@@ -1061,7 +1052,7 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
     linef("const i64 {} = {}.walk();", count, d.text);
     return Iteration{count, [this, d, count, what](const std::string& k) {
                        const auto part = [&](const char* method, Type t) {
-                         return Value::fetched(t, fmt::format("{}.{}({}, {})", d.text, method, k, count));
+                         return Value::fetched(t, code("{}.{}({}, {})", d.text, method, k, count));
                        };
                        if (what == "keys") return part("key", d.type->items[0]);
                        if (what == "values") return part("value", d.type->items[1]);
@@ -1070,29 +1061,29 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
   }
   if (is_text(v.type)) {
     const Value s = spill(converted(v, text_type(), at), "s");
-    return Iteration{s.text + ".length",
-                     [s](const std::string& k) { return Value::called(text_type(), fmt::format("py::character({}, {})", s.text, k)); }};
+    return Iteration{code("{}.length", s.text),
+                     [s](const std::string& k) { return Value::called(text_type(), code("py::character({}, {})", s.text, k)); }};
   }
   if (v.is(Kind::builtin) && (v.type->name == "ndenumerate" || v.type->name == "ndindex") && !v.items.empty()) {
     // The flat index, taken apart axis by axis.
     const bool values = v.type->name == "ndenumerate";
     const Value a = v.items[0];
     if (values && !a.is_array()) return std::nullopt;
-    std::vector<std::string> extents;
+    std::vector<Code> extents;
     if (values)
-      for (int k = 0; k < a.type->ndim; ++k) extents.push_back(fmt::format("{}.shape[{}]", a.text, k));
+      for (int k = 0; k < a.type->ndim; ++k) extents.push_back(code("{}.shape[{}]", a.text, k));
     else
       for (const Value& extent : v.items) extents.push_back(extent.text);
-    std::string length = "1";
-    for (const std::string& e : extents) length += " * " + e;
+    Code length = "1";
+    for (const Code& e : extents) length += " * " + e;
     return Iteration{length, [this, a, values, extents, at](const std::string& k) {
                        std::vector<Value> index(extents.size());
-                       std::string left = k;
+                       Code left = k;
                        for (size_t d = extents.size(); d-- > 0;) {
-                         index[d] = Value::of(int64_type(), d == 0 ? left : fmt::format("({}) % {}", left, extents[d]), d == 0);
+                         index[d] = Value::of(int64_type(), d == 0 ? left : code("({}) % {}", left, extents[d]).at(Precedence::operation));
                          index[d].index = index[d].non_negative = true;
                          index[d] = spill(index[d], "i");
-                         left = fmt::format("({}) / {}", left, extents[d]);
+                         left = code("({}) / {}", left, extents[d]);
                        }
                        const Value all = tuple_of(index);
                        if (!values) return all;
@@ -1101,17 +1092,17 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
   }
   if (v.is(Kind::generator)) {
     const Value g = v.simple ? v : spill(v, "g");
-    return Iteration{"0", [g](const std::string&) { return Value::fetched(g.type->element, fmt::format("{}.value()", g.text)); },
-                     fmt::format("while ({}.next())", g.text)};
+    return Iteration{"0", [g](const std::string&) { return Value::fetched(g.type->element, code("{}.value()", g.text)); },
+                     code("while ({}.next())", g.text)};
   }
   if (v.is(Kind::builtin) && v.type->name == "map") {
     const Value f = v.items[0];
     std::vector<Iteration> all;
-    std::string length;
+    Code length;
     for (size_t i = 1; i < v.items.size(); ++i) {
       auto inner = counted_iteration(v.items[i], at);
       if (!inner) return std::nullopt;
-      length = length.empty() ? inner->length : fmt::format("py::least({}, {})", length, inner->length);
+      length = length.empty() ? inner->length : code("py::least({}, {})", length, inner->length);
       all.push_back(*inner);
     }
     return Iteration{length, [this, f, all, at](const std::string& k) {
@@ -1178,17 +1169,17 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), args, n);
   }
   if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator))
-    return Value::called(v.type->element, fmt::format("{}.next_value()", paren(v)));
+    return Value::called(v.type->element, code("{}.next_value()", paren(v)));
   if (name == "builtins.len") {
     if (v.is(Kind::text)) {
-      Value r = Value::of(int64_type(), paren(v) + ".length");
+      Value r = Value::of(int64_type(), code("{}.length", paren(v)));
       r.index = r.non_negative = r.reads = true;
       return r;
     }
     Value c = v.is(Kind::builtin) && v.type->name.starts_with("dict.") ? v.items[0] : v;
     if (c.display && !c.is(Kind::tuple)) c = finished(c, n);
     if (!c.type->is_container()) return std::nullopt;
-    Value r = Value::of(int64_type(), is_incomplete(c.type) ? "0" : paren(c) + ".size()");
+    Value r = Value::of(int64_type(), is_incomplete(c.type) ? "0" : code("{}.size()", paren(c)));
     r.index = r.non_negative = r.reads = true;
     return r;
   }
@@ -1218,14 +1209,12 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   if (name == "builtins.hash" && p.size() == 1 && (v.is_array() || v.type->is_container() || v.display))
     fail(n, fmt::format("hash() does not take {}", v.type->spelling), {{source_of(n), v.type}});
   if (name == "builtins.hash" && p.size() == 1)
-    return Value::called(int64_type(), fmt::format("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
-  if (name == "builtins.ord" && p.size() == 1)
-    return Value::called(int64_type(), fmt::format("py::code_of({})", convert(v, text_type(), n)));
-  if (name == "builtins.chr" && p.size() == 1)
-    return Value::called(text_type(), fmt::format("py::character_of({})", convert(v, int64_type(), n)));
+    return Value::called(int64_type(), code("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
+  if (name == "builtins.ord" && p.size() == 1) return Value::called(int64_type(), code("py::code_of({})", convert(v, text_type(), n)));
+  if (name == "builtins.chr" && p.size() == 1) return Value::called(text_type(), code("py::character_of({})", convert(v, int64_type(), n)));
   if (name == "builtins.repr" && p.size() == 1)
     if (auto arrays = text_of_arrays(v, "builtins.repr", n)) return arrays;
-  if (name == "builtins.repr" && p.size() == 1) return Value::called(text_type(), fmt::format("py::repr_of({})", text_operand(v, n)));
+  if (name == "builtins.repr" && p.size() == 1) return Value::called(text_type(), code("py::repr_of({})", text_operand(v, n)));
   const bool folds =
       name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
   if (folds && (p.size() == 1 || (p.size() == 2 && name == "builtins.sum"))) {
@@ -1238,7 +1227,7 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
     if (is_incomplete(l.type)) return Value{};
     l = l.simple ? l : spill(l);
     if (name == "builtins.min" || name == "builtins.max")
-      return Value::called(l.type->element, fmt::format("py::extreme<{}>({})", name == "builtins.max", l.text));
+      return Value::called(l.type->element, code("py::extreme<{}>({})", name == "builtins.max", l.text));
     if (!l.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name.substr(9), l.type->spelling));
     Value r = host_reduction(name.substr(9), list_array(l), {}, n);
     if (p.size() == 2) r = binary(Operator::add, p[1], r, n);

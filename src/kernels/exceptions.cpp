@@ -33,12 +33,15 @@ void bound_names(const std::vector<Node*>& body, std::set<std::string>* names) {
 
 // ---- raising ----------------------------------------------------------------------------------------------------------------------
 
+/// To the handlers of a try statement.
+Code FunctionCompiler::jump(const Protection& p) { return code("goto {};", p.label).with(Facts({Mention::Kind::jump, p.number})); }
+
 /// Where a failure of this function goes from here.
 void FunctionCompiler::fail_with(int code) {
   if (throws_ == 0 && !protections_.empty()) {
     if (!emitting_) return;
     linef("{0}.take({1}, bc_failure_computed({1}));", protections_.back().caught, code);
-    linef("goto {};", protections_.back().label);
+    line(jump(protections_.back()));
     return;
   }
   if (in_parallel_ || throws_ > 0 || syntax_.yields) {
@@ -60,7 +63,7 @@ void FunctionCompiler::fail_with(int code) {
 }
 
 /// Raises an exception where the C++ expression `test` is true.
-void FunctionCompiler::fail_if(const std::string& test, const char* type, std::string message, const Node* n) {
+void FunctionCompiler::fail_if(const Code& test, const char* type, std::string message, const Node* n) {
   const int code = unit_.failure({type, std::move(message), syntax_.file, n ? n->line : syntax_.line, syntax_.name});
   linef("if ({}) {{", test);
   ++depth_;
@@ -71,7 +74,7 @@ void FunctionCompiler::fail_if(const std::string& test, const char* type, std::s
 
 /// The same with a message that has numbers in place of its %, of C++ expressions that are evaluated then. Kernels say the text without
 /// them.
-void FunctionCompiler::fail_if_of(const std::string& test, const char* type, std::string message, const std::string& parts, const Node* n) {
+void FunctionCompiler::fail_if_of(const Code& test, const char* type, std::string message, const Code& parts, const Node* n) {
   if (!host()) return fail_if(test, type, std::move(message), n);
   Failure f{type, "", syntax_.file, n ? n->line : syntax_.line, syntax_.name};
   f.computed = true;
@@ -87,12 +90,12 @@ void FunctionCompiler::fail_if_of(const std::string& test, const char* type, std
 /// After a call that may have failed.
 void FunctionCompiler::pass_failure() {
   if (throws_ == 0 && !protections_.empty())
-    linef("if (failure != 0) {{ {0}.take(failure, bc_failure_computed(failure)); failure = 0; goto {1}; }}", protections_.back().caught,
-          protections_.back().label);
+    linef("if (failure != 0) {{ {0}.take(failure, bc_failure_computed(failure)); failure = 0; {1} }}", protections_.back().caught,
+          jump(protections_.back()));
   else if (in_parallel_ || throws_ > 0 || syntax_.yields)
-    line("if (failure != 0) py::raise_failure(failure);");
+    linef("if (failure != 0) py::raise_failure(failure);");
   else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
-    line("if (failure != 0) { py::report(status, failure); return; }");
+    linef("if (failure != 0) {{ py::report(status, failure); return; }}");
   else
     linef("if (failure != 0) return{};", spec_.result && spec_.result->has_value() ? " " + cpp(spec_.result) + "{}" : "");
 }
@@ -165,11 +168,11 @@ void FunctionCompiler::raise_statement(const Node* n) {
 void FunctionCompiler::assert_statement(const Node* n) {
   comment(n);
   std::optional<bool> known;
-  const std::string test = condition(n->a, &known);
+  const Code test = condition(n->a, &known);
   if (known && *known) return;
   Failure f{"AssertionError", "", syntax_.file, n->line, syntax_.name};
   Value message;
-  std::string lines;
+  Block lines;
   if (n->b) {
     lines = captured([&] {
       message = expression(n->b);
@@ -269,16 +272,17 @@ void FunctionCompiler::try_statement(const Node* n) {
   comment(n);
   p.caught = temporary("caught");
   p.label = fmt::format("except_{}", ++labels_);
+  p.number = static_cast<uintptr_t>(labels_);
   p.left = finally ? temporary("left") : "";
   enter();
   linef("py::Caught {};", p.caught);
   if (finally) linef("bool {} = false;", p.left);
   line("try {");
-  std::string body = captured([&] { walk(&p); });
+  Block body = captured([&] { walk(&p); });
   const Env after = env_;
   out_ += body;
   linef("}} catch (...) {{ {}.take(); }}", p.caught);
-  if (body.find("goto " + p.label + ";") != std::string::npos) linef("{}:;", p.label);
+  if (body.facts().names({Mention::Kind::jump, p.number})) label(p.label);
   Env seen = p.seen;
   for (auto& l : seen.locals)
     if (l) l->constant = nullptr;
@@ -290,7 +294,7 @@ void FunctionCompiler::try_statement(const Node* n) {
   if (finally) {
     // Raised: what is done last, and on.
     linef("if ({}.code != 0) {{", p.caught);
-    std::string text = captured([&] {
+    Block text = captured([&] {
       env_ = seen;
       const std::string outer = std::exchange(unrolled_, unrolled_ + "/raised");
       linef("if (!{}) {{", p.left);
@@ -314,18 +318,19 @@ void FunctionCompiler::try_statement(const Node* n) {
 
   // The else branch, then the handlers one after the other.
   struct Branch {
-    std::string test, text;
+    Code test;
+    Block text;
     Env end;
   };
   std::vector<Branch> branches;
   if (!n->orelse.empty() && after.reachable) {
-    Branch b{fmt::format("{}.code == 0", p.caught), "", {}};
+    Branch b{code("{}.code == 0", p.caught), {}, {}};
     env_ = after;
     b.text = captured([&] { block(n->orelse); });
     b.end = env_;
     branches.push_back(std::move(b));
   } else {
-    branches.push_back({fmt::format("{}.code == 0", p.caught), "", after});
+    branches.push_back({code("{}.code == 0", p.caught), {}, after});
   }
   bool catches_all = false;
   for (const Node* handler : n->list) {
@@ -340,7 +345,7 @@ void FunctionCompiler::try_statement(const Node* n) {
       for (const Value& c : classes) {
         if (!c.is(Kind::type)) fail(handler, "except: expected an exception class", {{source_of(handler->a), v.type}});
         catches_all |= c.type->name == "BaseException";
-        b.test += (b.test.empty() ? "" : " || ") + fmt::format("{}({}.code)", unit_.matcher(c.type), p.caught);
+        b.test += (b.test.empty() ? "" : " || ") + code("{}({}.code)", unit_.matcher(c.type), p.caught);
       }
       if (classes.empty()) b.test = "false";
     } else {

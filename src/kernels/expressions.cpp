@@ -97,7 +97,19 @@ const char* to_string(Operator op) {
   return text[static_cast<int>(op)];
 }
 
+/// Notes whether values of the type are C++ numbers.
+void FunctionCompiler::note_type(Type t) {
+  if (!t || !t->has_value() || t->is(Kind::literal)) return;
+  spec_.only_numbers &= t->is_scalar() && !is_complex(t->dtype) && !is_small_float(t->dtype);
+}
+
 Value FunctionCompiler::expression(const Node* n) {
+  Value v = expression_of(n);
+  if (!v.is(Kind::tuple) || v.items.empty()) note_type(v.type);  // the items of a display were noted
+  return v;
+}
+
+Value FunctionCompiler::expression_of(const Node* n) {
   switch (n->kind) {
     case NodeKind::constant: return constant_value(n->literal);
     case NodeKind::bytes: {
@@ -119,9 +131,9 @@ Value FunctionCompiler::expression(const Node* n) {
     case NodeKind::unary: {
       if (n->op == Operator::logical_not) {
         std::optional<bool> known;
-        const std::string test = condition(n->a, &known);
+        const Code test = condition(n->a, &known);
         if (known) return constant_value(Constant{!*known});
-        return Value::of(bool_type(), "!(" + test + ")");
+        return Value::of(bool_type(), code("!({})", test));
       }
       return unary(n->op, expression(n->a), n);
     }
@@ -182,8 +194,7 @@ std::vector<Value> FunctionCompiler::ordered(const std::vector<const Node*>& nod
       v = Value::known(none_type());
     }
     if (v.effect || out_.size() != place) {
-      std::string after = out_.substr(place);
-      out_.resize(place);
+      const Block after = out_.cut(place);
       for (Value& before : values)
         if (before.type && before.type->has_value() && (before.effect || before.reads) && before.items.empty() && !before.lazy)
           before = spill(before);
@@ -207,17 +218,15 @@ Value FunctionCompiler::constant_value(const Constant& c) {
   } else if (const auto* i = c.integer()) {
     v.type = int64_type();
     v.text = literal(c, v.type);
-    v.atom = *i >= 0;
     v.non_negative = *i >= 0;
     v.index = *i > -(int64_t{1} << 31) && *i < (int64_t{1} << 31);
   } else if (std::holds_alternative<uint64_t>(c.value)) {
     v.type = scalar_type(DType::u64);
     v.text = literal(c, v.type);
     v.non_negative = true;
-  } else if (const auto* d = std::get_if<double>(&c.value)) {
+  } else if (std::holds_alternative<double>(c.value)) {
     v.type = float64_type();
     v.text = literal(c, v.type);
-    v.atom = !std::signbit(*d);
   } else if (std::holds_alternative<std::complex<double>>(c.value)) {
     v.type = scalar_type(DType::c128);
     v.text = literal(c, v.type);
@@ -234,7 +243,7 @@ Value FunctionCompiler::constant_value(const Constant& c) {
 Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
   if (e.address) {
     if (!host()) fail(nullptr, fmt::format("'{}' is a numpy.random.Generator, which only functions for the CPU can use", name));
-    Value v = Value::of(e.type, fmt::format("static_cast<{}>({})", cpp(e.type), unit_.address(e.address)));
+    Value v = Value::of(e.type, code("static_cast<{}>({})", cpp(e.type), unit_.address(e.address)));
     v.simple = true;
     return v;
   }
@@ -246,7 +255,7 @@ Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
     if (emitting_) ++c.uses;
     Value v = Value::of(e.type, c.text);
     v.simple = true;
-    v.root = v.text;
+    v.root = v.text.name();
     return v;
   }
   if (e.captured && e.frozen) return entity_value(e.frozen(), name);
@@ -254,16 +263,16 @@ Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
   if (e.array) {
     if (e.type->ndim == 0) return constant_value(e.constant ? *e.constant : Constant{int64_t{0}});
     unit_.need("core");
-    const std::string table = unit_.table(e.type->element, *e.array);
-    std::string shape, strides;
+    const Code table = unit_.table(e.type->element, *e.array);
+    Code shape, strides;
     int64_t stride = e.type->element->bytes;
     std::vector<int64_t> all(e.array->shape.size());
     for (size_t i = all.size(); i-- > 0; stride *= e.array->shape[i]) all[i] = stride;
     for (size_t i = 0; i < all.size(); ++i) {
-      shape += fmt::format("{}{}", i ? ", " : "", e.array->shape[i]);
-      strides += fmt::format("{}{}", i ? ", " : "", all[i]);
+      shape += code("{}{}", i ? ", " : "", e.array->shape[i]);
+      strides += code("{}{}", i ? ", " : "", all[i]);
     }
-    Value v = Value::of(e.type, fmt::format("{}{{{}, {{{{{}}}}}, {{{{{}}}}}}}", cpp(e.type), table, shape, strides));
+    Value v = Value::of(e.type, code("{}{{{}, {{{{{}}}}}, {{{{{}}}}}}}", cpp(e.type), table, shape, strides));
     return v;
   }
   if (e.constant) {
@@ -315,10 +324,11 @@ Value FunctionCompiler::name(const Node* n) {
     v.several = l->several;
     v.of_numpy = l->of_numpy;
     v.constant = l->constant;
-    if (v.is_array()) v.root = v.text;
+    if (v.is_array()) v.root = v.text.name();
+    if (v.is_array() && v.type->space == Space::local) v.text = v.text.with(kThreadArray);
     if (emitting_ && static_cast<size_t>(index) < uses_.size()) ++uses_[static_cast<size_t>(index)];
     if (l->maybe_undefined && checks_variable(l->type)) {
-      v.text = fmt::format("py::set_value(bc_checker, {}, {})", site(n, n->text), v.text);
+      v.text = code("py::set_value(bc_checker, {}, {})", site(n, n->text), v.text);
       return spill(v, "set");
     }
     return with_bounds(v);
@@ -379,7 +389,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo"))
         return number_limit(object.items[0].type->element, name, n);
       if (!object.items.empty() && object.type->name == "ctypes" && name == "data")
-        return Value::of(int64_type(), fmt::format("reinterpret_cast<i64>({})", object.items[0].text));
+        return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.items[0].text));
       if (!object.items.empty() && object.type->name == "flags") {
         // What the type says: an array of layout A may happen to be contiguous, as in Numba.
         const Type a = object.items[0].type;
@@ -512,9 +522,9 @@ Value FunctionCompiler::tuple_of(std::vector<Value> items, bool displays) {
   return v;
 }
 
-std::string FunctionCompiler::struct_text(const Value& v) {
+Code FunctionCompiler::struct_text(const Value& v) {
   if (v.items.empty() && !v.text.empty()) return v.text;
-  std::string text = cpp(v.type) + "{";
+  Code text = cpp(v.type) + "{";
   const bool array = v.type->is_uniform() && (v.type->items.empty() || v.type->items[0]->has_value());
   if (array) text += "{";
   bool first = true;
@@ -532,7 +542,7 @@ Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
   const Type item = t.type->items[i];
   if (item->is(Kind::literal)) return constant_value(Constant{item->value});
   if (!item->has_value()) return Value::known(item);
-  Value v = Value::of(item, t.type->is_uniform() ? fmt::format("{}[{}]", paren(t), i) : fmt::format("{}.f{}", paren(t), i));
+  Value v = Value::of(item, t.type->is_uniform() ? code("{}[{}]", paren(t), i) : code("{}.f{}", paren(t), i));
   v.simple = t.simple;
   v.reads = t.reads;
   v.effect = t.effect;
@@ -666,11 +676,8 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
   const bool index = a.index && b.index;
   const bool both = a.non_negative && b.non_negative;
   const char* f = function_of(op);
-  const auto plain = [&](const char* sign) {
-    r.text = fmt::format("{} {} {}", paren(p), sign, paren(q));
-    r.atom = false;
-  };
-  const auto function = [&] { r.text = fmt::format("bc::{}<{}>({}, {})", f, cpp_name(d), p.text, q.text); };
+  const auto plain = [&](const char* sign) { r.text = operation(p.text, sign, q.text); };
+  const auto function = [&] { r.text = code("bc::{}<{}>({}, {})", f, cpp_name(d), p.text, q.text); };
   switch (op) {
     case Operator::add:
     case Operator::sub:
@@ -689,7 +696,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         if (!c || *c == 0) {
           const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
           fail_if(divisor.text + " == 0", "ZeroDivisionError", "division by zero", n);
-          r.text = fmt::format("{} / {}", paren(dividend), divisor.text);
+          r.text = operation(dividend.text, "/", divisor.text);
           r.effect = false;
         }
       }
@@ -705,18 +712,16 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
       }
       if (is_integer(d) && both && b.integer() && *b.integer() > 0) {
-        r.text = fmt::format("{} {} {}", paren(dividend), op == Operator::mod ? "%" : "/", paren(divisor));
-        r.atom = false;
+        r.text = operation(dividend.text, op == Operator::mod ? "%" : "/", divisor.text);
       } else if (is_integer(d) && both && is_signed_int(d)) {
         unit_.need("core");
-        r.text = fmt::format("py::{}({}, {})", op == Operator::mod ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
+        r.text = code("py::{}({}, {})", op == Operator::mod ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
       } else if (is_integer(d)) {
         unit_.need("core");
         const char* t = cpp_name(d);
-        r.text = fmt::format("py::{}({}({}), {}({}))", op == Operator::mod ? "floor_modulo" : "floor_quotient", t, dividend.text, t,
-                             divisor.text);
+        r.text = code("py::{}({}({}), {}({}))", op == Operator::mod ? "floor_modulo" : "floor_quotient", t, dividend.text, t, divisor.text);
       } else {
-        r.text = fmt::format("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, dividend.text, divisor.text);
+        r.text = code("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, dividend.text, divisor.text);
       }
       break;
     }
@@ -733,7 +738,7 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
     case Operator::left_shift:
     case Operator::right_shift:
       if (b.integer() && *b.integer() >= 0 && *b.integer() < 64 && (op == Operator::right_shift || is_unsigned(d) || index))
-        r.text = fmt::format("{} {} {}", paren(p), to_string(op), *b.integer()), r.atom = false;
+        r.text = operation(p.text, to_string(op), std::to_string(*b.integer()));
       else
         function();
       r.non_negative = is_unsigned(d) || (a.non_negative && (op == Operator::right_shift || index));
@@ -753,10 +758,8 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
     if (*k >= -16 && *k <= 64) {
       unit_.need("core");
       const Value p = converted(a, scalar_type(d), n);
-      Value r = Value::of(
-          scalar_type(d),
-          *k == 2 && p.simple && is_inexact(d) ? fmt::format("{} * {}", p.text, p.text) : fmt::format("py::raised<{}>({})", *k, p.text),
-          !(*k == 2 && p.simple && is_inexact(d)));
+      Value r = Value::of(scalar_type(d),
+                          *k == 2 && p.simple && is_inexact(d) ? operation(p.text, "*", p.text) : code("py::raised<{}>({})", *k, p.text));
       r.reads = a.reads, r.effect = a.effect;
       r.non_negative = is_unsigned(d) || (*k % 2 == 0 && a.index) || (a.non_negative && a.index);
       r.index = a.index && *k >= 0 && *k <= 2;
@@ -771,8 +774,9 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
   // Python's result would be a float where the exponent is negative: NumPy's integers raise.
   const bool may_raise = host() && is_signed_int(d) && !b.integer() && !b.non_negative;
   if (may_raise) unit_.need("host_numpy");
-  Value r = Value::of(scalar_type(d), fmt::format("{}{}({}, {})", may_raise ? "py::whole_power" : "bc::power",
-                                                  is_inexact(d) ? "" : fmt::format("<{}>", cpp_name(d)), p.text, q.text));
+  Value r = Value::of(scalar_type(d), may_raise       ? code("py::whole_power<{}>({}, {})", cpp_name(d), p.text, q.text)
+                                      : is_inexact(d) ? code("bc::power({}, {})", p.text, q.text)
+                                                      : code("bc::power<{}>({}, {})", cpp_name(d), p.text, q.text));
   r.effect |= may_raise;
   r.reads = a.reads || b.reads;
   r.effect |= a.effect || b.effect;
@@ -796,7 +800,7 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (op == Operator::invert && is_bool(a.type->dtype)) {
     // NumPy's meaning, and Numba's: a comparison of elements gives NumPy's bool.
     if (const bool* known = a.constant ? a.constant->boolean() : nullptr) return constant_value(Constant{!*known});
-    Value r = Value::of(bool_type(), "!" + paren(a));
+    Value r = Value::of(bool_type(), prefixed("!", a.text));
     r.reads = a.reads, r.effect = a.effect, r.non_negative = true;
     return r;
   }
@@ -820,12 +824,11 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (op == Operator::plus) {
     r = p;
   } else if (op == Operator::invert) {
-    r.text = "~" + paren(p);
+    r.text = prefixed("~", p.text);
   } else if (is_integer(d) && !a.index) {
-    r.text = fmt::format("bc::negative<{}>({})", cpp_name(d), p.text);
+    r.text = code("bc::negative<{}>({})", cpp_name(d), p.text);
   } else {
-    r.text = "-" + paren(p);
-    r.atom = false;
+    r.text = prefixed("-", p.text);
   }
   return r;
 }
@@ -845,42 +848,43 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
     std::vector<Value> part;
     for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
-    const auto holds = [&](Operator o, const Value& l, const Value& r) { return paren(compare_two(o, l, r, n)); };
+    const auto holds = [&](Operator o, const Value& l, const Value& r) { return operand(compare_two(o, l, r, n).text); };
+    const auto both = [](const Code& x, const Code& y) { return code("({} && {})", x, y); };
     const Value zero = constant_value(Constant{int64_t{0}});
     const Value left = binary(Operator::mod, binary(Operator::sub, x, part[0], n), part[2], n);
-    std::string inside = fmt::format("({} && {})", holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
-    const std::string below = fmt::format("({} && {})", holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
+    Code inside = both(holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
+    const Code below = both(holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
     const auto step = part[2].integer();
     if (!step)
-      inside = fmt::format("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
+      inside = code("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
     else if (*step < 0)
       inside = below;
-    const std::string text = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64)
-                                 ? inside
-                                 : fmt::format("({} && {})", inside, holds(Operator::eq, left, zero));
-    return Value::of(bool_type(), negated ? "!" + text : text, negated);
+    const bool every = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64);
+    const Code found = every ? inside : both(inside, holds(Operator::eq, left, zero));
+    return Value::of(bool_type(), negated ? prefixed("!", found) : found);
   }
   if (op == Operator::in || op == Operator::not_in) {
     if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
     const Value item = a.simple || !a.type->has_value() ? a : spill(a);
     const Value all = b.items.empty() && !b.simple ? spill(b) : b;
-    std::string text;
+    std::vector<Code> tests;
     for (size_t i = 0; i < b.type->items.size(); ++i) {
       const Value same = compare_two(Operator::eq, item, tuple_item(all, i), n);
       if (same.constant && same.constant->boolean()) {
         if (*same.constant->boolean()) return known(!negated);
         continue;
       }
-      text += (text.empty() ? "" : " || ") + paren(same);
+      tests.push_back(same.text);
     }
-    if (text.empty()) return known(negated);
-    return Value::of(bool_type(), negated ? "!(" + text + ")" : text, negated);
+    if (tests.empty()) return known(negated);
+    const Code found = all_of(tests, false);
+    return Value::of(bool_type(), negated ? code("!({})", found) : found);
   }
   if (a.is(Kind::none) || b.is(Kind::none)) {
     const Value& other = a.is(Kind::none) ? b : a;
     if (!equality) fail(n, fmt::format("None cannot be compared by {}", to_string(op)));
     if (other.is(Kind::none)) return known(!negated);
-    if (other.is(Kind::optional)) return Value::of(bool_type(), (negated ? "" : "!") + paren(other) + ".there");
+    if (other.is(Kind::optional)) return Value::of(bool_type(), negated ? code("{}.there", paren(other)) : code("!{}.there", paren(other)));
     return known(negated);
   }
   if (is_arraylike(a) || is_arraylike(b)) {
@@ -895,27 +899,28 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     const size_t common = std::min(a.type->items.size(), b.type->items.size());
     if (equality) {
       if (a.type->items.size() != b.type->items.size()) return known(negated);
-      std::string text;
+      std::vector<Code> tests;
       for (size_t i = 0; i < common; ++i) {
         const Value same = compare_two(Operator::eq, tuple_item(p, i), tuple_item(q, i), n);
         if (same.constant && same.constant->boolean()) {
           if (!*same.constant->boolean()) return known(negated);
           continue;
         }
-        text += (text.empty() ? "" : " && ") + paren(same);
+        tests.push_back(same.text);
       }
-      if (text.empty()) return known(!negated);
-      return Value::of(bool_type(), negated ? "!(" + text + ")" : text, negated);
+      if (tests.empty()) return known(!negated);
+      const Code equal = all_of(tests, true);
+      return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
     }
     // The first items that differ decide; where there are none, the lengths do.
     const auto size = [](const Value& v) { return static_cast<int64_t>(v.type->items.size()); };
     const Operator strict = op == Operator::lt || op == Operator::le ? Operator::lt : Operator::gt;
     if (op != Operator::lt && op != Operator::le && op != Operator::gt && op != Operator::ge)
       fail(n, "tuples are compared by ==, !=, <, <=, > and >=");
-    std::string text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
+    Code text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
     for (size_t i = common; i-- > 0;) {
       const Value x = tuple_item(p, i), y = tuple_item(q, i);
-      text = fmt::format("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
+      text = code("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
     }
     return Value::of(bool_type(), text);
   }
@@ -942,16 +947,15 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   r.non_negative = true;
   const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
   if (mixed && !(pa.constant && a.non_negative) && !(pb.constant && b.non_negative)) {
-    r.text = fmt::format("bc::{}({}, {})", function_of(op), convert(pa, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
-                         convert(pb, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
+    r.text = code("bc::{}({}, {})", function_of(op), convert(pa, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
+                  convert(pb, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
     return r;
   }
   DType d = promote(x, y);
   if (mixed) d = DType::u64;
   if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
     fail(n, fmt::format("complex numbers cannot be compared by {}", to_string(op)), {}, "compare abs(z), z.real or z.imag");
-  r.text = fmt::format("{} {} {}", paren(converted(pa, scalar_type(d), n)), to_string(op), paren(converted(pb, scalar_type(d), n)));
-  r.atom = false;
+  r.text = operation(converted(pa, scalar_type(d), n).text, to_string(op), converted(pb, scalar_type(d), n).text);
   return r;
 }
 
@@ -960,7 +964,7 @@ Value FunctionCompiler::compare(const Node* n) {
   nodes.insert(nodes.end(), n->list.begin(), n->list.end());
   std::vector<Value> v = ordered(nodes);
   if (v.size() == 2) return compare_two(n->ops[0], v[0], v[1], n);
-  std::string text;
+  std::vector<Code> tests;
   bool reads = false, effect = false;
   for (size_t i = 1; i + 1 < v.size(); ++i)
     if (v[i].type && v[i].type->has_value() && !v[i].simple) v[i] = spill(v[i]);
@@ -973,10 +977,10 @@ Value FunctionCompiler::compare(const Node* n) {
       if (!*one.constant->boolean()) return constant_value(Constant{false});
       continue;
     }
-    text += (text.empty() ? "" : " && ") + paren(one);
+    tests.push_back(one.text);
   }
-  if (text.empty()) return constant_value(Constant{true});
-  Value r = Value::of(bool_type(), text, false);
+  if (tests.empty()) return constant_value(Constant{true});
+  Value r = Value::of(bool_type(), all_of(tests, true));
   r.reads = reads, r.effect = effect;
   return r;
 }
@@ -997,25 +1001,23 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
       Value r = v;
       r.type = bool_type();
       r.constant = nullptr;
-      r.text = is_complex(v.type->dtype) || is_small_float(v.type->dtype) ? fmt::format("bc::nonzero({})", v.text)
-                                                                          : fmt::format("{} != 0", paren(v));
-      r.atom = r.text.back() == ')';
+      r.text = is_complex(v.type->dtype) || is_small_float(v.type->dtype) ? code("bc::nonzero({})", v.text) : operation(v.text, "!=", "0");
       r.simple = false;
       return r;
     }
     case Kind::optional: {
       const Value whole = v.simple ? v : spill(v);
       const Value inner = truth(converted(whole, v.type->element, n), n);
-      return Value::of(bool_type(), inner.constant ? whole.text + ".there" : fmt::format("{}.there && {}", whole.text, paren(inner)),
-                       false);
+      const Code there = code("{}.there", whole.text);
+      return Value::of(bool_type(), inner.constant ? there : operation(there, "&&", inner.text));
     }
     case Kind::list:
     case Kind::set:
     case Kind::dict: {
       Value c = v.display ? finished(v, n) : v;
-      return Value::of(bool_type(), is_incomplete(c.type) ? "false" : fmt::format("{}.size() != 0", paren(c)), false);
+      return Value::of(bool_type(), is_incomplete(c.type) ? Code("false") : operation(code("{}.size()", paren(c)), "!=", "0"));
     }
-    case Kind::text: return Value::of(bool_type(), fmt::format("{}.size != 0", paren(v)), false);
+    case Kind::text: return Value::of(bool_type(), operation(code("{}.size", paren(v)), "!=", "0"));
     case Kind::array:
       if (v.type->ndim == 0) return truth(subscript_of(v, tuple_of({}), n), n);
       fail(n, "the truth of an array with more than one element is ambiguous", {}, "use .any() or .all()");
@@ -1033,18 +1035,16 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
 }
 
 /// An `and` or `or` of conditions, evaluated as far as Python does.
-std::string FunctionCompiler::condition(const Node* n, std::optional<bool>* known) {
+Code FunctionCompiler::condition(const Node* n, std::optional<bool>* known) {
   known->reset();
   if (n->kind == NodeKind::boolean) {
     const bool all = n->op == Operator::logical_and;
-    std::string text;
-    bool more = false;
-    std::vector<std::string> tests;
+    std::vector<Code> tests;
     for (size_t i = 0; i < n->list.size(); ++i) {
       std::optional<bool> k;
       const Env before = env_;
-      std::string test;
-      std::string statements = captured([&] { test = condition(n->list[i], &k); });
+      Code test;
+      const Block statements = captured([&] { test = condition(n->list[i], &k); });
       if (k) {
         if (*k != all) {
           // Decides the whole, unless something before it has to be evaluated.
@@ -1052,7 +1052,7 @@ std::string FunctionCompiler::condition(const Node* n, std::optional<bool>* know
             *known = *k;
             return test;
           }
-          tests.push_back(all ? "false" : "true");
+          tests.emplace_back(all ? "false" : "true");
           break;
         }
         continue;
@@ -1060,42 +1060,37 @@ std::string FunctionCompiler::condition(const Node* n, std::optional<bool>* know
       if (!statements.empty() && !tests.empty()) {
         // The operand needs statements of its own: they run only when it is reached.
         const std::string t = temporary("c");
-        std::string so_far;
-        for (const std::string& s : tests) so_far += (so_far.empty() ? "" : all ? " && " : " || ") + s;
-        linef("bool {} = {};", t, so_far);
+        linef("bool {} = {};", t, all_of(tests, all));
         linef("if ({}{}) {{", all ? "" : "!", t);
         out_ += statements;
         linef("  {} = {};", t, test);
         line("}");
-        tests.assign(1, t);
+        tests = {t};
         env_ = join(before, env_);
         continue;
       }
       // Statements of a first operand run always.
       if (!statements.empty()) out_ += statements;
-      tests.push_back(test.find("&&") != std::string::npos || test.find("||") != std::string::npos ? "(" + test + ")" : test);
-      more = true;
+      tests.push_back(test);
     }
     if (tests.empty()) {
       *known = all;
       return {};
     }
-    for (const std::string& s : tests) text += (text.empty() ? "" : all ? " && " : " || ") + s;
-    (void)more;
-    return text;
+    return all_of(tests, all);
   }
   if (n->kind == NodeKind::unary && n->op == Operator::logical_not) {
-    const std::string test = condition(n->a, known);
+    const Code test = condition(n->a, known);
     if (*known) {
       *known = !**known;
       return test;
     }
-    return "!(" + test + ")";
+    return code("!({})", test);
   }
   const Value v = truth(expression(n), n);
   if (!v.type) return "false";  // a recursive call's value: both ways are walked
   if (v.constant && v.constant->boolean()) *known = *v.constant->boolean();
-  if (*known) return v.effect ? v.text : "";
+  if (*known) return v.effect ? v.text : Code();
   return v.text;
 }
 
@@ -1120,9 +1115,9 @@ Value FunctionCompiler::boolean(const Node* n) {
   }
   if (bools) {
     std::optional<bool> known;
-    const std::string test = condition(n, &known);
+    const Code test = condition(n, &known);
     if (known) return constant_value(Constant{*known});
-    Value r = Value::of(bool_type(), test, false);
+    Value r = Value::of(bool_type(), test);
     r.reads = r.effect = true;
     r.non_negative = true;
     return r;
@@ -1138,7 +1133,7 @@ Value FunctionCompiler::boolean(const Node* n) {
       continue;
     }
     Value right;
-    std::string statements = captured([&] { right = expression(n->list[i]); });
+    Block statements = captured([&] { right = expression(n->list[i]); });
     const Type t = unify(left.type, right.type);
     if (!t)
       fail(n, fmt::format("the operands of '{}' have types that do not unify", to_string(n->op)),
@@ -1159,13 +1154,13 @@ Value FunctionCompiler::boolean(const Node* n) {
 
 Value FunctionCompiler::if_else(const Node* n) {
   std::optional<bool> known;
-  const std::string test = condition(n->a, &known);
+  const Code test = condition(n->a, &known);
   if (known) return expression(*known ? n->b : n->c);
   const Env before = env_;
   Value a, b;
-  const std::string first = captured([&] { a = materialise(expression(n->b), n->b); });
+  const Block first = captured([&] { a = materialise(expression(n->b), n->b); });
   const Env after = std::exchange(env_, before);
-  const std::string second = captured([&] { b = materialise(expression(n->c), n->c); });
+  const Block second = captured([&] { b = materialise(expression(n->c), n->c); });
   env_ = join(after, env_);
   if (!a.type || !b.type) return a.type ? a : b;
   if (a.is(Kind::literal)) a = converted(a, int64_type(), n);
@@ -1183,11 +1178,10 @@ Value FunctionCompiler::if_else(const Node* n) {
   r.index = a.index && b.index;
   if (first.empty() && second.empty() && !a.lazy && !b.lazy) {
     const auto typed = [&](const Value& v) {
-      const std::string text = convert(v, t, n);
-      return v.constant && t->is_scalar() && is_integer(t->dtype) ? fmt::format("{}({})", cpp(t), text) : v.atom ? text : "(" + text + ")";
+      const Code text = convert(v, t, n);
+      return v.constant && t->is_scalar() && is_integer(t->dtype) ? code("{}({})", cpp(t), text) : text;
     };
-    r.text = fmt::format("{} ? {} : {}", test, typed(a), typed(b));
-    r.atom = false;
+    r.text = choice(test, typed(a), typed(b));
     r.effect = a.effect || b.effect;
     r.reads = true;
     return r;

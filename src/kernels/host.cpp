@@ -181,24 +181,24 @@ std::vector<std::string> host_names() {
 // ---- expressions that memory is made for ------------------------------------------------------------------------------------------
 
 /// The element of an array expression as a lambda, and its operands.
-std::string FunctionCompiler::host_lambda(const LazyArray& lazy, Type result, std::string* leaves, const Node* n) {
+Code FunctionCompiler::host_lambda(const LazyArray& lazy, Type result, Code* leaves, const Node* n) {
   std::vector<Value> elements;
-  std::string parameters;
+  Code parameters;
   for (const Value& leaf : lazy.leaves) {
     const std::string e = temporary("e");
-    parameters += fmt::format("{}const {} {}", parameters.empty() ? "" : ", ", cpp(leaf.type->element), e);
+    parameters += code("{}const {} {}", parameters.empty() ? "" : ", ", cpp(leaf.type->element), e);
     Value v = Value::of(leaf.type->element, e);
     v.simple = true;
     elements.push_back(v);
     *leaves += ", " + leaf.text;
   }
   const bool outside = std::exchange(in_elements_, true);
-  std::string text;
-  const std::string lines = captured([&] { text = convert(lazy.element(elements), result, n); });
+  Code text;
+  const Block lines = captured([&] { text = convert(lazy.element(elements), result, n); });
   in_elements_ = outside;
-  if (lines.empty()) return fmt::format("[&]({}) -> {} {{ return {}; }}", parameters, cpp(result), text);
-  return fmt::format("[&]({}) -> {} {{\n{}{}return {};\n{}}}", parameters, cpp(result), lines,
-                     std::string(static_cast<size_t>(2 * depth_ + 2), ' '), text, std::string(static_cast<size_t>(2 * depth_), ' '));
+  if (lines.empty()) return code("[&]({}) -> {} {{ return {}; }}", parameters, cpp(result), text);
+  return code("[&]({}) -> {} {{\n{}{}return {};\n{}}}", parameters, cpp(result), lines,
+              std::string(static_cast<size_t>(2 * depth_ + 2), ' '), text, std::string(static_cast<size_t>(2 * depth_), ' '));
 }
 
 /// The row of an operator on arrays: there NumPy's types hold, not those of numbers (int8 * int8 is int8).
@@ -267,20 +267,20 @@ void FunctionCompiler::expect_fits(const Value& v, Type to, const Node* n) const
 /// An array expression as a new array; other values stay.
 Value FunctionCompiler::materialise(const Value& v, const Node* n) {
   if (!v.lazy || !host()) return v;
-  std::string leaves;
-  const std::string f = host_lambda(*v.lazy, v.type->element, &leaves, n);
+  Code leaves;
+  const Code f = host_lambda(*v.lazy, v.type->element, &leaves, n);
   const Type t = array_type(v.type->element, v.type->ndim, 'C');
-  return Value::called(t, fmt::format("py::map<{}, {}>({}{})", cpp(t->element), t->ndim, f, leaves));
+  return Value::called(t, code("py::map<{}, {}>({}{})", cpp(t->element), t->ndim, f, leaves));
 }
 
 /// out[…] = value, as one loop.
 void FunctionCompiler::host_assign(const Value& out, const Value& value, const Node* n) {
-  std::string leaves;
+  Code leaves;
   const LazyArray lazy = as_lazy(value);
   for (const Value& leaf : lazy.leaves)
     if (leaf.type->ndim > out.type->ndim)
       fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", leaf.type->ndim, out.type->ndim));
-  const std::string f = host_lambda(lazy, out.type->element, &leaves, n);
+  const Code f = host_lambda(lazy, out.type->element, &leaves, n);
   linef("py::assign({}, {}{});", out.text, f, leaves);
 }
 
@@ -295,17 +295,17 @@ Value FunctionCompiler::raveled(const Value& v, const Node* n) {
   if (a.type->ndim == 1) return a;
   unit_.need("host_numpy");
   return bound(Value::called(array_type(a.type->element, 1, 'C', a.type->read_only),
-                             fmt::format("py::reshape<1>({}, py::Tuple<i64, 1>{{{{-1}}}})", a.text)),
+                             code("py::reshape<1>({}, py::Tuple<i64, 1>{{{{-1}}}})", a.text)),
                "v");
 }
 
 /// The shape of an array, as the device library takes it.
-std::string FunctionCompiler::shape_text(const Value& array) {
-  return array.type->ndim == 0 ? "py::Tuple<i64, 0>{}" : array.text + ".shape";
+Code FunctionCompiler::shape_text(const Value& array) {
+  return array.type->ndim == 0 ? code("py::Tuple<i64, 0>{{}}") : code("{}.shape", array.text);
 }
 
 /// A whole number (an axis, a count, an index) as C++ text.
-std::string FunctionCompiler::whole_number(const Value& v, const char* what, const Node* n) {
+Code FunctionCompiler::whole_number(const Value& v, const char* what, const Node* n) {
   const Value x = v.is_array() && v.type->ndim == 0 ? scalar_of(v, n) : v;
   if (!(x.is(Kind::literal) || (x.is_scalar() && !is_inexact(x.type->dtype))))
     fail(n, fmt::format("{} must be an integer, not {}", what, x.type ? x.type->spelling : "an unknown type"));
@@ -364,8 +364,8 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     d = wanted->dtype;
   }
   const Type t = scalar_type(d);
-  const std::string element = cpp(v.type->element), result = cpp(t);
-  const std::string freedom = ddof.type ? convert(ddof, float64_type(), n) : "0.0";
+  const Code element = cpp(v.type->element), result = cpp(t);
+  const Code freedom = ddof.type ? convert(ddof, float64_type(), n) : "0.0";
 
   if (axis.type && !axis.is_none() && v.type->ndim == 0) {
     const bool averages = name == "mean" || name == "var" || name == "std";
@@ -376,35 +376,33 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
   if (axis.is(Kind::tuple)) return reduced_axes(name, v, axis, rest, n);
   if (axis.type && !axis.is_none()) {
     const Value a = host_array(v, n);
-    const std::string along = whole_number(axis, "an axis", n);
+    const Code along = whole_number(axis, "an axis", n);
     if (extreme) {
       unit_.need("host_numpy");
       linef("py::expect_elements({0}.shape[py::axis_of({1}, {2})], {3});", a.text, along, a.type->ndim, argument ? "true" : "false");
     }
-    std::string red, finish, state = element;
+    Code red, finish, state = element;
     if (name == "sum" || name == "prod" || name == "mean") {
-      red = fmt::format("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
-      state = fmt::format("acc_t<{}>", result);
-      finish = name == "mean"
-                   ? fmt::format("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
-                   : fmt::format("cast<{}>(s)", result);
+      red = code("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
+      state = code("acc_t<{}>", result);
+      finish = name == "mean" ? code("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
+                              : code("cast<{}>(s)", result);
     } else if (name == "var" || name == "std") {
-      red = fmt::format("py::Moments<{0}, {0}>", element);
-      finish = name == "var" ? fmt::format("cast<{}>(var_finish(s, {}))", result, freedom)
-                             : fmt::format("cast<{}>(sqrt(var_finish(s, {})))", result, freedom);
+      red = code("py::Moments<{0}, {0}>", element);
+      finish =
+          name == "var" ? code("cast<{}>(var_finish(s, {}))", result, freedom) : code("cast<{}>(sqrt(var_finish(s, {})))", result, freedom);
     } else if (extreme) {
-      red = fmt::format("py::{1}{2}<{0}, {0}>", element, argument ? "Arg" : "", name.ends_with("max") ? "Maximum" : "Minimum");
+      red = code("py::{1}{2}<{0}, {0}>", element, argument ? "Arg" : "", name.ends_with("max") ? "Maximum" : "Minimum");
       finish = argument ? "s.index" : "s";
     } else if (name == "count_nonzero") {
-      red = fmt::format("py::Count<{0}, {0}>", element);
+      red = code("py::Count<{0}, {0}>", element);
       finish = "s";
     } else {
-      red = fmt::format("py::{1}Of<{0}, {0}>", element, name == "any" ? "Any" : "All");
+      red = code("py::{1}Of<{0}, {0}>", element, name == "any" ? "Any" : "All");
       finish = "s";
     }
     const Type made = array_type(t, a.type->ndim - 1, 'C');
-    Value r =
-        Value::of(made, fmt::format("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
+    Value r = Value::of(made, code("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
     r.effect = true;
     if (a.type->ndim == 1) {
       // Of a vector: a number.
@@ -415,22 +413,22 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
   }
 
   const auto lazy = lazy_of(v);
-  std::string leaves;
-  std::string f = v.lazy ? host_lambda(*lazy, v.type->element, &leaves, n) : "py::Same{}";
+  Code leaves;
+  const Code f = v.lazy ? host_lambda(*lazy, v.type->element, &leaves, n) : code("py::Same{{}}");
   if (!v.lazy) leaves = ", " + lazy->leaves[0].text;
   const int ndim = v.type->ndim;
   Value r = Value::of(t, "");
   if (name == "sum" || name == "prod" || name == "mean")
-    r.text = fmt::format("py::{}<{}, {}>({}{})", name == "prod" ? "product" : name, result, ndim, f, leaves);
+    r.text = code("py::{}<{}, {}>({}{})", name == "prod" ? "product" : name, result, ndim, f, leaves);
   else if (name == "var")
-    r.text = fmt::format("py::variance<{}, {}>({}, {}{})", result, ndim, freedom, f, leaves);
+    r.text = code("py::variance<{}, {}>({}, {}{})", result, ndim, freedom, f, leaves);
   else if (name == "std")
-    r.text = fmt::format("cast<{}>(sqrt(py::variance<double, {}>({}, {}{})))", result, ndim, freedom, f, leaves);
+    r.text = code("cast<{}>(sqrt(py::variance<double, {}>({}, {}{})))", result, ndim, freedom, f, leaves);
   else if (extreme)
-    r.text = fmt::format("py::{}{}<{}>({}{}){}", name.ends_with("max") ? "largest" : "smallest", argument ? "_at" : "", ndim, f, leaves,
-                         argument ? ".index" : "");
+    r.text = code("py::{}{}<{}>({}{}){}", name.ends_with("max") ? "largest" : "smallest", argument ? "_at" : "", ndim, f, leaves,
+                  argument ? ".index" : "");
   else
-    r.text = fmt::format("py::fold<py::{}, {}>({}{})", name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count", ndim, f, leaves);
+    r.text = code("py::fold<py::{}, {}>({}{})", name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count", ndim, f, leaves);
   r.effect = true;  // it may raise, and is not to be done twice
   r = spill(r, "r");
   r.non_negative = argument || is_unsigned(d) || is_bool(d) || name == "count_nonzero";
@@ -475,7 +473,7 @@ Value FunctionCompiler::kept_axes(const Value& a, const Value& axis, const Value
   for (int k = 0; k < ndim; ++k) ones += k ? ", 1" : "1";
   if (!reduced.is_array())
     return Value::called(array_type(element, ndim, 'C'),
-                         fmt::format("py::full<{0}, {1}>(py::Tuple<i64, {1}>{{{{{2}}}}}, {3})", cpp(element), ndim, ones, reduced.text));
+                         code("py::full<{0}, {1}>(py::Tuple<i64, {1}>{{{{{2}}}}}, {3})", cpp(element), ndim, ones, reduced.text));
   const auto at = axis.integer();
   if (!at) fail(n, "keepdims needs an axis that is known when the function is compiled");
   Value all = Value::known(slice_type());
@@ -488,7 +486,7 @@ Value FunctionCompiler::kept_axes(const Value& a, const Value& axis, const Value
 // ---- NumPy's functions ------------------------------------------------------------------------------------------------------------
 
 /// A shape: an int or a tuple of ints. `ndim` gets its length.
-std::string FunctionCompiler::host_shape(const Value& shape, int* ndim, const Node* n) {
+Code FunctionCompiler::host_shape(const Value& shape, int* ndim, const Node* n) {
   std::vector<Value> items;
   if (shape.is_scalar() || shape.is(Kind::literal))
     items = {shape};
@@ -496,14 +494,14 @@ std::string FunctionCompiler::host_shape(const Value& shape, int* ndim, const No
     items = index_items(shape);
   else
     fail(n, fmt::format("a shape is an int or a tuple of ints, not {}", shape.type ? shape.type->spelling : "an unknown type"));
-  std::string list;
+  Code list;
   for (const Value& i : items) {
     if (!(i.is_scalar() || i.is(Kind::literal)) || (i.is_scalar() && is_inexact(i.type->dtype)))
       fail(n, fmt::format("a shape is made of ints, not {}", i.type ? i.type->spelling : "an unknown type"), {}, "convert with int()");
     list += (list.empty() ? "" : ", ") + convert(i, int64_type(), n);
   }
   *ndim = static_cast<int>(items.size());
-  return items.empty() ? "py::Tuple<i64, 0>{}" : fmt::format("py::Tuple<i64, {}>{{{{{}}}}}", items.size(), list);
+  return items.empty() ? "py::Tuple<i64, 0>{}" : code("py::Tuple<i64, {}>{{{{{}}}}}", items.size(), list);
 }
 
 Type FunctionCompiler::host_dtype(const Value& v, Type otherwise, const Node* n) {
@@ -540,13 +538,13 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
   for (const Value& x : flat) t = unify(t, x.is(Kind::literal) ? int64_type() : x.type);
   if (element) t = element;
   if (!t) t = float64_type();
-  std::string values, list;
+  Code values, list;
   for (const Value& x : flat) expect_fits(x, t, n);
   for (const Value& x : flat) values += (values.empty() ? "" : ", ") + convert(x, t, n);
-  for (int64_t s : shape) list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
+  for (int64_t s : shape) list += code("{}{}", list.empty() ? "" : ", ", s);
   const Type made = array_type(t, static_cast<int>(shape.size()), 'C');
-  return Value::called(made, fmt::format("py::of_values<{}, {}>(py::Tuple<i64, {}>{{{{{}}}}}{}{})", cpp(t), shape.size(), shape.size(),
-                                         list, values.empty() ? "" : ", ", values));
+  return Value::called(made, code("py::of_values<{}, {}>(py::Tuple<i64, {}>{{{{{}}}}}{}{})", cpp(t), shape.size(), shape.size(), list,
+                                  values.empty() ? "" : ", ", values));
 }
 
 /// sum, mean, min or max of what is not NaN.
@@ -568,8 +566,8 @@ Value FunctionCompiler::nan_reduction(const std::string& name, const Value& v, c
   if (name == "sum") return r;
   const Type real = scalar_type(real_type(r.type->dtype));
   const Value count = host_reduction("sum", there, {}, n);
-  if (name == "mean") return Value::of(r.type, fmt::format("{} / {}({})", r.text, cpp(real), count.text), false);
-  return Value::of(r.type, fmt::format("{} > 0 ? {} : {}(limits<double>::nan())", count.text, r.text, cpp(r.type)), false);
+  if (name == "mean") return Value::of(r.type, operation(r.text, "/", code("{}({})", cpp(real), count.text)));
+  return Value::of(r.type, choice(operation(count.text, ">", "0"), r.text, code("{}(limits<double>::nan())", cpp(r.type))));
 }
 
 namespace {
@@ -605,7 +603,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const bool rows = (row->is(Kind::list) && row->element && row->element->is_scalar()) ||
                       (row->is_uniform() && row->items[0]->is_scalar()) || (row->is(Kind::array) && row->ndim == 1);
     if (rows && !is_incomplete(row) && row->is(Kind::list))
-      return Value::called(array_type(row->element, 2, 'C'), fmt::format("py::array_of_lists({})", args.positional[0].text));
+      return Value::called(array_type(row->element, 2, 'C'), code("py::array_of_lists({})", args.positional[0].text));
     if (rows && !is_incomplete(row))
       if (const Function* other = function_.stand_in("list.rows")) return call_function(*other, other->syntax(), args, n);
   }
@@ -623,9 +621,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (b.too_many()) fail(n, fmt::format("{}() got too many arguments", name));
     if (!b.unknown().empty()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, b.unknown()));
   };
-  const auto array = [&](Type element, int ndim, std::string text) {
-    return Value::called(array_type(element, ndim, 'C'), std::move(text));
-  };
+  const auto array = [&](Type element, int ndim, Code text) { return Value::called(array_type(element, ndim, 'C'), std::move(text)); };
   const auto integer = [&](const Value& v) { return whole_number(v, "this argument", n); };
   const auto option = [&](const char* key) -> Value {
     for (const auto& [name, v] : args.keywords)
@@ -642,21 +638,21 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     Bound b(args, {"shape", "dtype", "order"});
     accept(b);
     int ndim = 0;
-    const std::string shape = host_shape(b[0], &ndim, n);
+    const Code shape = host_shape(b[0], &ndim, n);
     const Type t = host_dtype(b[1], float64_type(), n);
-    if (f == "ones") return array(t, ndim, fmt::format("py::full<{0}, {1}>({2}, cast<{0}>(1))", cpp(t), ndim, shape));
-    return array(t, ndim, fmt::format("py::{}<{}, {}>({})", f == "zeros" ? "zeros" : "fresh", cpp(t), ndim, shape));
+    if (f == "ones") return array(t, ndim, code("py::full<{0}, {1}>({2}, cast<{0}>(1))", cpp(t), ndim, shape));
+    return array(t, ndim, code("py::{}<{}, {}>({})", f == "zeros" ? "zeros" : "fresh", cpp(t), ndim, shape));
   }
   if (f == "full") {
     Bound b(args, {"shape", "fill_value", "dtype"});
     accept(b);
     int ndim = 0;
-    const std::string shape = host_shape(b[0], &ndim, n);
+    const Code shape = host_shape(b[0], &ndim, n);
     const Value fill = b[1].is_array() && b[1].type->ndim == 0 ? scalar_of(b[1], n) : b[1];
     if (fill.is_array()) fail(n, fmt::format("full() fills with one number, not {}", fill.type->spelling));
     const Type t = host_dtype(b[2], fill.is(Kind::literal) ? int64_type() : fill.type, n);
     expect_fits(fill, t, n);
-    return array(t, ndim, fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(fill, t, n)));
+    return array(t, ndim, code("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(fill, t, n)));
   }
   if (is({"zeros_like", "ones_like", "empty_like", "full_like"})) {
     const bool full = f == "full_like";
@@ -666,13 +662,11 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Type t = host_dtype(b[full ? 2 : 1], b[0].type->element, n);
     const Value a = host_array(b[0], n);
     const int ndim = a.type->ndim;
-    const std::string shape = shape_text(a);
+    const Code shape = shape_text(a);
     if (full) expect_fits(b[1], t, n);
-    if (f == "zeros_like") return array(t, ndim, fmt::format("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
-    if (f == "empty_like") return array(t, ndim, fmt::format("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
-    return array(
-        t, ndim,
-        fmt::format("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, full ? convert(b[1], t, n) : fmt::format("cast<{}>(1)", cpp(t))));
+    if (f == "zeros_like") return array(t, ndim, code("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
+    if (f == "empty_like") return array(t, ndim, code("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
+    return array(t, ndim, code("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, full ? convert(b[1], t, n) : code("cast<{}>(1)", cpp(t))));
   }
   if (f == "arange") {
     Bound b(args, {"start", "stop", "step", "dtype"});
@@ -685,7 +679,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     t = host_dtype(b[3], t, n);
     if (!t->is_scalar() || is_bool(t->dtype) || is_complex(t->dtype))
       fail(n, fmt::format("arange() does not make arrays of {}", t->spelling));
-    return array(t, 1, fmt::format("py::arange<{}>({}, {}, {})", cpp(t), convert(start, t, n), convert(stop, t, n), convert(step, t, n)));
+    return array(t, 1, code("py::arange<{}>({}, {}, {})", cpp(t), convert(start, t, n), convert(stop, t, n), convert(step, t, n)));
   }
   if (f == "linspace") {
     Bound b(args, {"start", "stop", "num", "endpoint"});
@@ -694,8 +688,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
                        ? scalar_type(DType::c128)
                        : float64_type();
     return array(t, 1,
-                 fmt::format("py::linspace<{}>({}, {}, {}, {})", cpp(t), convert(b[0], t, n), convert(b[1], t, n),
-                             b.given(2) ? integer(b[2]) : "50", b.given(3) ? convert(b[3], bool_type(), n) : "true"));
+                 code("py::linspace<{}>({}, {}, {}, {})", cpp(t), convert(b[0], t, n), convert(b[1], t, n),
+                      b.given(2) ? integer(b[2]) : "50", b.given(3) ? convert(b[3], bool_type(), n) : "true"));
   }
   if (is({"eye", "identity"})) {
     Bound b = f == "eye" ? Bound(args, {"N", "M", "k", "dtype"}) : Bound(args, {"N", "dtype"});
@@ -703,8 +697,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value extent = spill(converted(b[0], int64_type(), n), "n");
     const Type t = host_dtype(b[f == "eye" ? 3 : 1], float64_type(), n);
     return array(t, 2,
-                 fmt::format("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
-                             f == "eye" && b.given(2) ? integer(b[2]) : "0"));
+                 code("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
+                      f == "eye" && b.given(2) ? integer(b[2]) : "0"));
   }
   if (is({"array", "asarray", "ascontiguousarray", "copy"})) {
     Bound b(args, {"a", "dtype"});
@@ -714,16 +708,15 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     if (b[0].is(Kind::tuple)) return host_array_of(b[0], element, n);
     if (b[0].is_scalar() || b[0].is(Kind::literal)) {
       const Type t = element ? element : b[0].is(Kind::literal) ? int64_type() : b[0].type;
-      if (f == "ascontiguousarray") return array(t, 1, fmt::format("py::full<{}, 1>({{{{1}}}}, {})", cpp(t), convert(b[0], t, n)));
-      return array(t, 0, fmt::format("py::full<{}, 0>({{}}, {})", cpp(t), convert(b[0], t, n)));
+      if (f == "ascontiguousarray") return array(t, 1, code("py::full<{}, 1>({{{{1}}}}, {})", cpp(t), convert(b[0], t, n)));
+      return array(t, 0, code("py::full<{}, 0>({{}}, {})", cpp(t), convert(b[0], t, n)));
     }
     if (!b[0].is_array()) fail(n, fmt::format("{}() does not take {}", name, b[0].type ? b[0].type->spelling : "nothing"));
     if (f == "ascontiguousarray" && b[0].type->ndim == 0) return raveled(element ? cast_to(element, b[0], n) : b[0], n);
     if (element && element != b[0].type->element) return materialise(cast_to(element, b[0], n), n);
     if (b[0].lazy) return materialise(b[0], n);
     if (f == "asarray") return b[0];
-    return array(b[0].type->element, b[0].type->ndim,
-                 fmt::format("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
+    return array(b[0].type->element, b[0].type->ndim, code("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
   }
   for (const char* r :
        {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"})
@@ -736,23 +729,23 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   }
   if (f == "average" && p.size() == 1) return host_reduction("mean", p[0], {}, n);
   if (f == "median" && p.size() == 1 && is_complex(p[0].type->dtype)) fail(n, "median() does not take complex numbers");
-  if (f == "median" && p.size() == 1) return Value::called(float64_type(), fmt::format("py::median({})", host_array(p[0], n).text));
+  if (f == "median" && p.size() == 1) return Value::called(float64_type(), code("py::median({})", host_array(p[0], n).text));
   if (is({"cumsum", "cumprod"}) && p.size() == 1) {
     const Value a = host_array(p[0], n);
     const Type t = scalar_type(wide(a.type->dtype));
-    return array(t, 1, fmt::format("py::cumulative<{}>({}, {})", cpp(t), f == "cumprod", a.text));
+    return array(t, 1, code("py::cumulative<{}>({}, {})", cpp(t), f == "cumprod", a.text));
   }
   if (f == "as_strided") {
     Bound b(args, {"x", "shape", "strides"});
     accept(b);
     const Value a = host_array(b[0], n);
     int ndim = a.type->ndim, steps = a.type->ndim;
-    const std::string own = a.type->ndim ? a.text : "", shape = b.given(1) && !b[1].is_none() ? host_shape(b[1], &ndim, n) : own + ".shape";
-    const std::string strides = b.given(2) && !b[2].is_none() ? host_shape(b[2], &steps, n) : own + ".strides";
+    const Code own = a.type->ndim ? a.text : "", shape = b.given(1) && !b[1].is_none() ? host_shape(b[1], &ndim, n) : code("{}.shape", own);
+    const Code strides = b.given(2) && !b[2].is_none() ? host_shape(b[2], &steps, n) : code("{}.strides", own);
     if (ndim != steps) fail(n, "as_strided(): shape and strides differ in length");
     if (ndim == 0 && a.type->ndim == 0) return a;
     const Type made = array_type(a.type->element, ndim, 'A', a.type->read_only);
-    return Value::called(made, fmt::format("py::host_strided<{}>({}, {}, {})", cpp(made), a.text, shape, strides));
+    return Value::called(made, code("py::host_strided<{}>({}, {}, {})", cpp(made), a.text, shape, strides));
   }
   if (f == "sliding_window_view") {
     Bound b(args, {"x", "window_shape", "axis"});
@@ -768,8 +761,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const int ndim = a.type->ndim;
     for (size_t i = 0; i < windows.size(); ++i) {
       const Type made = array_type(a.type->element, a.type->ndim + 1, 'A', a.type->read_only);
-      a = spill(Value::called(made, fmt::format("py::host_windowed<{}>({}, {}, {}, {})", cpp(made), a.text, integer(windows[i]),
-                                                all ? std::to_string(i) : integer(axes[i]), ndim)),
+      a = spill(Value::called(made, code("py::host_windowed<{}>({}, {}, {}, {})", cpp(made), a.text, integer(windows[i]),
+                                         all ? std::to_string(i) : integer(axes[i]), ndim)),
                 "v");
     }
     return a;
@@ -810,33 +803,32 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       arrays.push_back(a);
     }
     const int ndim = arrays[0].type->ndim;
-    std::string list;
+    Code list;
     for (const Value& a : arrays) {
       if (a.type->ndim != ndim) fail(n, fmt::format("{}(): the arrays differ in their number of dimensions", name));
       list += ", " + a.text;
     }
     if (b.given(1) && f != "stack" && !b[1].integer()) whole_number(b[1], "an axis", n);
-    const std::string axis = f == "hstack"                        ? (ndim == 1 ? "0" : "1")
-                             : (f == "concatenate" && b.given(1)) ? integer(b[1])
-                             : f == "stack" && b.given(1)
-                                 ? fmt::format("{}", *b[1].integer() < 0 ? *b[1].integer() + ndim : *b[1].integer())
-                                 : "0";
-    return array(t, ndim, fmt::format("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
+    const Code axis = f == "hstack"                        ? (ndim == 1 ? "0" : "1")
+                      : (f == "concatenate" && b.given(1)) ? integer(b[1])
+                      : f == "stack" && b.given(1)         ? code("{}", *b[1].integer() < 0 ? *b[1].integer() + ndim : *b[1].integer())
+                                                           : "0";
+    return array(t, ndim, code("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
   }
   if (f == "append" && p.size() == 2) {
     const Value a = raveled(p[0], n), b = raveled(p[1], n);
     const Type t = unify(a.type->element, b.type->element);
-    return array(t, 1, fmt::format("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
+    return array(t, 1, code("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
   }
   if (f == "repeat" && p.size() == 2 && p[0].is_array() && !p[1].is_array() && !p[1].is(Kind::tuple))
-    return array(p[0].type->element, 1, fmt::format("py::repeat({}, {})", raveled(p[0], n).text, integer(p[1])));
+    return array(p[0].type->element, 1, code("py::repeat({}, {})", raveled(p[0], n).text, integer(p[1])));
   if (f == "diff" && p.size() == 1 && (p[0].type->ndim == 0 || is_bool(p[0].type->dtype)))
     fail(n, fmt::format("diff() does not take {} in compiled functions", p[0].type->spelling));
   if (f == "diff" && p.size() == 1 && p[0].type->ndim == 1)
-    return array(p[0].type->element, 1, fmt::format("py::diff({})", host_array(p[0], n).text));
-  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, fmt::format("py::unique({})", raveled(p[0], n).text));
+    return array(p[0].type->element, 1, code("py::diff({})", host_array(p[0], n).text));
+  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, code("py::unique({})", raveled(p[0], n).text));
   if (f == "partition" && p.size() == 2 && p[0].is_array() && p[0].type->ndim == 1 && (p[1].is_scalar() || p[1].is(Kind::literal)))
-    return array(p[0].type->element, 1, fmt::format("py::partitioned({}, {})", host_array(p[0], n).text, integer(p[1])));
+    return array(p[0].type->element, 1, code("py::partitioned({}, {})", host_array(p[0], n).text, integer(p[1])));
   if (f == "bincount") {
     Bound b(args, {"x", "weights", "minlength"});
     accept(b);
@@ -844,13 +836,13 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       fail(n, fmt::format("bincount() takes a vector of integers, not {}", b[0].type->spelling));
     if (b.given(1))
       if (const Function* other = function_.stand_in("numpy.bincount")) return call_function(*other, other->syntax(), args, n);
-    return array(int64_type(), 1, fmt::format("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
+    return array(int64_type(), 1, code("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
   }
-  if (f == "flatnonzero" && p.size() == 1) return array(int64_type(), 1, fmt::format("py::flat_nonzero({})", raveled(p[0], n).text));
+  if (f == "flatnonzero" && p.size() == 1) return array(int64_type(), 1, code("py::flat_nonzero({})", raveled(p[0], n).text));
   if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
   if (f == "take" && p.size() == 2 && (p[1].is_scalar() || p[1].is(Kind::literal))) {
     const Value a = raveled(p[0], n);
-    const Value i = spill(Value::called(int64_type(), fmt::format("py::checked_index({}, {}.shape[0])", integer(p[1]), a.text)), "i");
+    const Value i = spill(Value::called(int64_type(), code("py::checked_index({}, {}.shape[0])", integer(p[1]), a.text)), "i");
     return subscript_of(a, i, n);
   }
   if (f == "take" && p.size() == 2) return host_index(raveled(p[0], n), p[1], n);
@@ -867,7 +859,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value sorted = host_array(b[0], n);
     const Type both = scalar_type(promote(sorted.type->dtype, of->dtype));
     const auto place_of = [this, sorted, both, right, n](const Value& x) {
-      return Value::called(int64_type(), fmt::format("py::search<{}>({}, {}, {})", cpp(both), sorted.text, convert(x, both, n), right));
+      return Value::called(int64_type(), code("py::search<{}>({}, {}, {})", cpp(both), sorted.text, convert(x, both, n), right));
     };
     if (!b[1].is_array()) return place_of(b[1]);
     return materialise(lift({b[1]}, [place_of](std::span<const Value> x) { return place_of(x[0]); }, n), n);
@@ -886,7 +878,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "outer" && p.size() == 2 && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
     const Value a = raveled(p[0], n), b = raveled(p[1], n);
     const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
-    return array(t, 2, fmt::format("py::outer<{}>({}, {})", cpp(t), a.text, b.text));
+    return array(t, 2, code("py::outer<{}>({}, {})", cpp(t), a.text, b.text));
   }
   if (f == "outer" && p.size() == 2) {
     Value all = Value::known(slice_type());
@@ -901,27 +893,26 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const Value a = host_array(p[0], n);
     if (!is_inexact(a.type->dtype) && itemsize(a.type->dtype) < 8) {
       const Type t = scalar_type(wide(a.type->dtype));
-      return Value::called(t, fmt::format("py::trace<{}>({})", cpp(t), a.text));
+      return Value::called(t, code("py::trace<{}>({})", cpp(t), a.text));
     }
   }
   if (f == "trace" && p.size() == 1)
-    return Value::called(p[0].type->element, fmt::format("py::trace<{}>({})", cpp(p[0].type->element), host_array(p[0], n).text));
+    return Value::called(p[0].type->element, code("py::trace<{}>({})", cpp(p[0].type->element), host_array(p[0], n).text));
   if (f.starts_with("linalg.") && !p.empty()) {
     const Value a = host_array(p[0], n);
     const Type t = is_inexact(a.type->dtype) ? a.type->element : float64_type();
     if (f == "linalg.norm" && p.size() == 1)
-      return Value::called(scalar_type(real_type(t->dtype)),
-                           fmt::format("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
+      return Value::called(scalar_type(real_type(t->dtype)), code("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
     if (is({"linalg.solve", "linalg.inv", "linalg.det"})) matrices(a);
     if (f == "linalg.solve" && p.size() == 2) {
       const Value b = host_array(p[1], n);
       if (b.type->ndim < 1 || b.type->ndim > 2)
         fail(n, fmt::format("solve() takes a vector or a matrix on the right, not {}", b.type->spelling));
       const Type both = scalar_type(promote(t->dtype, is_inexact(b.type->dtype) ? b.type->dtype : t->dtype));
-      return array(both, b.type->ndim, fmt::format("py::solve<{}>({}, {})", cpp(both), a.text, b.text));
+      return array(both, b.type->ndim, code("py::solve<{}>({}, {})", cpp(both), a.text, b.text));
     }
-    if (f == "linalg.inv" && p.size() == 1) return array(t, 2, fmt::format("py::inverse<{}>({})", cpp(t), a.text));
-    if (f == "linalg.det" && p.size() == 1) return Value::called(t, fmt::format("py::determinant<{}>({})", cpp(t), a.text));
+    if (f == "linalg.inv" && p.size() == 1) return array(t, 2, code("py::inverse<{}>({})", cpp(t), a.text));
+    if (f == "linalg.det" && p.size() == 1) return Value::called(t, code("py::determinant<{}>({})", cpp(t), a.text));
   }
   if (f == "array_equal" && p.size() == 2) return same_elements(p[0], p[1], n);
   if (is({"allclose", "isclose"}) && p.size() == 2 && (p[0].is_array() || p[1].is_array())) {
@@ -931,12 +922,12 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     const auto number = [&](size_t i, Type t, const char* otherwise) {
       return options.given(i) ? spill(converted(options[i], t, n)).text : std::string(otherwise);
     };
-    const std::string r = number(2, float64_type(), "1e-5"), t = number(3, float64_type(), "1e-8"), q = number(4, bool_type(), "false");
+    const Code r = number(2, float64_type(), "1e-5"), t = number(3, float64_type(), "1e-8"), q = number(4, bool_type(), "false");
     const Value close = lift(
         {a.is_array() ? bound(a) : a, b.is_array() ? bound(b) : b},
         [this, n, r, t, q](std::span<const Value> x) {
-          return Value::of(bool_type(), fmt::format("py::is_close({}, {}, {}, {}, {})", convert(x[0], float64_type(), n),
-                                                    convert(x[1], float64_type(), n), r, t, q));
+          return Value::of(bool_type(), code("py::is_close({}, {}, {}, {}, {})", convert(x[0], float64_type(), n),
+                                             convert(x[1], float64_type(), n), r, t, q));
         },
         n);
     return f == "isclose" ? close : host_reduction("all", close, {}, n);
@@ -945,7 +936,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (f == "size" && p.size() == 1 && option("axis").type) {
     const Value a = host_array(p[0], n);
     if (a.type->ndim == 0) fail(n, "size(): the axis is out of bounds for an array without dimensions");
-    return Value::called(int64_type(), fmt::format("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(option("axis")), a.type->ndim));
+    return Value::called(int64_type(), code("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(option("axis")), a.type->ndim));
   }
   if (f == "size" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "size", n);
   if (f == "ndim" && p.size() == 1 && p[0].is_array()) return constant_value(Constant{static_cast<int64_t>(p[0].type->ndim)});
@@ -994,9 +985,9 @@ Value FunctionCompiler::sorted_along(const std::string& f, const Value& v, const
   unit_.need("host_numpy");
   const Value a = axis.is_none() ? raveled(v, n) : host_array(v, n);
   if (a.type->ndim == 0) fail(n, fmt::format("{}() does not take an array without dimensions", f));
-  const std::string along = axis.type && !axis.is_none() ? whole_number(axis, "an axis", n) : "-1";
+  const Code along = axis.type && !axis.is_none() ? whole_number(axis, "an axis", n) : "-1";
   return Value::called(array_type(f == "sort" ? a.type->element : int64_type(), a.type->ndim, 'C'),
-                       fmt::format("py::{}({}, {})", f == "sort" ? "sorted" : "argsort", a.text, along));
+                       code("py::{}({}, {})", f == "sort" ? "sorted" : "argsort", a.text, along));
 }
 
 /// Whether two arrays have one shape and equal elements.
@@ -1023,7 +1014,7 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   if (!f.starts_with("random.")) return std::nullopt;
   const std::string what = f.substr(7);
   const auto& p = args.positional;
-  const std::string state = fmt::format("py::random_state({})", python ? 1 : 0);
+  const Code state = code("py::random_state({})", python ? 1 : 0);
   const auto option = [&](const char* name, size_t at) -> Value {
     for (const auto& [key, v] : args.keywords)
       if (key == name) return v;
@@ -1032,73 +1023,70 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   if (what == "seed") {
     const Value seed = option("seed", 0);
     if (!seed.type) fail(n, "seed() needs a number in compiled functions");
-    return Value::called(none_type(),
-                         fmt::format("py::bc_host->seed_random({}, static_cast<u64>({}))", state, convert(seed, int64_type(), n)));
+    return Value::called(none_type(), code("py::bc_host->seed_random({}, static_cast<u64>({}))", state, convert(seed, int64_type(), n)));
   }
   if (what == "getrandbits" && p.size() == 1)
-    return Value::called(scalar_type(DType::u64), fmt::format("py::random_bits({}, {})", state, convert(p[0], int64_type(), n)));
+    return Value::called(scalar_type(DType::u64), code("py::random_bits({}, {})", state, convert(p[0], int64_type(), n)));
   if (python && (what == "randint" || what == "randrange")) {
-    std::string bounds;
+    Code bounds;
     for (const Value& v : p) bounds += ", " + convert(v, int64_type(), n);
     if (p.empty() || p.size() > (what == "randint" ? 2 : 3)) fail(n, fmt::format("random.{}: expected a range of whole numbers", what));
     if (p.size() == 1) bounds = ", 0" + bounds;
     if (what == "randint") bounds += " + 1";
-    return Value::called(int64_type(), fmt::format("py::random_range({}{})", state, bounds));
+    return Value::called(int64_type(), code("py::random_range({}{})", state, bounds));
   }
   if ((what == "shuffle" || what == "choice") && p.size() == 1 && p[0].is(Kind::list)) return std::nullopt;  // by its stand-in
-  if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), fmt::format("py::shuffle({})", host_array(p[0], n).text));
+  if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), code("py::shuffle({})", host_array(p[0], n).text));
   if (what == "permutation" && p.size() == 1 && p[0].is_array() && p[0].type->ndim > 1) {
     const Value a = host_array(p[0], n);
-    const Value order = spill(Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::arange<i64>(0, {}.shape[0], 1)", a.text)));
+    const Value order = spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::arange<i64>(0, {}.shape[0], 1)", a.text)));
     linef("py::shuffle({});", order.text);
-    return Value::called(array_type(a.type->element, a.type->ndim, 'C'), fmt::format("py::take_rows({}, {})", a.text, order.text));
+    return Value::called(array_type(a.type->element, a.type->ndim, 'C'), code("py::take_rows({}, {})", a.text, order.text));
   }
   if (what == "permutation" && p.size() == 1) {
-    const Value a = p[0].is_array() ? host_array(p[0], n)
-                                    : spill(Value::called(array_type(int64_type(), 1, 'C'),
-                                                          fmt::format("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
-    const Value out = spill(Value::called(array_type(a.type->element, 1, 'C'), fmt::format("py::copy({})", a.text)));
+    const Value a =
+        p[0].is_array()
+            ? host_array(p[0], n)
+            : spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
+    const Value out = spill(Value::called(array_type(a.type->element, 1, 'C'), code("py::copy({})", a.text)));
     linef("py::shuffle({});", out.text);
     return out;
   }
-  std::string one;
+  Code one;
   Type t = float64_type();
   Value size;
   const auto real = [&](const Value& v) { return spill(converted(v, float64_type(), n)).text; };
   if (what == "rand" || what == "randn") {
-    one = fmt::format("py::random_{}({})", what == "rand" ? "uniform" : "normal", state);
+    one = code("py::{}({})", what == "rand" ? "random_uniform" : "random_normal", state);
     if (!p.empty()) size = tuple_of(p);
   } else if (what == "random" || what == "random_sample" || what == "ranf" || what == "sample" || what == "standard_normal") {
-    one = fmt::format("py::random_{}({})", what == "standard_normal" ? "normal" : "uniform", state);
+    one = code("py::{}({})", what == "standard_normal" ? "random_normal" : "random_uniform", state);
     size = option("size", 0);
   } else if (what == "normal" || what == "gauss" || what == "normalvariate" || what == "uniform") {
     const bool normal = what != "uniform";
     const Value a = option(normal ? "loc" : "low", 0), b = option(normal ? "scale" : "high", 1);
     size = option("size", 2);
-    const std::string x = a.type ? real(a) : "0.0", y = b.type ? real(b) : "1.0";
+    const Code x = a.type ? real(a) : "0.0", y = b.type ? real(b) : "1.0";
     const double* known = b.constant ? std::get_if<double>(&b.constant->value) : nullptr;
     if (what == "normal" && b.type && !(known && *known > 0) && !(b.integer() && *b.integer() >= 0))
-      fail_if(fmt::format("__builtin_signbit({0}) && {0} == {0}", y), "ValueError", "scale < 0", n);
-    one = normal ? fmt::format("{} + {} * py::random_normal({})", x, y, state)
-                 : fmt::format("{0} + ({1} - {0}) * py::random_uniform({2})", x, y, state);
+      fail_if(code("__builtin_signbit({0}) && {0} == {0}", y), "ValueError", "scale < 0", n);
+    one = normal ? code("{} + {} * py::random_normal({})", x, y, state) : code("{0} + ({1} - {0}) * py::random_uniform({2})", x, y, state);
   } else if (what == "randint") {
     const Value low = option("low", 0), high = option("high", 1);
     size = option("size", 2);
     const bool two = high.type && !high.is_none();
     t = int64_type();
-    const std::string a = two ? spill(converted(low, t, n)).text : "0", b = spill(converted(two ? high : low, t, n)).text;
-    one = fmt::format("py::random_below({}, {}, {})", state, a, b);
+    const Code a = two ? spill(converted(low, t, n)).text : "0", b = spill(converted(two ? high : low, t, n)).text;
+    one = code("py::random_below({}, {}, {})", state, a, b);
   } else {
     return std::nullopt;
   }
   if (!size.type || size.is_none()) {
-    Value r = Value::called(t, one);
-    r.atom = false;
-    return r;
+    return Value::called(t, one.at(Precedence::operation));
   }
   int ndim = 0;
-  const std::string shape = host_shape(size, &ndim, n);
-  return Value::called(array_type(t, ndim, 'C'), fmt::format("py::random_array({}, [&] {{ return {}; }})", shape, one));
+  const Code shape = host_shape(size, &ndim, n);
+  return Value::called(array_type(t, ndim, 'C'), code("py::random_array({}, [&] {{ return {}; }})", shape, one));
 }
 
 std::optional<Value> FunctionCompiler::host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
@@ -1112,7 +1100,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   };
   if (name == "copy") {
     if (self.lazy) return materialise(self, n);
-    return Value::called(array_type(self.type->element, self.type->ndim, 'C'), fmt::format("py::copy({})", self.text));
+    return Value::called(array_type(self.type->element, self.type->ndim, 'C'), code("py::copy({})", self.text));
   }
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
@@ -1130,21 +1118,20 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     no_options();
     const Value a = host_array(self, n);
     int ndim = 1;
-    const std::string shape = name != "reshape" ? "py::Tuple<i64, 1>{{-1}}" : host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
+    const Code shape = name != "reshape" ? code("py::Tuple<i64, 1>{{{{-1}}}}") : host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
     if (name == "flatten")
-      return Value::called(array_type(a.type->element, 1, 'C'), fmt::format("py::reshape<1>(py::copy({}), {})", a.text, shape));
-    return Value::called(array_type(a.type->element, ndim, 'C', a.type->read_only),
-                         fmt::format("py::reshape<{}>({}, {})", ndim, a.text, shape));
+      return Value::called(array_type(a.type->element, 1, 'C'), code("py::reshape<1>(py::copy({}), {})", a.text, shape));
+    return Value::called(array_type(a.type->element, ndim, 'C', a.type->read_only), code("py::reshape<{}>({}, {})", ndim, a.text, shape));
   }
   if (name == "transpose") {
     no_options();
     const std::vector<Value> axes = p.size() == 1 && p[0].is(Kind::tuple) ? index_items(p[0]) : p;
     if (axes.empty()) return array_attribute(host_array(self, n), "T", n);
     int ndim = 0;
-    const std::string order = host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
+    const Code order = host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
     if (ndim != self.type->ndim) fail(n, "transpose(): the axes do not match the array");
     return Value::called(with_layout(self.type, ndim, 'A'),
-                         fmt::format("py::permuted({0}, py::whole_order<{2}>({1}))", host_array(self, n).text, order, ndim));
+                         code("py::permuted({0}, py::whole_order<{2}>({1}))", host_array(self, n).text, order, ndim));
   }
   if (name == "swapaxes" || name == "squeeze") {
     CallArguments all = args;
@@ -1154,9 +1141,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   }
   if (name == "sort" && p.empty()) {
     if (self.lazy || self.type->ndim == 0 || self.type->read_only) fail(n, fmt::format(".sort() does not take {}", self.type->spelling));
-    std::string along = "-1";
+    Code along = "-1";
     for (const auto& [key, axis] : args.keywords) along = whole_number(axis, "an axis", n);
-    return Value::called(none_type(), fmt::format("py::sort_in_place({}, {})", host_array(self, n).text, along));
+    return Value::called(none_type(), code("py::sort_in_place({}, {})", host_array(self, n).text, along));
   }
   if (name == "argsort") {
     Value axis;
@@ -1183,8 +1170,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     // The one element, or that at a place in C order.
     const Value flat = raveled(a, n);
     if (p.empty()) linef("py::expect_single({}.shape[0]);", flat.text);
-    const std::string at =
-        p.empty() ? "0" : fmt::format("py::checked_index({}, {}.shape[0])", whole_number(p[0], "an index", n), flat.text);
+    const Code at = p.empty() ? "0" : code("py::checked_index({}, {}.shape[0])", whole_number(p[0], "an index", n), flat.text);
     return subscript_of(flat, spill(Value::called(int64_type(), at), "i"), n);
   }
   if (name == "nonzero" && p.empty()) {
@@ -1192,8 +1178,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
       if (const Function* other = function_.stand_in("array.nonzero2"))
         return call_function(*other, other->syntax(), {{materialise(self, n)}, {n}, {}}, n);
     if (self.type->ndim != 1) fail(n, "nonzero() takes vectors and matrices in compiled functions");
-    return tuple_of(
-        {spill(Value::called(array_type(int64_type(), 1, 'C'), fmt::format("py::flat_nonzero({})", host_array(self, n).text)))});
+    return tuple_of({spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::flat_nonzero({})", host_array(self, n).text)))});
   }
   if (name == "take" && p.size() == 1 && args.keywords.empty()) return host_builtin("numpy.take", {{self, p[0]}, {n, n}, {}}, n);
   if (name == "repeat" && p.size() == 1) return host_builtin("numpy.repeat", {{self, p[0]}, {}, {}}, n);
@@ -1211,8 +1196,7 @@ Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node*
     fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
   const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
   const int ndim = na + nb - 2;
-  return Value::called(ndim == 0 ? t : array_type(t, ndim, 'C'),
-                       fmt::format("py::matmul<{}>({}, {}, {})", cpp(t), a.text, b.text, !as_dot));
+  return Value::called(ndim == 0 ? t : array_type(t, ndim, 'C'), code("py::matmul<{}>({}, {}, {})", cpp(t), a.text, b.text, !as_dot));
 }
 
 /// a[mask] and a[indices].
@@ -1225,9 +1209,9 @@ Value FunctionCompiler::host_index(const Value& object, const Value& index, cons
   if (is_bool(i.type->dtype)) {
     if (i.type->ndim != a.type->ndim)
       fail(n, "a mask needs the dimensions of the array in compiled functions", {{"array", a.type}, {"mask", i.type}});
-    r = Value::of(array_type(a.type->element, 1, 'C'), fmt::format("py::select({}, {})", a.text, i.text));
+    r = Value::of(array_type(a.type->element, 1, 'C'), code("py::select({}, {})", a.text, i.text));
   } else if (is_integer(i.type->dtype)) {
-    r = Value::of(array_type(a.type->element, a.type->ndim + i.type->ndim - 1, 'C'), fmt::format("py::take_rows({}, {})", a.text, i.text));
+    r = Value::of(array_type(a.type->element, a.type->ndim + i.type->ndim - 1, 'C'), code("py::take_rows({}, {})", a.text, i.text));
   } else {
     fail(n, fmt::format("an array cannot be indexed by {}", i.type->spelling));
   }
@@ -1255,7 +1239,7 @@ bool FunctionCompiler::host_assign_index(const Value& object, const Value& index
     const bool same = many && value.type->element == a.type->element;
     const Value v =
         many ? host_array(same ? value : cast_to(a.type->element, value, n), n) : spill(converted(scalar_of(value, n), a.type->element, n));
-    linef("py::put_each({}, {}, {});", a.text, i.text, many ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
+    linef("py::put_each({}, {}, {});", a.text, i.text, many ? v.text : code("{}({})", cpp(a.type->element), v.text));
     return true;
   }
   return false;
@@ -1303,19 +1287,18 @@ FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::
     for (int k = 0; k < count; ++k) {
       rest.push_back(all);
       axes.push_back(axis++);
-      arrays.push_back(is_bool(i.type->dtype)
-                           ? spill(Value::of(array_type(int64_type(), 1, 'C'), fmt::format("py::true_places({}, {})", i.text, k)), "i")
-                           : i);
+      arrays.push_back(
+          is_bool(i.type->dtype) ? spill(Value::of(array_type(int64_type(), 1, 'C'), code("py::true_places({}, {})", i.text, k)), "i") : i);
       ndim = std::max(ndim, arrays.back().type->ndim);
     }
   }
   if (runs > 1) p.place = 0;
   const Value left = plain ? a : bound(view(a, rest, n), "v");
   for (const auto& [at, mask] : masks) linef("py::match_mask({}, {}, {});", left.text, at, mask.text);
-  std::string list;
+  Code list;
   for (const Value& i : arrays) list += ", " + i.text;
   p.view = left.text;
-  p.axes = fmt::format("py::Tuple<i64, {}>{{{{{}}}}}", axes.size(), fmt::join(axes, ", "));
+  p.axes = code("py::Tuple<i64, {}>{{{{{}}}}}", axes.size(), fmt::format("{}", fmt::join(axes, ", ")));
   p.offsets = temporary("offsets");
   p.ndim = left.type->ndim - static_cast<int>(axes.size()) + ndim;
   linef("const py::Host<i64, {0}, 'C'> {1} = py::offsets_of<{0}>({2}, {3}{4});", ndim, p.offsets, p.view, p.axes, list);
@@ -1325,9 +1308,8 @@ FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::
 Value FunctionCompiler::host_picked(const Value& a, const std::vector<Value>& given, const Node* n) {
   if (given.size() == 1 && (!is_bool(given[0].type->dtype) || given[0].type->ndim == a.type->ndim)) return host_index(a, given[0], n);
   const Picked p = host_pick(host_array(a, n), given, n);
-  return spill(
-      Value::of(array_type(a.type->element, p.ndim, 'C'), fmt::format("py::take_at<{}>({}, {}, {})", p.place, p.view, p.axes, p.offsets)),
-      "picked");
+  return spill(Value::of(array_type(a.type->element, p.ndim, 'C'), code("py::take_at<{}>({}, {}, {})", p.place, p.view, p.axes, p.offsets)),
+               "picked");
 }
 
 void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>& given, const Value& value, const Node* n) {
@@ -1337,7 +1319,7 @@ void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>
   if (value.is_array() && value.type->ndim > 0) {
     // A copy: it may be a view of what is written.
     const Value whole = host_array(cast_to(a.type->element, value, n), n);
-    v = spill(Value::of(array_type(a.type->element, whole.type->ndim, 'C'), fmt::format("py::copy({})", whole.text)), "v");
+    v = spill(Value::of(array_type(a.type->element, whole.type->ndim, 'C'), code("py::copy({})", whole.text)), "v");
   } else if (value.is(Kind::tuple)) {
     v = spill(host_array_of(value, a.type->element, n), "v");
   } else {
@@ -1348,13 +1330,14 @@ void FunctionCompiler::host_pick_assign(const Value& a, const std::vector<Value>
     fail(n, fmt::format("an array of {} dimensions does not broadcast to {}", v.type->ndim, p.ndim),
          {{"array", a.type}, {"value", value.type}});
   linef("py::put_at<{}>({}, {}, {}, {});", p.place, p.view, p.axes, p.offsets,
-        v.is_array() ? v.text : fmt::format("{}({})", cpp(a.type->element), v.text));
+        v.is_array() ? v.text : code("{}({})", cpp(a.type->element), v.text));
 }
 
 // ---- print ------------------------------------------------------------------------------------------------------------------------
 
 Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
-  std::string end = "\n", separator = " ", parts;
+  std::string end = "\n", separator = " ";
+  Code parts;
   for (const auto& [name, v] : args.keywords) {
     if (!v.is(Kind::string)) fail(n, fmt::format("print: '{}' must be a constant string", name));
     (name == "end" ? end : separator) = v.type->name;
@@ -1377,7 +1360,7 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
   }
   std::string text;
   const auto flush = [&] {
-    if (!text.empty()) parts += fmt::format(".put({}, {})", quoted_text(text), text.size());
+    if (!text.empty()) parts += code(".put({}, {})", quoted_text(text), text.size());
     text.clear();
   };
   const auto put = [&](const Value& v, const auto& self) -> void {
@@ -1397,12 +1380,12 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
       }
       case Kind::scalar:
         flush();
-        parts += fmt::format(".put({})", convert(v, v.type, n));
+        parts += code(".put({})", convert(v, v.type, n));
         return;
       case Kind::array:
         if (v.type->ndim == 1 && v.type->element->is_scalar()) {
           flush();
-          parts += fmt::format(".put_array({})", host_array(v, n).text);
+          parts += code(".put_array({})", host_array(v, n).text);
           return;
         }
         [[fallthrough]];

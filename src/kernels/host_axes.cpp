@@ -21,20 +21,20 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     unit_.need("host_numpy");
     const Value a = host_array(x, n);
     if (a.type->ndim == 0) fail(n, fmt::format("{}(): the axis is out of bounds for an array without dimensions", f));
-    std::string order;
+    Code order;
     if (f == "moveaxis") {
       int count = 0, others = 0;
-      const std::string sources = host_shape(from, &count, n), destinations = host_shape(to, &others, n);
+      const Code sources = host_shape(from, &count, n), destinations = host_shape(to, &others, n);
       if (count != others) fail(n, "moveaxis(): the source and the destination differ in length");
-      order = fmt::format("py::moved_axes<{}>({}, {})", a.type->ndim, sources, destinations);
+      order = code("py::moved_axes<{}>({}, {})", a.type->ndim, sources, destinations);
     } else {
-      order = fmt::format("py::{}_axes<{}>({}, {})", f == "swapaxes" ? "swapped" : "rolled", a.type->ndim, integer(from), integer(to));
+      order = code("py::{}<{}>({}, {})", f == "swapaxes" ? "swapped_axes" : "rolled_axes", a.type->ndim, integer(from), integer(to));
     }
     if (a.type->ndim == 1) {
       linef("(void){};", order);  // its checks of the axes
       return a;
     }
-    return Value::called(with_layout(a.type, a.type->ndim, 'A'), fmt::format("py::permuted({}, {})", a.text, order));
+    return Value::called(with_layout(a.type, a.type->ndim, 'A'), code("py::permuted({}, {})", a.text, order));
   }
   if (f == "squeeze") {
     const Value x = argument(0, {"a"}), axis = argument(1, {"axis"});

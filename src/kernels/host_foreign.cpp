@@ -6,11 +6,11 @@
 
 namespace bc::kernels {
 
-std::string Unit::address(const void* function) {
+Code Unit::address(const void* function) {
   size_t i = 0;
   while (i < addresses_.size() && addresses_[i] != function) ++i;
   if (i == addresses_.size()) addresses_.push_back(function);
-  return fmt::format("py::bc_foreign_{}", i);
+  return code("py::bc_foreign_{}", i);
 }
 
 /// Whoever loads the code puts the addresses there, so that it can be kept on disk.
@@ -64,18 +64,18 @@ Value FunctionCompiler::call_address(const ForeignFunction& f, const CallArgumen
     fail(n, fmt::format("{}() takes {} arguments, got {}", f.symbol, wanted.size(), args.positional.size() + args.keywords.size()), {},
          "its argtypes are " + to_string(f.signature));
   const Type byte = scalar_type(DType::u8);
-  std::string types, texts;
+  Code types, texts;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Value& v = args.positional[i];
     const Type t = wanted[i];
     if (!v.type) return {};
-    std::string text;
+    Code text;
     if (t->is(Kind::pointer)) {
       const bool any = t->element == byte;
       if (v.is(Kind::pointer) && (any || v.type->element == t->element))
-        text = fmt::format("reinterpret_cast<{}>({})", cpp(t), v.text);
+        text = code("reinterpret_cast<{}>({})", cpp(t), v.text);
       else if (any && (v.is(Kind::literal) || (v.is_scalar() && !is_inexact(v.type->dtype))))
-        text = fmt::format("reinterpret_cast<{}>({})", cpp(t), convert(v, int64_type(), n));
+        text = code("reinterpret_cast<{}>({})", cpp(t), convert(v, int64_type(), n));
       else
         fail(n, fmt::format("{}() does not take {} as argument {}", f.symbol, v.type->spelling, i + 1),
              {{source_of(args.nodes[i]), v.type}, {"declared", t}}, "pass array.ctypes");
@@ -89,8 +89,8 @@ Value FunctionCompiler::call_address(const ForeignFunction& f, const CallArgumen
     texts += (i ? ", " : "") + text;
   }
   const Type result = f.signature.result ? f.signature.result : none_type();
-  const std::string call = fmt::format("reinterpret_cast<{} (*)({})>({})({})", result->has_value() ? cpp(result) : "void", types,
-                                       unit_.address(f.address), texts);
+  const Code call =
+      code("reinterpret_cast<{} (*)({})>({})({})", result->has_value() ? cpp(result) : "void", types, unit_.address(f.address), texts);
   if (!result->has_value()) {
     line(call + ";");
     return Value::known(none_type());
@@ -109,7 +109,7 @@ std::optional<Value> FunctionCompiler::host_numba(const std::string& name, const
   };
   if (name == "numba.get_num_threads" || name == "numba.get_thread_id") {
     takes(0, 0);
-    Value r = Value::of(int64_type(), fmt::format("i64(py::bc_host->{}())", name == "numba.get_thread_id" ? "thread_id" : "threads"));
+    Value r = Value::of(int64_type(), code("i64(py::bc_host->{}())", name == "numba.get_thread_id" ? "thread_id" : "threads"));
     r.effect = true;
     return spill(r, "threads");
   }
@@ -130,17 +130,17 @@ std::optional<Value> FunctionCompiler::host_numba(const std::string& name, const
     const Type element = host_dtype(dtype, p[0].is(Kind::pointer) ? p[0].type->element : nullptr, n);
     if (!element) fail(n, fmt::format("{}(): an address needs a dtype", name.substr(6)));
     int ndim = 0;
-    const std::string shape = host_shape(p[1], &ndim, n);
+    const Code shape = host_shape(p[1], &ndim, n);
     const Type t = array_type(element, ndim, name == "numba.carray" ? 'C' : 'F');
-    return Value::called(t, fmt::format("py::foreign_array<{}, {}, '{}'>(reinterpret_cast<void*>({}), {})", cpp(element), ndim, t->layout,
-                                        whole ? convert(p[0], int64_type(), n) : p[0].text, shape));
+    return Value::called(t, code("py::foreign_array<{}, {}, '{}'>(reinterpret_cast<void*>({}), {})", cpp(element), ndim, t->layout,
+                                 whole ? convert(p[0], int64_type(), n) : p[0].text, shape));
   }
   if (name == "numba.lapack") {
     // For stand-ins: which routine, m, n, and four arrays, the first of which says whether they are complex.
     takes(7, 7);
-    std::string text = fmt::format("py::bc_host->lapack({}, {}", convert(p[0], int64_type(), n), is_complex(p[3].type->dtype) ? 1 : 0);
+    Code text = code("py::bc_host->lapack({}, {}", convert(p[0], int64_type(), n), is_complex(p[3].type->dtype) ? 1 : 0);
     for (size_t i = 1; i < 3; ++i) text += ", " + convert(p[i], int64_type(), n);
-    for (size_t i = 3; i < 7; ++i) text += fmt::format(", {}.data", host_array(p[i], n).text);
+    for (size_t i = 3; i < 7; ++i) text += code(", {}.data", host_array(p[i], n).text);
     Value r = Value::of(int64_type(), text + ")");
     r.effect = true;
     return spill(r, "info");

@@ -60,7 +60,7 @@ void FunctionCompiler::with_statement(const Node* n) {
   const std::string from = temporary("inputs"), to = temporary("outputs"), run = temporary("run");
   linef("alignas(16) char {}[{}], {}[{}];", from, std::max<size_t>(in->bytes, 16), to, std::max<size_t>(out->bytes, 16));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].type->has_value()) line(unit_.host_store(inputs[i].type, from, in->offsets[i], inputs[i].text));
+    if (inputs[i].type->has_value()) line(unit_.host_store(inputs[i].type, from, in->offsets[i], inputs[i].text.text()));
   linef("const py::Interpreted {}({}, {}, {});", run, emitting_ ? unit_.interpret(std::move(b)) : 0, from, to);
   for (const std::string& name : block.lost)
     if (const int index = syntax_.local_index(name); index >= 0) env_.locals[static_cast<size_t>(index)].reset();

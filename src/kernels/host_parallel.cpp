@@ -244,15 +244,16 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   parallel_own_ = std::move(own);
   parallel_values_.clear();
   find_values(n->body, &parallel_values_);
-  const std::string indent(static_cast<size_t>(2 * depth_), ' ');
   const auto before_body = [&] {
     variables_[{index, t}] = counter;
     taken_.insert(counter);
     item.text = counter;
     set_local(index, item);
   };
-  const auto print = [&](const std::string& body) {
-    std::string head, sizes, shadows, out, joins;
+  const auto print = [&](const Block& body) {
+    Block head, shadows, out, joins;
+    Code sizes;
+    const auto add = [this](Block* to, Code statement, int deeper = 0) { to->line(depth_ + deeper, std::move(statement)); };
     if (unit_.changes_containers) {
       // An inner function that the body calls may name any of them.
       const bool calls = std::any_of(bindings.begin(), bindings.end(), [&](const auto& b) {
@@ -263,8 +264,7 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
         if (!before[i] || !holds_object(before[i]->type) || !(calls || bindings.contains(syntax_.locals[i]))) continue;
         const std::string name = variable(static_cast<int>(i), before[i]->type);
         const bool object = before[i]->type->is_container() || before[i]->type->is(Kind::instance);
-        head += object ? fmt::format("{}const py::SharedByLoop {}({});\n", indent, temporary("shared"), name)
-                       : fmt::format("{}py::share_value({});\n", indent, name);
+        add(&head, object ? code("const py::SharedByLoop {}({});", temporary("shared"), name) : code("py::share_value({});", name));
       }
     }
     for (const Reduction& r : reductions) {
@@ -277,60 +277,70 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
       const Type element = array ? type->element : type;
       const std::string name = variable(r.index, type), c = cpp(element), parts = temporary("parts");
       const bool extreme = is_extreme(r.op);
-      std::string identity = r.op == "*" ? "1" : "0", joined;
-      const std::string x = array ? "x" : name, y = array ? "y" : fmt::format("{}.data[{}]", parts, k);
+      Code identity = r.op == "*" ? "1" : "0", joined;
+      const Code x = array ? Code("x") : Code(name), y = array ? Code("y") : code("{}.data[{}]", parts, k);
       if (r.op == "+" || r.op == "*")
-        joined = fmt::format("bc::{}<{}>({}, {})", r.op == "+" ? "add" : "multiply", c, x, y);
+        joined = code("bc::{}<{}>({}, {})", r.op == "+" ? "add" : "multiply", c, x, y);
       else if (extreme)
-        joined = fmt::format("{}::{}<{}>({}, {})", r.op.size() == 3 ? "py" : "bc", r.op, c, x, y);
+        joined = r.op.size() == 3 ? code("py::{}<{}>({}, {})", r.op, c, x, y) : code("bc::{}<{}>({}, {})", r.op, c, x, y);
       else if (r.op == "|" || r.op == "^")
-        joined = fmt::format("{}({} {} {})", c, x, r.op, y);
+        joined = code("{}({} {} {})", c, x, r.op, y);
       else if (r.op == "&")
-        joined = fmt::format("{}({} & {})", c, x, y), identity = "-1";
+        joined = code("{}({} & {})", c, x, y), identity = "-1";
       else
         fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}},
              "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
-      identity = fmt::format("bc::cast<{}>({})", c, identity);
+      identity = code("bc::cast<{}>({})", c, identity);
       if (array) {
         unit_.need("host_parallel");
         const std::string all = cpp(type);
-        sizes += fmt::format(" + {}.size() * static_cast<i64>(sizeof({}))", name, c);
+        sizes += code(" + {}.size() * static_cast<i64>(sizeof({}))", name, c);
         // A name that is bound again has an array of its own from here on.
         if (r.rebinds)
-          head += fmt::format("{}{} = {};\n", indent, name,
-                              type->layout == 'F' ? fmt::format("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name)
-                                                  : fmt::format("py::host_cast<{}>(py::copy({}))", all, name));
-        head += fmt::format("{}const {} {}_before = {};\n", indent, all, parts, name);
-        head += fmt::format("{}const auto {} = py::piece_arrays({}, ({} + {} - 1) / {});\n", indent, parts, name, length, grain, grain);
-        shadows += fmt::format("{0}  {1} {2} = py::piece_array({3}, {3}_before, {4} / {5});\n", indent, all, name, parts, first, grain);
-        shadows += extreme ? fmt::format("{}  py::assign({}, [](auto x) {{ return x; }}, {}_before);\n", indent, name, parts)
-                           : fmt::format("{}  py::fill_all({}, {});\n", indent, name, identity);
+          add(&head, code("{} = {};", name,
+                          type->layout == 'F' ? code("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name)
+                                              : code("py::host_cast<{}>(py::copy({}))", all, name)));
+        add(&head, code("const {} {}_before = {};", all, parts, name));
+        add(&head, code("const auto {} = py::piece_arrays({}, ({} + {} - 1) / {});", parts, name, length, grain, grain));
+        add(&shadows, code("{0} {1} = py::piece_array({2}, {2}_before, {3} / {4});", all, name, parts, first, grain), 1);
+        add(&shadows,
+            extreme ? code("py::assign({}, [](auto x) {{ return x; }}, {}_before);", name, parts)
+                    : code("py::fill_all({}, {});", name, identity),
+            1);
         if (r.rebinds)
-          out += fmt::format("{0}  py::assign(py::piece_array({1}, {1}_before, {2} / {3}), [](auto x) {{ return x; }}, {4});\n", indent,
-                             parts, first, grain, name);
-        joins += fmt::format(
-            "{0}for (i64 {1} = 0; {1} * {2} < {3}; ++{1}) py::assign({4}, []({5} x, {5} y) -> {5} {{ return {6}; }}, {4}, "
-            "py::piece_array({7}, {4}, {1}));\n",
-            indent, k, grain, length, name, c, joined, parts);
+          add(&out,
+              code("py::assign(py::piece_array({0}, {0}_before, {1} / {2}), [](auto x) {{ return x; }}, {3});", parts, first, grain, name),
+              1);
+        add(&joins, code("for (i64 {0} = 0; {0} * {1} < {2}; ++{0}) py::assign({3}, []({4} x, {4} y) -> {4} {{ return {5}; }}, {3}, "
+                         "py::piece_array({6}, {3}, {0}));",
+                         k, grain, length, name, c, joined, parts));
         continue;
       }
-      head += fmt::format("{}py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});\n", indent, c, parts,
-                          c, length, grain, grain);
-      if (extreme) head += fmt::format("{}const {} {}_before = {};\n", indent, c, parts, name);
-      shadows += fmt::format("{}  {} {} = {};\n", indent, c, name, extreme ? parts + "_before" : identity);
-      out += fmt::format("{}  {}.data[{} / {}] = {};\n", indent, parts, first, grain, name);
-      joins += fmt::format("{0}for (i64 {1} = 0; {1} < {2}.shape[0]; ++{1}) {3} = {4};\n", indent, k, parts, name, joined);
+      add(&head, code("py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});", c, parts, c, length,
+                      grain, grain));
+      if (extreme) add(&head, code("const {} {}_before = {};", c, parts, name));
+      add(&shadows, code("{} {} = {};", c, name, extreme ? Code(parts + "_before") : identity), 1);
+      add(&out, code("{}.data[{} / {}] = {};", parts, first, grain, name), 1);
+      add(&joins, code("for (i64 {0} = 0; {0} < {1}.shape[0]; ++{0}) {2} = {3};", k, parts, name, joined));
     }
-    head = fmt::format("{}const i64 {} = py::range_length({}, {}, {}), {} = {};\n", indent, length, start.text, stop.text, step.text, grain,
-                       sizes.empty() ? fmt::format("py::grain_of({})", length) : fmt::format("py::grain_beside({}, 0{})", length, sizes)) +
-           head;
-    return fmt::format(
-        "{0}{{\n{1}{0}auto {2} = [=](i64 {3}, i64 {4}) mutable {{\n{0}  py::Poll bc_poll;\n{5}{0}  {6}{7}{0}}};\n"
-        "{0}py::parallel({8}, {9}, {2});\n{10}{0}}}\n",
-        indent, head, body_name, first, last, shadows,
-        counted_loop(n, "i64", k, first, last, 1,
-                     fmt::format("{}    const i64 {} = {} + {} * {};\n{}", indent, counter, start.text, k, step.text, body)),
-        out, length, grain, joins);
+    line("{");
+    linef("const i64 {} = py::range_length({}, {}, {}), {} = {};", length, start.text, stop.text, step.text, grain,
+          sizes.empty() ? code("py::grain_of({})", length) : code("py::grain_beside({}, 0{})", length, sizes));
+    out_ += head;
+    linef("auto {} = [=](i64 {}, i64 {}) mutable {{", body_name, first, last);
+    linef("  py::Poll bc_poll;");
+    out_ += shadows;
+    ++depth_;
+    Block turn;
+    turn.line(depth_ + 1, code("const i64 {} = {} + {} * {};", counter, start.text, k, step.text));
+    turn += body;
+    counted_loop(n, "i64", k, first, last, 1, turn);
+    --depth_;
+    out_ += out;
+    line("};");
+    linef("py::parallel({}, {}, {});", length, grain, body_name);
+    out_ += joins;
+    line("}");
   };
   loop(n, [] {}, print, before_body);
   in_parallel_ = false;

@@ -50,7 +50,8 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
   const Type result = f.signature.result ? f.signature.result : none_type();
   unit_.need("foreign");
 
-  std::vector<std::string> texts, types;
+  std::vector<std::string> types;
+  std::vector<Code> texts;
   if (!f.c_abi) texts.emplace_back(), types.push_back(result->has_value() ? cpp(result) + "*" : "void*");
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Value& v = args.positional[i];
@@ -62,42 +63,41 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
       // As Numba passes arrays: two owners, size, item size, data, shape, strides.
       const Value a = bound(converted(v, t, n), "a");
       for (const char* type : {"void*", "void*", "i64", "i64"}) types.emplace_back(type);
-      for (const std::string& text :
-           {std::string("nullptr"), std::string("nullptr"), a.text + ".size()", fmt::format("i64({})", t->element->bytes)})
+      for (const Code& text : {Code("nullptr"), Code("nullptr"), code("{}.size()", a.text), code("i64({})", t->element->bytes)})
         texts.push_back(text);
       types.push_back((t->read_only ? "const " : "") + cpp(t->element) + "*");
-      texts.push_back(a.text + ".data");
+      texts.push_back(code("{}.data", a.text));
       for (const char* part : {"shape", "strides"})
-        for (int k = 0; k < t->ndim; ++k) types.emplace_back("i64"), texts.push_back(fmt::format("{}.{}[{}]", a.text, part, k));
+        for (int k = 0; k < t->ndim; ++k) types.emplace_back("i64"), texts.push_back(code("{}.{}[{}]", a.text, part, k));
       continue;
     }
     types.push_back(cpp(t));
     const bool own = t->is_scalar() && (is_complex(t->dtype) || is_small_float(t->dtype));
-    texts.push_back(own ? fmt::format("py::foreign({})", convert(v, t, n)) : fmt::format("{}({})", cpp(t), convert(v, t, n)));
+    texts.push_back(own ? code("py::foreign({})", convert(v, t, n)) : code("{}({})", cpp(t), convert(v, t, n)));
     if (!t->is_scalar()) texts.back() = convert(v, t, n);
-    if (t->is(Kind::pointer)) texts.back() = fmt::format("py::foreign_place({})", texts.back());
+    if (t->is(Kind::pointer)) texts.back() = code("py::foreign_place({})", texts.back());
   }
-  const auto joined = [](const std::vector<std::string>& list) {
-    std::string text;
-    for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  const auto joined = [](const auto& list) {
+    std::decay_t<decltype(list[0])> text;
+    for (const auto& item : list) text += (text.empty() ? "" : ", ") + item;
     return text;
   };
   const std::string returns = !f.c_abi ? "int" : result->has_value() ? cpp(result) : "void";
   unit_.declare_foreign(f.symbol, fmt::format("extern \"C\" __device__ {} {}({});\n", returns, f.symbol, joined(types)));
   Value r = Value::known(none_type());
   if (f.c_abi) {
-    const std::string text = fmt::format("py::linked::{}({})", f.symbol, joined(texts));
+    const Code text = code("py::linked::{}({})", f.symbol, joined(texts));
     if (!result->has_value()) {
       line(text + ";");
       return r;
     }
-    r = Value::of(result, fmt::format("py::familiar<{}>({})", cpp(result), text));
+    r = Value::of(result, code("py::familiar<{}>({})", cpp(result), text));
     r.effect = true;
     return spill(r, "r");
   }
   const std::string place = temporary("returned");
   linef("{} {}{{}};", result->has_value() ? cpp(result) : "int", place);
-  texts[0] = fmt::format("py::foreign_place(&{})", place);
+  texts[0] = code("py::foreign_place(&{})", place);
   linef("py::linked::{}({});", f.symbol, joined(texts));
   if (!result->has_value()) return r;
   r = Value::of(result, place);
@@ -111,7 +111,7 @@ Value FunctionCompiler::pointer_to(const Value& array, const Node* n) {
   const Value a = bound(array, "a");
   const Type t = array.type;
   Value p = Value::of(pointer_type(t->element),
-                      t->read_only ? fmt::format("const_cast<{}*>({}.data)", cpp(t->element), paren(a)) : paren(a) + ".data");
+                      t->read_only ? code("const_cast<{}*>({}.data)", cpp(t->element), paren(a)) : code("{}.data", paren(a)));
   p.simple = a.simple;
   return p;
 }
@@ -132,7 +132,7 @@ Value FunctionCompiler::array_behind(bool fortran, const CallArguments& args, co
   if (!element) fail(n, fmt::format("{}(): an address needs a dtype", name));
   std::vector<Value> extents = p[1].is(Kind::tuple) ? index_items(p[1]) : std::vector<Value>{p[1]};
   if (fortran) std::reverse(extents.begin(), extents.end());
-  std::string list;
+  Code list;
   for (const Value& e : extents) {
     if (!(e.is_scalar() || e.is(Kind::literal)) || (e.is_scalar() && is_inexact(e.type->dtype)))
       fail(n, fmt::format("a shape is made of ints, not {}", e.type ? e.type->spelling : "an unknown type"), {}, "convert with int()");
@@ -140,10 +140,10 @@ Value FunctionCompiler::array_behind(bool fortran, const CallArguments& args, co
   }
   unit_.need("core");
   const int ndim = static_cast<int>(extents.size());
-  const std::string memory =
-      fmt::format("py::over<{}>(reinterpret_cast<void*>({}){})", cpp(element), address ? convert(p[0], int64_type(), n) : p[0].text, list);
+  const Code memory =
+      code("py::over<{}>(reinterpret_cast<void*>({}){})", cpp(element), address ? convert(p[0], int64_type(), n) : p[0].text, list);
   const bool turned = fortran && ndim > 1;
-  return Value::of(array_type(element, ndim, fortran ? 'F' : 'C'), turned ? fmt::format("py::transposed({})", memory) : memory);
+  return Value::of(array_type(element, ndim, fortran ? 'F' : 'C'), turned ? code("py::transposed({})", memory) : memory);
 }
 
 }  // namespace bc::kernels

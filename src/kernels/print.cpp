@@ -76,8 +76,6 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
   r.text = convert(v, to, n);
   r.type = to;
   r.items.clear();
-  // A functional cast or a literal.
-  r.atom = !(r.text.starts_with('-'));
   if (v.constant && to->is_scalar()) {
     // The value goes along while the new type holds it.
     const int64_t* i = v.constant->integer();
@@ -103,8 +101,8 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
   return r;
 }
 
-std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
-  if (!v.type) return fmt::format("{}{{}}", cpp(to));
+Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
+  if (!v.type) return code("{}{{}}", cpp(to));
   if (is_incomplete(v.type) && v.type->is_container() && !emitting_) return "{}";
   if (v.display && to->is_container()) return display_text(made(v, to, n), to, n);
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
@@ -116,18 +114,18 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   };
   if (to->is(Kind::optional)) {
     if (v.is_none()) return cpp(to) + "{}";
-    if (v.is(Kind::optional)) return fmt::format("{}{{{}.value, {}.there}}", cpp(to), paren(v), paren(v));
-    return fmt::format("{}{{{}, true}}", cpp(to), convert(v, to->element, n));
+    if (v.is(Kind::optional)) return code("{}{{{}.value, {}.there}}", cpp(to), paren(v), paren(v));
+    return code("{}{{{}, true}}", cpp(to), convert(v, to->element, n));
   }
   if (v.is(Kind::optional)) {
-    Value inner = Value::of(v.type->element, paren(v) + ".value");
+    Value inner = Value::of(v.type->element, code("{}.value", paren(v)));
     return convert(inner, to, n);
   }
   if (to->is(Kind::literal) && v.integer() == to->value) return v.text;
   if (v.is(Kind::literal)) return literal(Constant{v.type->value}, to);
   if (v.is_scalar() && to->is_scalar()) {
     const DType from = v.type->dtype, d = to->dtype;
-    if (is_complex(from) && is_bool(d)) return fmt::format("bc::nonzero({})", v.text);
+    if (is_complex(from) && is_bool(d)) return code("bc::nonzero({})", v.text);
     if (is_complex(from) && !is_complex(d)) {
       if (n) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling), {}, "use .real, .imag or abs()");
       refuse();
@@ -135,18 +133,18 @@ std::string FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     if (v.constant && !is_complex(from)) return literal(*v.constant, to);
     if (v.constant && is_complex(from)) return literal(*v.constant, to);
     const auto plain = [](DType t) { return !is_small_float(t) && !is_complex(t); };
-    if (plain(from) && plain(d) && !is_bool(d) && !(is_inexact(from) && is_integer(d))) return fmt::format("{}({})", cpp_name(d), v.text);
+    if (plain(from) && plain(d) && !is_bool(d) && !(is_inexact(from) && is_integer(d))) return code("{}({})", cpp_name(d), v.text);
     if (is_complex(d) && !is_complex(from)) {
       const Type part = scalar_type(real_type(d));
-      return fmt::format("{}({})", cpp_name(d), convert(v, part, n));
+      return code("{}({})", cpp_name(d), convert(v, part, n));
     }
-    return fmt::format("bc::cast<{}>({})", cpp_name(d), v.text);
+    return code("bc::cast<{}>({})", cpp_name(d), v.text);
   }
   if (v.is_array() && to->is_array()) {
     if (v.type->ndim == 0 && to->ndim != 0) refuse();
     if (v.type->element != to->element || v.type->ndim != to->ndim || (v.type->layout != to->layout && to->layout != 'A')) refuse();
     if (cpp(v.type) == cpp(to)) return v.text;
-    return fmt::format("py::{}<{}>({})", host() ? "host_cast" : "array_cast", cpp(to), v.text);
+    return code("py::{}<{}>({})", host() ? "host_cast" : "array_cast", cpp(to), v.text);
   }
   if (is_record_reference(v) && to == v.type->element) return referred(v).text;
   if (v.is_array() && v.type->ndim == 0 && to->is_scalar()) return convert(subscript_of(v, tuple_of({}), n), to, n);
@@ -181,11 +179,11 @@ Value FunctionCompiler::spill(const Value& v, const char* hint) {
   if (!v.type || !v.type->has_value() || (v.constant && v.simple)) return v;
   if (v.lazy) return v;
   Value r = v;
-  const std::string text = v.is(Kind::tuple) ? struct_text(v) : v.text;
+  const Code text = v.is(Kind::tuple) ? struct_text(v) : v.text;
   r.text = temporary(hint);
   linef("const {} {} = {};", cpp(v.type), r.text, text);
   r.items.clear();
-  r.atom = r.simple = true;
+  r.simple = true;
   r.reads = r.effect = false;
   return r;
 }
@@ -218,12 +216,6 @@ std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
                                  : t->is_scalar()   ? " = {}"
                                                     : "{}");
   return name;
-}
-
-void FunctionCompiler::line(std::string_view text) {
-  out_.append(static_cast<size_t>(2 * depth_), ' ');
-  out_ += text;
-  out_ += '\n';
 }
 
 }  // namespace bc::kernels

@@ -47,8 +47,8 @@ std::optional<Value> FunctionCompiler::random_call(const std::string& name, cons
       fail(n, fmt::format("{} cannot advance a read-only array", name), {{source_of(args.nodes[0]), states.type}});
     unit_.need("random");
     access_ = Access::write;
-    const std::string place = element(bound(states), {args.positional[1]}, n);
-    std::string text = fmt::format("py::{}({}", row.text, place);
+    const Code place = element(bound(states), {args.positional[1]}, n);
+    Code text = code("py::{}({}", row.text, place);
     if (row.seeded) text += ", " + convert(args.positional[2], scalar_type(DType::u64), n);
     Value r = Value::of(row.returns ? scalar_type(row.result) : none_type(), text + ")");
     r.effect = true;

@@ -19,8 +19,8 @@ bool is_record_reference(const Value& v) { return v.is_array() && v.type->ndim =
 
 Value FunctionCompiler::record_reference(const Value& record, const Value& array) {
   const Type t = array_type(record.type, 0, 'C', array.type->read_only, array.type->space);
-  Value r = Value::of(t, host() ? fmt::format("py::host_reference<{}>({}, {})", cpp(t), record.text, array.text)
-                                : fmt::format("{}{{&{}}}", cpp(t), paren(record)));
+  Value r = Value::of(
+      t, host() ? code("py::host_reference<{}>({}, {})", cpp(t), record.text, array.text) : code("{}{{&{}}}", cpp(t), paren(record)));
   r.items = {record};
   r.effect = record.effect;
   return r;
@@ -28,22 +28,22 @@ Value FunctionCompiler::record_reference(const Value& record, const Value& array
 
 Value FunctionCompiler::referred(const Value& reference) {
   if (!reference.items.empty()) return reference.items[0];
-  Value r = Value::of(reference.type->element, paren(reference) + "()");
+  Value r = Value::of(reference.type->element, code("{}()", paren(reference)));
   r.reads = true;
   return r;
 }
 
 Value FunctionCompiler::array_field(const Value& record, Value field, const std::string& name, const Node* n) {
-  std::string extents;
+  Code extents;
   int ndim = 0;
   Type element = field.type;
   for (; element->is_tuple() && element->is_uniform() && element->fields.empty(); element = element->items[0], ++ndim)
-    extents += fmt::format(", {}", element->items.size());
+    extents += code(", {}", element->items.size());
   // Processors read what is not aligned; GPUs do not.
   if (!is_natural_record(record.type) && !host())
     fail(n, fmt::format("the field '{}' is an array inside a packed record", name), {}, "make the dtype with align=True");
   unit_.need("core");
-  return Value::of(array_type(element, ndim, 'C'), fmt::format("py::over<{}>(py::memory({}){})", cpp(element), field.text, extents));
+  return Value::of(array_type(element, ndim, 'C'), code("py::over<{}>(py::memory({}){})", cpp(element), field.text, extents));
 }
 
 Value FunctionCompiler::reference_field(const Value& reference, const std::string& name, const Node* n) {
@@ -53,7 +53,7 @@ Value FunctionCompiler::reference_field(const Value& reference, const std::strin
     return record_reference(record_field(referred(array), name, n), array);
   }
   if (field.is_array() && reference.type->read_only) {
-    field.text = fmt::format("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
+    field.text = code("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
     field.type = as_read_only(field.type);
   }
   return field_checked(field, reference, Access::read, n);
@@ -66,7 +66,7 @@ void FunctionCompiler::assign_field(const Value& object, const std::string& name
   if (reference) field = field_checked(field, object, Access::write, target);
   if (field.is_array()) return assign_elements(field, value, at);
   if (!value.type) return;
-  const std::string text = convert(value, field.type, at);
+  const Code text = convert(value, field.type, at);
   linef("{} = {};", field.text, text);
 }
 

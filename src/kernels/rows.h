@@ -14,6 +14,7 @@ enum RowFlag : unsigned {
   kIndex = 2,     ///< an index or an extent: not negative, small enough for plain arithmetic
   kValue = 4,     ///< an attribute, not a function: cuda.threadIdx.x
   kGridSync = 8,  ///< the kernel must be launched cooperatively
+  kMeets = 16,    ///< all threads of a block meet
 };
 
 /// One row: a function of one signature.

@@ -189,7 +189,10 @@ void FunctionCompiler::run() {
     else if (needs_failure_)
       declarations_ = "  int failure = 0;\n" + declarations_;
     if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
-    spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY",
+    spec_.declaration = fmt::format("{} {} {}({})",
+                                    function_.force_inline || syntax_.outer ? "BC_FN"
+                                    : unit_.options.inlined                 ? "BC_INLINE"
+                                                                            : "BC_PY",
                                     spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
   }
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
@@ -201,7 +204,10 @@ void FunctionCompiler::run() {
       poisons_shared_ = true;
     }
   if (poisons_shared_) poisons_ += "  __syncthreads();\n";
-  spec_.text = fmt::format("{} {{\n{}{}{}}}\n", spec_.declaration, declarations_, poisons_, out_);
+  spec_.text = fmt::format("{} {{\n{}{}{}}}\n", spec_.declaration, declarations_, poisons_, out_.text());
+  spec_.facts = out_.facts();
+  for (Type t : spec_.arguments) note_type(t);
+  note_type(spec_.result);
 }
 
 void FunctionCompiler::pass(bool emitting) {
@@ -400,11 +406,11 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   if (v.type && v.type->has_value()) {
     if (emitting_) {
       bool here = false;
-      const std::string text = v.is(Kind::tuple) ? struct_text(v) : v.text;
+      const Code text = v.is(Kind::tuple) ? struct_text(v) : v.text;
       const std::string target = variable(index, v.type, &here);
       if (here)
         linef("{} {} = {};", cpp(v.type), target, text);
-      else if (target != text)
+      else if (!text.is_name(target))
         linef("{} = {};", target, text);
     } else if (v.is(Kind::tuple)) {
       struct_text(v);
@@ -416,10 +422,10 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
 }
 
 /// Raises where a sequence of `count` items, a C++ expression, is unpacked into another number of names.
-void FunctionCompiler::expect_count(size_t names, const std::string& count, const Node* at) {
-  fail_if_of(fmt::format("{} < {}", count, names), "ValueError", fmt::format("not enough values to unpack (expected {}, got %)", names),
-             count, at);
-  fail_if(fmt::format("{} > {}", count, names), "ValueError", fmt::format("too many values to unpack (expected {})", names), at);
+void FunctionCompiler::expect_count(size_t names, const Code& count, const Node* at) {
+  fail_if_of(code("{} < {}", count, names), "ValueError", fmt::format("not enough values to unpack (expected {}, got %)", names), count,
+             at);
+  fail_if(code("{} > {}", count, names), "ValueError", fmt::format("too many values to unpack (expected {})", names), at);
 }
 
 void FunctionCompiler::unpack(const Node* target, const Value& value, const Node* at) {
@@ -431,7 +437,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     for (size_t i = 0; i < value.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
   } else if (value.is_array() && value.type->ndim >= 1 && !value.lazy) {
     const Value whole = bound(value);
-    if (host()) expect_count(n, paren(whole) + ".shape[0]", at);
+    if (host()) expect_count(n, code("{}.shape[0]", paren(whole)), at);
     for (size_t i = 0; i < n; ++i) {
       Value k = constant_value(Constant{static_cast<int64_t>(i)});
       items.push_back(subscript_of(whole, k, at));
@@ -442,23 +448,23 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     if (starred != target->list.end() && !is_incomplete(value.type)) {
       // The starred name takes what the others leave.
       const auto before = static_cast<size_t>(starred - target->list.begin()), after = n - 1 - before;
-      fail_if_of(fmt::format("{}.size() < {}", whole.text, n - 1), "ValueError",
-                 fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), whole.text + ".size()", at);
+      fail_if_of(code("{}.size() < {}", whole.text, n - 1), "ValueError",
+                 fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), code("{}.size()", whole.text), at);
       for (size_t i = 0; i < n; ++i) {
         if (i == before)
-          items.push_back(Value::called(
-              value.type, fmt::format("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true}})", whole.text, before, after)));
+          items.push_back(
+              Value::called(value.type, code("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true}})", whole.text, before, after)));
         else
-          items.push_back(Value::of(value.type->element, i < before ? fmt::format("{}.at({})", whole.text, i)
-                                                                    : fmt::format("{0}.at({0}.size() - {1})", whole.text, n - i)));
+          items.push_back(Value::of(value.type->element,
+                                    i < before ? code("{}.at({})", whole.text, i) : code("{0}.at({0}.size() - {1})", whole.text, n - i)));
       }
       starred_items = true;
     } else if (!is_incomplete(value.type)) {
-      expect_count(n, whole.text + ".size()", at);
+      expect_count(n, code("{}.size()", whole.text), at);
     }
     for (size_t i = 0; i < n && !starred_items; ++i) {
       Value item;
-      if (!is_incomplete(value.type)) item = Value::of(value.type->element, fmt::format("{}.at({})", whole.text, i));
+      if (!is_incomplete(value.type)) item = Value::of(value.type->element, code("{}.at({})", whole.text, i));
       items.push_back(item);
     }
   } else if (is_record_reference(value)) {
@@ -549,7 +555,7 @@ void FunctionCompiler::aug_assign(const Node* n) {
     Value object = expression(t->a);
     if (!object.type) return;
     if (object.type->is_container() && host()) {
-      out_.resize(before);
+      out_.cut(before);
       if (container_update_item(n)) return;
     }
     if (t->b->kind == NodeKind::constant && t->b->literal.string()) {
@@ -570,7 +576,7 @@ void FunctionCompiler::aug_assign(const Node* n) {
     if (object.is(Kind::pointer)) {
       const Value start = object.simple ? object : spill(object, "p");
       const Value index = converted(expression(t->b), int64_type(), n);
-      const std::string place = fmt::format("{}[{}]", paren(start), (index.simple ? index : spill(index, "i")).text);
+      const Code place = code("{}[{}]", paren(start), (index.simple ? index : spill(index, "i")).text);
       Value old = Value::of(object.type->element, place);
       old.reads = true;
       const Value now = binary(n->op, old, expression(n->b), n);
@@ -599,13 +605,13 @@ void FunctionCompiler::aug_assign(const Node* n) {
         const std::string e = temporary("e"), c = cpp(old.type);
         Value element = Value::of(old.type, e);
         element.simple = true;
-        std::string result;
-        const std::string lines = captured([&] { result = convert(binary(n->op, element, right, n), old.type, n); });
+        Code result;
+        const Block lines = captured([&] { result = convert(binary(n->op, element, right, n), old.type, n); });
         linef("py::update_shared({}, [&]({} {}) -> {} {{\n{}    return {}; }});", old.text, c, e, c, lines, result);
         return;
       }
       const Value right = expression(n->b);
-      const std::string text = convert(binary(n->op, old, right, n), old.type, n);
+      const Code text = convert(binary(n->op, old, right, n), old.type, n);
       access_ = Access::write;
       linef("{} = {};", unit_.options.check ? element(object, items, t) : old.text, text);
       access_ = Access::read;
@@ -633,7 +639,7 @@ void FunctionCompiler::emit_edge(const Env& from, const Env& to) {
     Value v = Value::of(a->type, a->type->has_value() ? variable(static_cast<int>(i), a->type) : "");
     v.simple = true;
     if (!v.type->has_value() && !v.is(Kind::none) && !v.is(Kind::string)) continue;
-    const std::string text = convert(v, b->type, nullptr);
+    const Code text = convert(v, b->type, nullptr);
     linef("{} = {};", variable(static_cast<int>(i), b->type), text);
   }
 }
@@ -645,7 +651,7 @@ void FunctionCompiler::if_statement(const Node* n) {
   const bool leaves =
       !loops_.empty() && !n->body.empty() && (n->body.back()->kind == NodeKind::break_ || n->body.back()->kind == NodeKind::return_);
   const auto outside = std::exchange(rereads_, leaves ? waited_for(n->a, loops_.back().node) : rereads_);
-  const std::string test = condition(n->a, &known);
+  const Code test = condition(n->a, &known);
   rereads_ = outside;
   if (known) {
     if (!test.empty()) line(test + ";");
@@ -653,12 +659,12 @@ void FunctionCompiler::if_statement(const Node* n) {
   }
   const Env before = env_;
   Env first, second;
-  std::string then_text = captured([&] {
+  Block then_text = captured([&] {
     block(n->body);
     first = env_;
   });
   env_ = before;
-  std::string else_text = captured([&] {
+  Block else_text = captured([&] {
     block(n->orelse);
     second = env_;
   });
@@ -679,7 +685,7 @@ void FunctionCompiler::if_statement(const Node* n) {
 
 /// The method of all loops. `head` evaluates what is evaluated before each turn, with the variables as they are at the loop's head;
 /// `before_body` binds the loop's variables; `print` puts the text of the body into the C++ loop.
-void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, const std::function<std::string(const std::string&)>& print,
+void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, const std::function<void(const Block&)>& print,
                             const std::function<void()>& before_body) {
   const std::string key = fmt::format("{}{}", static_cast<const void*>(n), unrolled_);
   const Env entry = env_;
@@ -690,7 +696,7 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
 
   const bool with_else = !n->orelse.empty() && has_break(n->body);
   const std::string flag = with_else ? temporary("broke") : "";
-  const auto turn = [&](bool emit, std::string* text) {
+  const auto turn = [&](bool emit, Block* text) {
     Loop l;
     l.node = n;
     l.broke = flag;
@@ -698,7 +704,7 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
     l.exit = emit ? &types.exit : nullptr;
     env_ = types.head;
     loops_.push_back(std::move(l));
-    std::string body = captured([&] {
+    Block body = captured([&] {
       head();
       const Env tested = env_;
       before_body();
@@ -743,9 +749,9 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
     env_ = types.head;
     if (!flag.empty()) linef("bool {} = false;", flag);
     emit_edge(entry, types.head);
-    std::string body;
+    Block body;
     const Loop done = turn(true, &body);
-    out_ += print(body);
+    print(body);
   }
   // env_ is what the head leaves.
   const Env left = env_;
@@ -756,7 +762,7 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
       env_ = join(env_, loop_types_[key].exit.reachable && has_break(n->body) ? types.exit : env_);
     } else {
       Env after;
-      std::string text = captured([&] {
+      Block text = captured([&] {
         env_ = left;
         block(n->orelse);
         after = env_;
@@ -779,9 +785,9 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
 /// What stands before a loop on a GPU. Turns that end at a barrier gain nothing by being unrolled, which costs a tree in shared memory a
 /// tenth of its compile; but in an array of the thread's, unrolled, each element is a register. `steps_vary`: nor does a loop around
 /// another gain, whose step is no constant.
-const char* FunctionCompiler::rolled(const std::string& body, bool steps_vary) {
+const char* FunctionCompiler::rolled(const Facts& body, bool steps_vary) {
   if (unit_.options.entry == Entry::host) return "";
-  const bool stops = body.find("__syncthreads();") != body.npos && body.find("local") == body.npos;
+  const bool stops = body.has(kBarrier) && !body.has(kThreadArray);
   if (!stops && !(steps_vary && unit_.loops(body))) return "";
   unit_.need("core");
   return "BC_ROLLED ";
@@ -790,10 +796,11 @@ const char* FunctionCompiler::rolled(const std::string& body, bool steps_vary) {
 void FunctionCompiler::while_statement(const Node* n) {
   const std::set<const Node*> waited = waited_for(n->a, n);
   std::optional<bool> known;
-  std::string test, before;
+  Code test;
+  Block before;
   const auto head = [&] {
     known.reset();
-    std::string mine;
+    Code mine;
     const auto outside = std::exchange(rereads_, waited);
     before = captured([&] { mine = condition(n->a, &known); });
     rereads_ = outside;
@@ -801,28 +808,21 @@ void FunctionCompiler::while_statement(const Node* n) {
     if (known && *known) env_.reachable = false;  // `while True` is left by break only
   };
   comment(n);
-  const auto print = [&](const std::string& body) {
-    std::string text;
-    const std::string indent(static_cast<size_t>(2 * depth_), ' ');
-    const std::string begin = indent + rolled(body), poll = poll_after(n);
-    const auto head = [&](const std::string& condition) {
-      return poll.empty() ? fmt::format("{}while ({}) {{\n", begin, condition)
-                          : fmt::format("{}for (; {}; {}) {{\n", begin, condition, poll);
-    };
-    if (known && *known) {
-      text = head("true") + before + body + indent + "}\n";
-    } else if (before.empty()) {
-      text = begin + tested_loop(n, test, body);
-    } else {
-      text = fmt::format("{}{}{}  if (!({})) break;\n{}{}}}\n", head("true"), before, indent, test, body, indent);
-    }
-    return text;
+  const auto print = [&](const Block& body) {
+    if (before.empty() && !(known && *known)) return tested_loop(n, test, body);
+    const Code poll = poll_after(n);
+    const char* const begin = rolled(body.facts());
+    line(code("{}{} {{", begin, poll.empty() ? code("while (true)") : code("for (; true; {})", poll)));
+    out_ += before;
+    if (!known) linef("  if (!({})) break;", test);
+    out_ += body;
+    line("}");
   };
   loop(n, head, print, [&] { env_.reachable = !known || *known; });
 }
 
 std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node* at) {
-  const auto index_value = [](std::string text, Type t = int64_type()) {
+  const auto index_value = [](Code text, Type t = int64_type()) {
     Value i = Value::of(t, std::move(text));
     i.simple = i.index = i.non_negative = true;
     return i;
@@ -836,13 +836,14 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
       step = spill(converted(v.items[2], int64_type(), at), "step");
     } else {
       const Value r = v.simple ? v : spill(v, "r");
-      start = index_value(r.text + ".start"), stop = index_value(r.text + ".stop"), step = index_value(r.text + ".step");
+      start = index_value(code("{}.start", r.text)), stop = index_value(code("{}.stop", r.text)),
+      step = index_value(code("{}.step", r.text));
       start.non_negative = step.non_negative = false;
     }
     const bool positive = start.non_negative && step.constant && step.non_negative;
-    return Iteration{fmt::format("py::range_length({}, {}, {})", start.text, stop.text, step.text),
+    return Iteration{code("py::range_length({}, {}, {})", start.text, stop.text, step.text),
                      [this, start, step, positive](const std::string& k) {
-                       Value i = Value::of(int64_type(), fmt::format("{} + {} * {}", paren(start), k, paren(step)), false);
+                       Value i = Value::of(int64_type(), code("{} + {} * {}", paren(start), k, paren(step)).at(Precedence::operation));
                        i.index = true;
                        i.non_negative = positive;
                        return i;
@@ -851,8 +852,8 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
   if (auto walk = container_iteration(v, at)) return walk;
   if (v.is(Kind::list)) {
     const Value l = v.simple ? v : spill(v, "l");
-    return Iteration{l.text + ".size()", [l](const std::string& k) {
-                       Value item = Value::of(l.type->element, fmt::format("{}.at({})", l.text, k));
+    return Iteration{code("{}.size()", l.text), [l](const std::string& k) {
+                       Value item = Value::of(l.type->element, code("{}.at({})", l.text, k));
                        item.reads = true;
                        if (!item.is_scalar()) item.effect = true;
                        return item;
@@ -860,19 +861,19 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
   }
   if (v.is_array() && v.type->ndim >= 1) {
     const Value a = host() ? host_array(v, at) : bound(v, "a");
-    return Iteration{a.text + ".shape[0]",
+    return Iteration{code("{}.shape[0]", a.text),
                      [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
   }
   if (v.is(Kind::tuple) && v.type->is_uniform()) {
     const Value t = stored(v);
-    return Iteration{fmt::format("{}", v.type->items.size()), [t](const std::string& k) {
-                       Value item = Value::of(t.type->items[0], fmt::format("{}[{}]", t.text, k));
+    return Iteration{code("{}", v.type->items.size()), [t](const std::string& k) {
+                       Value item = Value::of(t.type->items[0], code("{}[{}]", t.text, k));
                        item.simple = true;
                        return item;
                      }};
   }
   if (v.is(Kind::builtin) && v.type->name == "flat") {
-    return Iteration{v.items[0].text + ".size()",
+    return Iteration{code("{}.size()", v.items[0].text),
                      [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
   }
   if (v.is(Kind::builtin) && v.type->name == "enumerate") {
@@ -885,11 +886,11 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
   }
   if (v.is(Kind::builtin) && v.type->name == "zip") {
     std::vector<Iteration> all;
-    std::string length;
+    Code length;
     for (const Value& part : v.items) {
       auto inner = counted_iteration(part, at);
       if (!inner) return std::nullopt;
-      length = length.empty() ? inner->length : fmt::format("py::least({}, {})", length, inner->length);
+      length = length.empty() ? inner->length : code("py::least({}, {})", length, inner->length);
       all.push_back(*inner);
     }
     unit_.need("core");
@@ -921,7 +922,6 @@ void FunctionCompiler::for_statement(const Node* n) {
     }
     return unrolled_for(n, items);
   }
-  const std::string indent(static_cast<size_t>(2 * depth_), ' ');
   const auto nothing = [] {};
 
   if (v.is(Kind::range) && v.items.size() == 3 && is_prange(n)) {
@@ -964,20 +964,20 @@ void FunctionCompiler::for_statement(const Node* n) {
         assign(n->a, i, n);
       }
     };
-    const auto print = [&](const std::string& body) {
+    const auto print = [&](const Block& body) {
       const std::string type = cpp(t);
-      std::string head;
-      if (constant_step) return indent + (rolled(body) + counted_loop(n, type, counter, start.text, stop.text, *constant_step, body));
-      const std::string poll = poll_after(n), more = poll.empty() ? "" : ", " + poll;
-      if (step.non_negative) {
-        head = fmt::format("{} {} = {}; {} < {}; {} += {}{}", type, counter, start.text, counter, stop.text, counter, step.text, more);
-      } else {
-        unit_.need("core");
-        const std::string left = temporary("left");
-        head = fmt::format("{} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}{}", type, counter, start.text, left,
-                           start.text, stop.text, step.text, left, left, counter, step.text, more);
-      }
-      return fmt::format("{}{}for ({}) {{\n{}{}}}\n", indent, rolled(body, true), head, body, indent);
+      if (constant_step) return counted_loop(n, type, counter, start.text, stop.text, *constant_step, body);
+      const Code poll = poll_after(n), more = poll.empty() ? Code() : ", " + poll;
+      const char* const before = rolled(body.facts(), true);
+      if (step.non_negative)
+        return body_of_loop(code("{}for ({} {} = {}; {} < {}; {} += {}{})", before, type, counter, start.text, counter, stop.text, counter,
+                                 step.text, more),
+                            body);
+      unit_.need("core");
+      const std::string left = temporary("left");
+      body_of_loop(code("{}for ({} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}{})", before, type, counter,
+                        start.text, left, start.text, stop.text, step.text, left, left, counter, step.text, more),
+                   body);
     };
     const std::optional<Local> outside = index >= 0 ? env_.locals[static_cast<size_t>(index)] : std::nullopt;
     loop(n, nothing, print, before_body);
@@ -989,16 +989,17 @@ void FunctionCompiler::for_statement(const Node* n) {
   if (!walk)
     fail(n->b, fmt::format("cannot loop over {}", v.type->spelling), {},
          "ranges, arrays, tuples, enumerate() and zip() can be looped over");
-  const std::string length = walk->length, counter = temporary("k");
+  const Code length = walk->length;
+  const std::string counter = temporary("k");
   loop(
       n, nothing,
-      [&](const std::string& body) {
-        if (!walk->loop.empty()) return fmt::format("{}{} {{\n{}{}}}\n", indent, walk->loop, body, indent);
+      [&](const Block& body) {
+        if (!walk->loop.empty()) return body_of_loop(walk->loop, body);
         // What grows while it is walked has no end that a strip could know.
-        if (v.is_array()) return indent + counted_loop(n, "i64", counter, "0", length, 1, body);
-        const std::string poll = poll_after(n);
-        return fmt::format("{}for (i64 {} = 0; {} < {}; ++{}{}) {{\n{}{}}}\n", indent, counter, counter, length, counter,
-                           poll.empty() ? "" : ", " + poll, body, indent);
+        if (v.is_array()) return counted_loop(n, "i64", counter, "0", length, 1, body);
+        const Code poll = poll_after(n);
+        body_of_loop(code("for (i64 {} = 0; {} < {}; ++{}{})", counter, counter, length, counter, poll.empty() ? Code() : ", " + poll),
+                     body);
       },
       [&] { assign(n->a, walk->item(counter), n); });
 }
@@ -1025,7 +1026,7 @@ void FunctionCompiler::unrolled_for(const Node* n, const std::vector<Value>& ite
     mine.continues = Env{{}, false};
     mine.continue_label = fmt::format("continue_{}", ++labels_);
     mine.head = emitting_ ? &known_next : nullptr;
-    std::string body = captured([&] {
+    Block body = captured([&] {
       assign(n->a, items[i], n);
       block(n->body);
     });
@@ -1039,7 +1040,7 @@ void FunctionCompiler::unrolled_for(const Node* n, const std::vector<Value>& ite
     out_ += body;
     if (continued.reachable) {
       line("}");
-      linef("{}:;", loops_.back().continue_label);
+      label(loops_.back().continue_label);
     }
     line("}");
     ++depth_;
@@ -1053,7 +1054,7 @@ void FunctionCompiler::unrolled_for(const Node* n, const std::vector<Value>& ite
   if (breaks) {
     const Env all = join(env_, done.breaks);
     emit_edge(env_, all);
-    if (done.breaks.reachable) linef("  {}:;", done.break_label);
+    if (done.breaks.reachable) label(done.break_label);
     env_ = all;
     loop_types_[key].exit = all;
     if (emitting_) line("}");
@@ -1120,7 +1121,7 @@ void FunctionCompiler::return_statement(const Node* n) {
     // The last statement is the kernel's end, to which a thread may have come past a barrier.
     if (unit_.options.check && (syntax_.body.empty() || syntax_.body.back() != n)) {
       unit_.need("check");
-      line("py::leave(bc_checker);");
+      linef("py::leave(bc_checker);");
     }
     line("return;");
     return;

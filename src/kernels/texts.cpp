@@ -50,19 +50,19 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
 }
 
 /// A value as py::write and its kin take it.
-std::string FunctionCompiler::text_operand(const Value& given, const Node* n) {
+Code FunctionCompiler::text_operand(const Value& given, const Node* n) {
   Value v = made(given, nullptr, n);
   if (auto text = text_of_arrays(v, "builtins.str", n)) return text->text;
   if (v.lazy) v = materialise(v, n);
   if (v.is(Kind::string)) return literal_text(v.type->name);
-  if (v.is(Kind::literal)) return fmt::format("i64({})", v.type->value);
-  if (v.is_none()) return "py::literal(\"None\", 4, 4)";
+  if (v.is(Kind::literal)) return code("i64({})", v.type->value);
+  if (v.is_none()) return literal_text("None");
   if (v.is(Kind::builtin) && v.type->name.starts_with("exception."))
-    return fmt::format("py::caught_text({}, &bc_failure_text)", v.type->name.substr(10));
+    return code("py::caught_text({}, &bc_failure_text)", v.type->name.substr(10));
   if (v.is(Kind::builtin) && v.type->name.starts_with("dict.")) return list_from(v, n).text;
   if (!v.type->has_value()) fail(n, fmt::format("{} has no text in compiled functions", v.type->spelling));
-  if (v.type->is_container() && is_incomplete(v.type)) return "py::literal(\"\", 0, 0)";
-  if (v.is_scalar()) return fmt::format("{}({})", cpp(v.type), v.text);
+  if (v.type->is_container() && is_incomplete(v.type)) return literal_text("");
+  if (v.is_scalar()) return code("{}({})", cpp(v.type), v.text);
   if (v.is(Kind::tuple)) {
     // Literals inside become texts.
     std::vector<Value> items;
@@ -83,12 +83,12 @@ Value FunctionCompiler::formatted_text(const Node* n) {
   const std::string w = temporary("text");
   std::string known;
   bool constant = true;
-  std::vector<std::string> lines;
+  std::vector<Code> lines;
   for (const Node* part : n->list) {
     if (part->kind == NodeKind::constant) {
       const std::string& s = *part->literal.string();
       known += s;
-      lines.push_back(fmt::format("{}.put({}, {}, {}.length);", w, quoted_text(s), s.size(), literal_text(s)));
+      lines.push_back(code("{}.put({}, {}, {}.length);", w, quoted_text(s), s.size(), literal_text(s)));
       continue;
     }
     const size_t place = out_.size();
@@ -102,11 +102,11 @@ Value FunctionCompiler::formatted_text(const Node* n) {
       if (auto arrays = text_of_arrays(v, quoted ? "builtins.repr" : "builtins.str", part)) v = *arrays, quoted = false;
     if (v.is(Kind::string) && !part->b && part->text != "r") {
       known += v.type->name;
-      lines.push_back(fmt::format("py::write_str({}, {});", w, literal_text(v.type->name)));
+      lines.push_back(code("py::write_str({}, {});", w, literal_text(v.type->name)));
       continue;
     }
     constant = false;
-    std::string text = text_operand(v, part);
+    Code text = text_operand(v, part);
     if (v.effect || v.reads || out_.size() != place) {
       // Its value now, in the order of the parts.
       const std::string t = temporary("v");
@@ -119,14 +119,14 @@ Value FunctionCompiler::formatted_text(const Node* n) {
       if (!(v.is_scalar() && !is_complex(v.type->dtype)) && !v.is(Kind::text) && !v.is(Kind::string) && !v.is(Kind::literal))
         fail(part, fmt::format("a format specification does not take {}", v.type->spelling));
       const Value s = spill(converted(spec, text_type(), part), "spec");
-      lines.push_back(fmt::format("py::write_str({}, py::formatted({}, {}.data, {}.size));", w, text, s.text, s.text));
+      lines.push_back(code("py::write_str({}, py::formatted({}, {}.data, {}.size));", w, text, s.text, s.text));
     } else {
-      lines.push_back(fmt::format("py::{}({}, {});", quoted ? "write" : "write_str", w, text));
+      lines.push_back(code("py::{}({}, {});", quoted ? "write" : "write_str", w, text));
     }
   }
   if (constant) return constant_value(Constant{known});
   linef("py::Writer {};", w);
-  for (const std::string& l : lines) line(l);
+  for (const Code& l : lines) line(l);
   Value r = Value::of(text_type(), temporary("s"));
   linef("const py::Str {} = {}.text();", r.text, w);
   r.simple = true;
@@ -142,13 +142,13 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
     if (p.size() != 1) fail(n, "str() takes one value");
     if (p[0].is(Kind::string) || p[0].is(Kind::text)) return p[0];
     if (auto arrays = text_of_arrays(p[0], "builtins.str", n)) return arrays;
-    return Value::called(text_type(), fmt::format("py::text_of({})", text_operand(p[0], n)));
+    return Value::called(text_type(), code("py::text_of({})", text_operand(p[0], n)));
   }
   if (p.empty() || !(p[0].is(Kind::text) || p[0].is(Kind::string))) return std::nullopt;
-  const std::string s = convert(p[0], text_type(), n);
+  const Code s = convert(p[0], text_type(), n);
   if (name == "int")
-    return Value::called(int64_type(), fmt::format("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
-  if (name == "float") return Value::called(float64_type(), fmt::format("py::parse_float({})", s));
+    return Value::called(int64_type(), code("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
+  if (name == "float") return Value::called(float64_type(), code("py::parse_float({})", s));
   return std::nullopt;
 }
 
@@ -157,9 +157,9 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
   const LibraryFunction* row = library_function("str." + name);
   if (!row && !given.keywords.empty()) fail(n, fmt::format("str.{}() takes no argument '{}' by name", name, given.keywords[0].first));
   const CallArguments args = row ? positional_arguments(*row, given, n) : given;
-  const std::string s = convert(self, text_type(), n);
+  const Code s = convert(self, text_type(), n);
   const auto& p = args.positional;
-  const auto made_text = [&](std::string text, Type t = text_type()) { return Value::called(t, std::move(text)); };
+  const auto made_text = [&](Code text, Type t = text_type()) { return Value::called(t, std::move(text)); };
   const auto text = [&](size_t i) { return convert(p[i], text_type(), n); };
   const auto number = [&](size_t i) { return convert(p[i], int64_type(), n); };
   constexpr std::pair<const char*, int> kCases[] = {{"lower", 0},    {"casefold", 0},   {"upper", 1},
@@ -168,49 +168,47 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
                                                        {"isalnum", 'n'}, {"isspace", 's'},   {"isupper", 'u'},   {"islower", 'l'}};
   if (p.empty()) {
     for (const auto& [m, how] : kCases)
-      if (name == m) return made_text(fmt::format("py::recased({}, {})", s, how));
+      if (name == m) return made_text(code("py::recased({}, {})", s, how));
     for (const auto& [m, which] : kClasses)
-      if (name == m) return made_text(fmt::format("py::all_of_class({}, '{}')", s, which), bool_type());
-    if (name == "split") return made_text(fmt::format("py::split_blanks({}, -1)", s), list_type(text_type()));
-    if (name == "splitlines") return made_text(fmt::format("py::split_lines({})", s), list_type(text_type()));
+      if (name == m) return made_text(code("py::all_of_class({}, '{}')", s, which), bool_type());
+    if (name == "split") return made_text(code("py::split_blanks({}, -1)", s), list_type(text_type()));
+    if (name == "splitlines") return made_text(code("py::split_lines({})", s), list_type(text_type()));
   }
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     const int sides = name == "strip" ? 3 : name == "lstrip" ? 1 : 2;
-    if (p.empty()) return made_text(fmt::format("py::stripped({}, nullptr, {})", s, sides));
+    if (p.empty()) return made_text(code("py::stripped({}, nullptr, {})", s, sides));
     const std::string which = temporary("which");
     linef("const py::Str {} = {};", which, text(0));
-    return made_text(fmt::format("py::stripped({}, &{}, {})", s, which, sides));
+    return made_text(code("py::stripped({}, &{}, {})", s, which, sides));
   }
   if (name == "split" && (p.size() == 1 || p.size() == 2)) {
-    if (p[0].is_none())
-      return made_text(fmt::format("py::split_blanks({}, {})", s, p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
-    return made_text(fmt::format("py::split_text({}, {}, {})", s, text(0), p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
+    if (p[0].is_none()) return made_text(code("py::split_blanks({}, {})", s, p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
+    return made_text(code("py::split_text({}, {}, {})", s, text(0), p.size() > 1 ? number(1) : "-1"), list_type(text_type()));
   }
   constexpr std::pair<const char*, const char*> kTests[] = {{"startswith", "starts_with"}, {"endswith", "ends_with"}};
   for (const auto& [m, f] : kTests)
     if (name == m && p.size() == 1) {
-      if (!p[0].is(Kind::tuple)) return made_text(fmt::format("py::{}({}, {})", f, s, text(0)), bool_type());
-      std::string all;
-      for (const Value& item : p[0].items)
-        all += (all.empty() ? "" : " || ") + fmt::format("py::{}({}, {})", f, s, convert(item, text_type(), n));
-      return made_text("(" + (all.empty() ? "false" : all) + ")", bool_type());
+      if (!p[0].is(Kind::tuple)) return made_text(code("py::{}({}, {})", f, s, text(0)), bool_type());
+      Code all;
+      for (const Value& item : p[0].items) all += (all.empty() ? "" : " || ") + code("py::{}({}, {})", f, s, convert(item, text_type(), n));
+      return made_text(code("({})", all.empty() ? Code("false") : all), bool_type());
     }
   constexpr std::pair<const char*, const char*> kFinds[] = {
       {"find", "find_text"}, {"rfind", "find_last"}, {"index", "index_text"}, {"count", "count_text"}};
   for (const auto& [m, f] : kFinds)
-    if (name == m && p.size() == 1) return made_text(fmt::format("py::{}({}, {})", f, s, text(0)), int64_type());
-  if (name == "replace" && p.size() == 2) return made_text(fmt::format("py::replaced({}, {}, {})", s, text(0), text(1)));
+    if (name == m && p.size() == 1) return made_text(code("py::{}({}, {})", f, s, text(0)), int64_type());
+  if (name == "replace" && p.size() == 2) return made_text(code("py::replaced({}, {}, {})", s, text(0), text(1)));
   if (name == "join" && p.size() == 1) {
     const Value parts = p[0].is(Kind::list) && !p[0].display ? p[0] : list_from(p[0], n);
     if (!parts.type || is_incomplete(parts.type)) return made_text("", text_type());
     if (parts.type->element != text_type()) fail(n, fmt::format("str.join() takes strings, not {}", p[0].type->spelling));
-    return made_text(fmt::format("py::join_texts({}, {})", s, parts.text));
+    return made_text(code("py::join_texts({}, {})", s, parts.text));
   }
   constexpr std::pair<const char*, char> kPads[] = {{"ljust", '<'}, {"rjust", '>'}, {"center", '^'}};
   for (const auto& [m, align] : kPads)
     if (name == m && (p.size() == 1 || p.size() == 2))
-      return made_text(fmt::format("py::padded({}, {}, {}, '{}')", s, number(0), p.size() > 1 ? text(1) : literal_text(" "), align));
-  if (name == "zfill" && p.size() == 1) return made_text(fmt::format("py::zero_filled({}, {})", s, number(0)));
+      return made_text(code("py::padded({}, {}, {}, '{}')", s, number(0), p.size() > 1 ? text(1) : literal_text(" "), align));
+  if (name == "zfill" && p.size() == 1) return made_text(code("py::zero_filled({}, {})", s, number(0)));
   if (const Function* f = function_.stand_in("str." + name)) {
     CallArguments all = args;
     all.positional.insert(all.positional.begin(), converted(self, text_type(), n));

@@ -34,6 +34,7 @@ int Unit::capture(const Entity& e, std::string_view name) {
 
 std::string Unit::cpp(Type t) {
   if (!t) return "void";
+  names_library_types |= !t->is_scalar() && !t->is(Kind::literal) && !t->is(Kind::record) && !t->is(Kind::none);
   switch (t->kind) {
     case Kind::scalar: return cpp_name(t->dtype);
     case Kind::array:
@@ -152,11 +153,12 @@ std::string Unit::cpp(Type t) {
   }
 }
 
-std::string Unit::table(Type element, const ConstantArray& array) {
+Code Unit::table(Type element, const ConstantArray& array) {
+  const auto named = [&](size_t i) { return Code(tables_[i].address).with(Facts(Mention{Mention::Kind::table, i})); };
   Table t;
   t.key = fmt::format("{}:{}", element->id, std::string_view(array.bytes.data(), array.bytes.size()));
-  for (const Table& known : tables_)
-    if (known.key == t.key) return known.address;
+  for (size_t i = 0; i < tables_.size(); ++i)
+    if (tables_[i].key == t.key) return named(i);
   t.name = unique("table");
   // The bytes themselves, as 64-bit words: every element type, every value (NaN, -0.0), exactly.
   const size_t n = (array.bytes.size() + 7) / 8;
@@ -168,14 +170,15 @@ std::string Unit::table(Type element, const ConstantArray& array) {
   t.count = std::max<size_t>(n, 1);
   t.address = fmt::format("reinterpret_cast<const {}*>({}_words)", cpp(element), t.name);
   tables_.push_back(t);
-  return t.address;
+  return named(tables_.size() - 1);
 }
 
-size_t Unit::to_constant_memory(std::string_view text) {
+size_t Unit::to_constant_memory(const Facts& facts) {
   size_t bytes = 0;
   bool found = false;
-  for (Table& t : tables_) {
-    if (text.find("(" + t.name + "_words)") != text.npos) found = t.constant_memory = true;
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    Table& t = tables_[i];
+    if (facts.names({Mention::Kind::table, i})) found = t.constant_memory = true;
     if (t.constant_memory) bytes += 8 * t.count;
   }
   return found ? bytes : 0;
@@ -231,11 +234,10 @@ void Unit::run(Specialised* s) {
   lowest_used_ = s->done ? outside : std::min(outside, lowest_used_);
 }
 
-bool Unit::loops(std::string_view text, int depth) const {
-  if (text.find("for (") != text.npos || text.find("while (") != text.npos) return true;
-  if (depth > 8) return false;
-  return std::any_of(order_.begin(), order_.end(),
-                     [&](const Specialised* f) { return f->done && text.find(f->name + "(") != text.npos && loops(f->text, depth + 1); });
+bool Unit::loops(const Facts& facts, int depth) const {
+  if (facts.has(kLoops)) return true;
+  const std::vector<const Specialised*> calls = facts.calls();
+  return depth <= 8 && std::any_of(calls.begin(), calls.end(), [&](const Specialised* f) { return f->done && loops(f->facts, depth + 1); });
 }
 
 CompiledFunction Unit::compile(std::span<const Type> arguments) {
@@ -321,6 +323,13 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     }
   }
   made.readable = (options.entry == Entry::host ? host_headers(headers_) : "") + "namespace bc {\n" + text + "}\n";
+  made.functions = std::move(text);
+  made.uses_library = names_library_types || !tables_.empty();
+  made.only_numbers = struct_text_.empty() && !made.uses_library;
+  for (const Specialised* f : order_) {
+    made.uses_library |= f->facts.has(kLibrary);
+    made.only_numbers &= f->only_numbers;
+  }
   made.text = foreign_text() + python_library(headers_) + made.readable;
   made.linked = linked_;
   return made;

@@ -3,17 +3,17 @@
 #include <functional>
 #include <memory>
 
+#include "kernels/code.h"
 #include "kernels/syntax.h"
 
 namespace bc::kernels {
 
 struct LazyArray;
 
-/// An expression that is typed and printed: a C++ expression, its type, and what is known of it.
+/// An expression that is typed: the tree that is printed for it, its type, and what is known of it.
 struct Value {
   Type type = nullptr;  ///< nullptr: not known yet (a recursive call before its first return)
-  std::string text;     ///< a C++ expression; empty where the type has no value at run time
-  bool atom = true;     ///< the text needs no parentheses as an operand
+  Code text;            ///< the expression; empty where the type has no value at run time
   bool simple = false;  ///< a variable or a literal: may be written twice
   bool reads = false;   ///< depends on memory that an effect may change
   bool effect = false;  ///< evaluating it does something; it must be evaluated once, in its place
@@ -27,21 +27,20 @@ struct Value {
   std::vector<Value> items;               ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
   std::shared_ptr<const LazyArray> lazy;  ///< an array expression that no memory holds; `type` is the array type that it would have
 
-  static Value of(Type t, std::string text, bool atom = true) {
+  static Value of(Type t, Code text) {
     Value v;
     v.type = t;
     v.text = std::move(text);
-    v.atom = atom;
     return v;
   }
   /// What a call gives: it is evaluated once, where it stands.
-  static Value called(Type t, std::string text) {
+  static Value called(Type t, Code text) {
     Value v = of(t, std::move(text));
     v.effect = true;
     return v;
   }
   /// What is read from memory by a call.
-  static Value fetched(Type t, std::string text) {
+  static Value fetched(Type t, Code text) {
     Value v = called(t, std::move(text));
     v.reads = true;
     return v;

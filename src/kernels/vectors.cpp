@@ -70,11 +70,11 @@ std::optional<Value> FunctionCompiler::vector_call(const std::string& name, cons
       fail(n, fmt::format("{} takes (array, index)", name));
     const Value a = bound(args.positional[0]);
     const Type t = a.type->element;
-    const std::string place = element(a, index_items(args.positional[1]), n);
+    const Code place = element(a, index_items(args.positional[1]), n);
     const DType d = t->dtype;
     // The hint exists for numbers that the hardware loads; others are read plainly.
     if (is_small_float(d) || is_bool(d) || is_complex(d)) return Value::of(t, place);
-    return Value::fetched(t, fmt::format("{}(__{}(&{}))", cpp(t), plain, place));
+    return Value::fetched(t, code("{}(__{}(&{}))", cpp(t), plain, place));
   }
   for (const char* store : kStores) {
     if (plain != store) continue;
@@ -84,7 +84,7 @@ std::optional<Value> FunctionCompiler::vector_call(const std::string& name, cons
     if (a.type->read_only) fail(n, fmt::format("{} cannot write to a read-only array", name), {{source_of(args.nodes[0]), a.type}});
     const Type t = a.type->element;
     access_ = Access::write;
-    const std::string place = element(a, index_items(args.positional[1]), n), value = convert(args.positional[2], t, n);
+    const Code place = element(a, index_items(args.positional[1]), n), value = convert(args.positional[2], t, n);
     const DType d = t->dtype;
     if (is_small_float(d) || is_bool(d) || is_complex(d))
       linef("{} = {};", place, value);
