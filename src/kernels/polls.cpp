@@ -160,6 +160,7 @@ bool writes_memory(const std::vector<Node*>& body) {
 
 bool Unit::may_take_long(std::string_view body, int depth) const {
   if (body.find("for (") != body.npos || body.find("while (") != body.npos) return true;
+  if (body.find("co_yield ") != body.npos) return true;  // the caller's turn is part of it, and a strip's end would be part of the frame
   for (size_t at = body.find("py::"); at != body.npos; at = body.find("py::", at)) {
     at += 4;
     size_t end = at;
@@ -207,7 +208,8 @@ std::string FunctionCompiler::counted_loop(const Node* n, const std::string& typ
         type, counter, start, compare, stop, end, step, next, body, indent);
   };
   // Cutting it would cost more than few turns take: there is the loop as it is, and one that asks. A label cannot stand twice.
-  if (loops_.empty() || body.find(":;") != body.npos) return asking();
+  const bool alone = loops_.empty() && unit_.options.entered;  // what is not entered is called in a loop
+  if (alone || body.find(":;") != body.npos) return asking();
   return fmt::format("if (py::takes_long({0}, {1}, {2})) {{\n{3}{4}{3}}} else {{\n{3}{5}{3}}}\n", start, stop, step, indent, asking(),
                      whole(""));
 }

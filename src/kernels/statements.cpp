@@ -189,8 +189,10 @@ void FunctionCompiler::run() {
     else if (needs_failure_)
       declarations_ = "  int failure = 0;\n" + declarations_;
     if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
-    spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY",
-                                    spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
+    const std::string result = syntax_.yields              ? fmt::format("py::StartedGenerator<{}>", cpp(spec_.result->element))
+                               : spec_.result->has_value() ? cpp(spec_.result)
+                                                           : "void";
+    spec_.declaration = fmt::format("{} {} {}({})", function_.force_inline || syntax_.outer ? "BC_FN" : "BC_PY", result, spec_.name, list);
   }
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
     spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() ||
@@ -876,28 +878,18 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                      [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
   }
   if (v.is(Kind::builtin) && v.type->name == "enumerate") {
-    auto inner = counted_iteration(v.items[0], at);
+    auto inner = iteration(v.items[0], at);
     if (!inner) return std::nullopt;
     const Value start = v.items.size() > 1 ? v.items[1] : constant_value(Constant{int64_t{0}});
-    return Iteration{inner->length, [this, inner = *inner, start, index_value, at](const std::string& k) {
+    return Iteration{inner->length,
+                     [this, inner = *inner, start, index_value, at](const std::string& k) {
                        return tuple_of({binary(Operator::add, index_value(k), start, at), inner.item(k)});
-                     }};
+                     },
+                     inner->more};
   }
   if (v.is(Kind::builtin) && v.type->name == "zip") {
-    std::vector<Iteration> all;
-    std::string length;
-    for (const Value& part : v.items) {
-      auto inner = counted_iteration(part, at);
-      if (!inner) return std::nullopt;
-      length = length.empty() ? inner->length : fmt::format("py::least({}, {})", length, inner->length);
-      all.push_back(*inner);
-    }
     unit_.need("core");
-    return Iteration{length, [this, all](const std::string& k) {
-                       std::vector<Value> items;
-                       for (const Iteration& i : all) items.push_back(i.item(k));
-                       return tuple_of(std::move(items));
-                     }};
+    return side_by_side(v.items, at, [this](std::vector<Value> items) { return tuple_of(std::move(items)); });
   }
   return std::nullopt;
 }
@@ -993,7 +985,7 @@ void FunctionCompiler::for_statement(const Node* n) {
   loop(
       n, nothing,
       [&](const std::string& body) {
-        if (!walk->loop.empty()) return fmt::format("{}{} {{\n{}{}}}\n", indent, walk->loop, body, indent);
+        if (walk->more) return fmt::format("{}{} {{\n{}{}}}\n", indent, walk->head(counter), body, indent);
         // What grows while it is walked has no end that a strip could know.
         if (v.is_array()) return indent + counted_loop(n, "i64", counter, "0", length, 1, body);
         const std::string poll = poll_after(n);
