@@ -270,6 +270,7 @@ class FunctionCompiler {
   Value power(const Value& a, const Value& b, const Node* n);
   Value unary(Operator op, const Value& a, const Node* n);
   Value compare(const Node* n);
+  Value compare_from(size_t at, const Value& left, const Value& given, const Node* n);
   Value compare_two(Operator op, const Value& a, const Value& b, const Node* n);
   Value boolean(const Node* n);
   Value if_else(const Node* n);

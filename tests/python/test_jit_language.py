@@ -1194,3 +1194,22 @@ def test_a_loop_owns_the_generator_that_it_calls():
     with pytest.raises(ZeroDivisionError):
         fails(3)
     assert fails(0) == 0
+
+
+def test_chained_comparisons_stop_where_one_fails():
+    def chained(n, xs, log):
+        def noted(v):
+            log.append(v)
+            return v
+
+        first = -3 < n < xs[n] if n < 3 else n < -3 <= xs[n]
+        second = noted(n) < noted(2) < noted(1) < noted(0)
+        third = 0 <= n < len(xs) and 0 < xs[n] <= 3 < noted(7)
+        if n > 5 > xs[n]:
+            log.append(-1)
+        return first, second, third, 1 < 2 < n, 2 < 1 < xs[n + 100]
+
+    for n in (0, 1, 2, 5):
+        ours, theirs = bc.typed.List([-7]), [-7]
+        assert njit(chained)(n, [1, 2, 3], ours) == chained(n, [1, 2, 3], theirs)
+        assert list(ours) == theirs
