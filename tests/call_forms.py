@@ -34,7 +34,7 @@ _NUMBER = r"^(number|whole|negative|true|f4s|z|i32s|u8s|nan|inf|zero|half)\b"
 
 # What compiled functions do otherwise than NumPy: patterns of the outcome, the form, its kinds and the words, with the reason.
 KNOWN = (
-    ("value", r"np\.(searchsorted|interp)", "", "", "places in a sequence that is not sorted mean nothing"),
+    ("value", r"(np|x)\.searchsorted|np\.interp", "", "", "places in a sequence that is not sorted mean nothing"),
     ("raises", r"np\.cross", "a3|T2|i2", "ValueError", "vectors of two elements give numbers: dimensions come before extents"),
     ("raises", r"np\.(roots|linalg\.eigvals)", "", "complex", "whether results are complex is known before values are"),
     ("raises|accepted", r"np\.squeeze|np\.vsplit", "", "", "dimensions are known before extents"),

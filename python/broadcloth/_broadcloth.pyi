@@ -1385,6 +1385,15 @@ class program_function:
     def __get__(self, instance: Any, owner: Any = ..., /) -> Any: ...
 
 @final
+class draw_method:
+    """A method of a random generator: NumPy's own where a call with numbers draws few, else the Python function."""
+
+    __wrapped__: Callable[..., Any]
+    def __new__(cls, python: Callable[..., Any], numpys: Callable[..., Any], place: int, /) -> draw_method: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = ..., /) -> Any: ...
+
+@final
 class import_hook:
     """Stands in the place of `__import__`; see `broadcloth.run`."""
 

@@ -284,8 +284,9 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
       "  const i64* const dims = static_cast<const i64*>(arguments[1]);\n  const i64* const steps = static_cast<const "
       "i64*>(arguments[2]);\n"
       "  int failure = 0;\n  py::Poll poll;\n  const i64 count = dims[0];\n";
-  // NumPy's arguments are copied to locals, which the function's writes cannot change.
-  std::string call, names, body = "  for (i64 k = 0; k < count && failure == 0; ++k, poll()) {\n";
+  // NumPy's arguments are copied to locals, which the function's writes cannot change. Cores whose elements lie side by side have a loop
+  // of their own, where the compiler knows it.
+  std::string call, names, operands, unit_operands, unit;
   const auto named = [&](const std::string& name, const std::string& of) {
     names += fmt::format("  const i64 {} = {};\n", name, of);
     return name;
@@ -298,31 +299,41 @@ Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& typ
     const std::string e = cpp_name(element->dtype);
     names += fmt::format("  char* const p{0} = args[{0}];\n  const i64 step{0} = steps[{0}];\n", i);
     if (!t->is_array()) {
-      body += fmt::format("    const {0} a{1} = *reinterpret_cast<const {0}*>(p{1} + k * step{1});\n", e, i);
+      const std::string number = fmt::format("    const {0} a{1} = *reinterpret_cast<const {0}*>(p{1} + k * step{1});\n", e, i);
+      operands += number, unit_operands += number;
     } else {
       // An operand of no core dimensions may be declared as a vector, of one element then, as Numba has it.
       const size_t ndim = static_cast<size_t>(t->ndim);
       const std::vector<int>& core = cores[i];
       if (core.size() != ndim && !(core.empty() && ndim == 1))
         raise(ErrorKind::Type, "guvectorize: argument {} has {} dimensions, the layout gives it {}", i + 1, ndim, core.size());
-      std::string shape, strides;
+      std::string shape, strides, last = std::to_string(element->bytes), outer;
       for (size_t d = 0; d < ndim; ++d) {
-        shape += fmt::format("{}{}", d ? ", " : "",
-                             core.empty() ? "1" : named(fmt::format("n{}_{}", i, d), fmt::format("dims[{}]", core[d] + 1)));
-        strides += fmt::format(
-            "{}{}", d ? ", " : "",
-            core.empty() ? std::to_string(element->bytes) : named(fmt::format("s{}_{}", i, d), fmt::format("steps[{}]", step + d)));
+        const char* const comma = d ? ", " : "";
+        shape += comma + (core.empty() ? "1" : named(fmt::format("n{}_{}", i, d), fmt::format("dims[{}]", core[d] + 1)));
+        outer = strides + comma;
+        strides = outer + (core.empty() ? last : named(fmt::format("s{}_{}", i, d), fmt::format("steps[{}]", step + d)));
       }
-      body += fmt::format(
-          "    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(p{3} + k * step{3}), {{{{{4}}}}}, {{{{{5}}}}});\n", e,
-          ndim, t->layout, i, shape, strides);
+      const auto operand = [&](const std::string& with) {
+        return fmt::format(
+            "    const py::Host<{0}, {1}, '{2}'> a{3}(reinterpret_cast<const {0}*>(p{3} + k * step{3}), {{{{{4}}}}}, {{{{{5}}}}});\n", e,
+            ndim, t->layout, i, shape, with);
+      };
+      operands += operand(strides), unit_operands += operand(outer + last);
+      if (!core.empty()) unit += fmt::format("{}s{}_{} == {}", unit.empty() ? "" : " && ", i, ndim - 1, last);
     }
     step += cores[i].size();
     for (int d : cores[i]) loop->core_dims = std::max(loop->core_dims, d + 1);
     call += fmt::format("{}a{}", i ? ", " : "", i);
   }
   if (made.reports) call += ", failure";
-  text += names + body + fmt::format("    bc::{}({});\n  }}\n  return failure;\n}}\n}}\n", name, call);
+  const auto turns = [&](const std::string& given, const char* how) {
+    return fmt::format("  for (i64 k = 0; k < count && failure == 0; ++k, poll()) {{\n{}    {}bc::{}({});\n  }}\n", given, how, name, call);
+  };
+  text += names;
+  if (!unit.empty())
+    text += fmt::format("  if ({}) {{\n{}  return failure;\n  }}\n", unit, turns(unit_operands, "[[clang::always_inline]] "));
+  text += turns(operands, "") + "  return failure;\n}\n}\n";
   load_loop(loop.get(), text, made, false, fastmath);
   return loop.release();
 }

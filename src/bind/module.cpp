@@ -72,6 +72,7 @@ int exec_module(PyObject* module) {
                        init_convert,
                        init_interop,
                        init_functions,
+                       init_random,
                        init_raw_kernel,
                        init_kernel_dispatcher,
                        init_texture,

@@ -1,7 +1,12 @@
 // NumPy's streams of random numbers, whose state Python keeps.
 #include "bind/random.h"
 
+#include <structmember.h>
+
 #include "bind/args.h"
+#include "bind/array.h"
+#include "bind/convert.h"
+#include "bind/vectorcall.h"
 #include "ops/random_stream.h"
 
 namespace bc::bind {
@@ -39,7 +44,157 @@ PyRef draw_pcg(std::string_view kind, const Dims& shape, DType dtype, bool dxsm,
                    number(static_cast<uint64_t>(state.state)).get(), number(state.has_half ? 1 : 0).get(), number(state.half).get()});
 }
 
+// ---- Methods that NumPy's generators have too ------------------------------------------------------------------------------------------
+
+/// A method of Generator or RandomState. A call with numbers alone that draws a few is NumPy's own, with nothing to convert and nothing to
+/// share out among threads; any other call is the Python function's.
+struct PyDrawMethod {
+  PyObject_HEAD Vectorcall vectorcall;
+  PyObject* python;
+  PyObject* numpys;
+  Py_ssize_t place;  ///< of the parameter that says how many are drawn; below 0: any number is a few
+};
+PyDrawMethod* as_draw(PyObject* o) { return reinterpret_cast<PyDrawMethod*>(o); }
+
+constexpr long long kFewDrawn = 4096;     // as LEAST in random/_parallel.py
+constexpr Py_ssize_t kFewArguments = 16;  // of a call, and items of a list
+
+bool is_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o) || o == Py_None; }
+bool is_plain(PyObject* o) {
+  if (is_number(o)) return true;
+  const bool list = PyList_CheckExact(o);
+  if (!list && !PyTuple_CheckExact(o)) return false;
+  const Py_ssize_t n = list ? PyList_Size(o) : PyTuple_Size(o);
+  if (n > kFewArguments) return false;
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!is_number(list ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i))) return false;
+  return true;
+}
+
+/// Whether a size means few numbers; of what is no size, NumPy decides.
+bool is_few(PyObject* size) {
+  if (PyTuple_CheckExact(size)) {
+    long long all = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(size); ++i) {
+      PyObject* extent = PyTuple_GetItem(size, i);
+      if (!PyLong_CheckExact(extent)) return false;
+      int over = 0;
+      if (__builtin_mul_overflow(all, PyLong_AsLongLongAndOverflow(extent, &over), &all) || over) return false;
+    }
+    return all < kFewDrawn;
+  }
+  if (size == Py_None) return true;
+  int over = 0;
+  return PyLong_CheckExact(size) && PyLong_AsLongLongAndOverflow(size, &over) < kFewDrawn && over == 0;
+}
+
+/// The arguments of NumPy's method; null where the call is not a plain one.
+PyRef plain_arguments(const PyDrawMethod* method, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+  if (n < 1 || n > kFewArguments || named > 1 || (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "size") != 0))
+    return {};
+  for (Py_ssize_t i = 1; i < n + named; ++i)
+    if (!is_plain(args[i])) return {};
+  const Py_ssize_t place = method->place + 1;
+  if (method->place >= 0 && ((n > place && !is_few(args[place])) || (named && !is_few(args[n])))) return {};
+  PyRef numpy = attr_or_null(args[0], BC_INTERNED("_numpy"));
+  if (!numpy) return {};
+  PyRef given = PyRef::steal(PyTuple_New(n));
+  check(PyTuple_SetItem(given.get(), 0, numpy.release()));
+  for (Py_ssize_t i = 1; i < n; ++i) check(PyTuple_SetItem(given.get(), i, new_ref(args[i])));
+  return given;
+}
+
+PyObject* call_draw(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
+  return guard([&]() -> PyObject* {
+    const Py_ssize_t n = positional_count(nargsf);
+    const PyDrawMethod* method = as_draw(self);
+    PyRef given = plain_arguments(method, args, n, names);
+    if (!given) {
+      const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+      given = PyRef::steal(PyTuple_New(n));
+      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(given.get(), i, new_ref(args[i])));
+      PyRef keywords = named ? PyRef::steal(PyDict_New()) : PyRef();
+      for (Py_ssize_t i = 0; i < named; ++i) check(PyDict_SetItem(keywords.get(), PyTuple_GetItem(names, i), args[n + i]));
+      return PyRef::steal(PyObject_Call(method->python, given.get(), keywords.get())).release();
+    }
+    PyRef size;
+    if (names) {
+      size = PyRef::steal(PyDict_New());
+      check(PyDict_SetItem(size.get(), PyTuple_GetItem(names, 0), args[n]));
+    }
+    PyRef drawn = PyRef::steal(PyObject_Call(method->numpys, given.get(), size.get()));
+    if (Py_TYPE(drawn.get()) != state().np_ndarray) return drawn.release();
+    return wrap(to_array(drawn.get(), default_device()));
+  });
+}
+
+PyObject* new_draw(PyTypeObject* type, PyObject* args, PyObject*) {
+  return guard([&]() -> PyObject* {
+    PyObject *python = nullptr, *numpys = nullptr;
+    Py_ssize_t place = 0;
+    if (!PyArg_ParseTuple(args, "OOn:draw_method", &python, &numpys, &place)) throw PythonError();
+    auto* made = PyObject_New(PyDrawMethod, type);
+    if (!made) throw PythonError();
+    made->vectorcall = call_draw;
+    made->python = new_ref(python);
+    made->numpys = new_ref(numpys);
+    made->place = place;
+    return reinterpret_cast<PyObject*>(made);
+  });
+}
+
+void dealloc_draw(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_DECREF(as_draw(self)->python);
+  Py_DECREF(as_draw(self)->numpys);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* bind_draw(PyObject* self, PyObject* object, PyObject*) {
+  if (!object || object == Py_None) return new_ref(self);
+  return guard([&] { return call(import_attr("types", "MethodType").get(), {self, object}).release(); });
+}
+
+PyObject* draw_repr(PyObject* self) { return PyObject_Repr(as_draw(self)->python); }
+
+/// All that is said of the method is said of the Python function.
+PyObject* draw_attribute_of(PyObject* self, void* name) {
+  return PyObject_GetAttrString(as_draw(self)->python, static_cast<const char*>(name));
+}
+PyObject* draw_attribute(PyObject* self, PyObject* name) {
+  PyObject* own = PyObject_GenericGetAttr(self, name);
+  if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(as_draw(self)->python, name);
+}
+
 }  // namespace
+
+void init_random(PyObject* module) {
+  static char doc[] = "__doc__", name[] = "__name__", qualified[] = "__qualname__", home[] = "__module__";
+  static PyGetSetDef attributes[] = {{doc, draw_attribute_of, nullptr, nullptr, doc},
+                                     {name, draw_attribute_of, nullptr, nullptr, name},
+                                     {qualified, draw_attribute_of, nullptr, nullptr, qualified},
+                                     {home, draw_attribute_of, nullptr, nullptr, home},
+                                     {}};
+  static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyDrawMethod, vectorcall), READONLY, nullptr},
+                                  {"__wrapped__", T_OBJECT, offsetof(PyDrawMethod, python), READONLY, nullptr},
+                                  {}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_draw)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_draw)},
+                         {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_draw>)},
+                         {Py_tp_repr, reinterpret_cast<void*>(draw_repr)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(bind_draw)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(draw_attribute)},
+                         {Py_tp_members, members},
+                         {Py_tp_getset, attributes},
+                         {0, nullptr}};
+  PyType_Spec spec = {"broadcloth._broadcloth.draw_method", sizeof(PyDrawMethod), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
+  add_type(module, &spec, "draw_method");
+}
 
 std::vector<PyMethodDef> random_functions() {
   return {

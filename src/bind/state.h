@@ -76,6 +76,7 @@ void init_ufunc(PyObject* module);
 void init_convert(PyObject* module);
 void init_interop(PyObject* module);
 void init_functions(PyObject* module);
+void init_random(PyObject* module);
 void init_engine(PyObject* module);
 void init_profiler(PyObject* module);
 void init_kernels(PyObject* module);

@@ -125,9 +125,13 @@ Value FunctionCompiler::call(const Node* n) {
     }
     if (object.is(Kind::builtin) && object.type->name == "cuda.cg.grid_group")
       return call_builtin("cuda.cg.grid_group." + n->a->text, arguments(n), n);
-    return call_value(attribute_of(object, n->a->text, n->a), arguments(n), n);
+    return call_with_arguments(attribute_of(object, n->a->text, n->a), n);
   }
-  const Value callee = expression(n->a);
+  return call_with_arguments(expression(n->a), n);
+}
+
+Value FunctionCompiler::call_with_arguments(const Value& callee, const Node* n) {
+  if (auto array = array_of_comprehension(callee, n)) return *array;
   return call_value(callee, arguments(n), n);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -179,6 +180,10 @@ std::string cpp_identifier(std::string_view python);
 std::string instead_of(std::string_view construct);
 /// The type that a value has inside a container, or where it leaves a function: literals are values.
 Type stored_type(Type t);
+/// The type that holds both: numbers inside containers are widened, too; nullptr: there is none.
+Type widened(Type a, Type b);
+bool can_be_held(Type t);
+bool can_be_key(Type t);
 
 /// C++ literals of a text: of its bytes, and of a py::Str.
 std::string quoted_text(std::string_view s);
@@ -188,7 +193,10 @@ std::string literal_text(std::string_view s);
 struct Iteration {
   Code length;  ///< i64
   std::function<Value(const std::string& index)> item;
-  Code loop;  ///< the head of the C++ loop, where items are not counted
+  /// Where items are not counted: the C++ test before each turn, which goes on to the item.
+  std::function<Code(const std::string& index)> more = {};
+  /// The head of the C++ loop. `grows`: what is walked may change its length meanwhile.
+  Code head(const std::string& index, bool grows = false) const;
 };
 
 /// The names that random_call, complex_call and vector_call know.
@@ -274,6 +282,7 @@ class FunctionCompiler {
   Value power(const Value& a, const Value& b, const Node* n);
   Value unary(Operator op, const Value& a, const Node* n);
   Value compare(const Node* n);
+  Value compare_from(size_t at, const Value& left, const Value& given, const Node* n);
   Value compare_two(Operator op, const Value& a, const Value& b, const Node* n);
   Value boolean(const Node* n);
   Value if_else(const Node* n);
@@ -290,6 +299,7 @@ class FunctionCompiler {
 
   // ---- calls.cpp
   Value call(const Node* n);
+  Value call_with_arguments(const Value& callee, const Node* n);
   CallArguments arguments(const Node* n);
   Value call_value(const Value& callee, CallArguments args, const Node* n);
   [[noreturn]] void need_literal(const Node* value, const Node* n);
@@ -415,6 +425,7 @@ class FunctionCompiler {
   Code host_shape(const Value& shape, int* ndim, const Node* n);
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
   Value host_array_of(const Value& v, Type element, const Node* n);
+  std::optional<Value> array_of_rows(const CallArguments& args, const Node* n);
   std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
   /// A slice of these bounds, as a value that a variable may hold.
   Value slice_of(std::vector<Value> bounds, const Node* n);
@@ -446,7 +457,7 @@ class FunctionCompiler {
   void parallel_for(const Node* n, const Value& range);
   bool differs_by_turn(const Node* index, int depth) const;
   bool meets_other_turns(const Node* target) const;
-  // ---- host_list.cpp
+  // ---- containers.cpp
   void refine(const Node* target, Type t, const Node* n);
   Type container_of(const Node* n);
   Value made(const Value& v, Type hint, const Node* n);
@@ -458,7 +469,13 @@ class FunctionCompiler {
   Value list_from(const Value& v, const Node* n);
   Value collected(const std::string& what, const Value& over, const Value* keep, const Node* n);
   Value list_array(const Value& list);
+  // ---- comprehensions.cpp
+  friend class DryWalk;
+  friend class Comprehension;
+  friend class ArrayComprehension;
   Value comprehension(const Node* n);
+  std::optional<Value> array_of_comprehension(const Value& callee, const Node* n);
+  // ---- containers.cpp
   Value container_call(const Value& object, const Node* n);
   Value list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
@@ -484,7 +501,8 @@ class FunctionCompiler {
   std::optional<Value> instance_operator(Operator op, const Value& a, const Value& b, const Node* n);
   Value new_instance(Type t, CallArguments args, const Node* n);
   void assign_instance_field(const Value& self, const std::string& name, const Value& value, const Node* n);
-  std::optional<Iteration> counted_iteration(const Value& v, const Node* at);
+  std::optional<Iteration> side_by_side(std::span<const Value> parts, const Node* at,
+                                        const std::function<Value(std::vector<Value>)>& together);
   Type yielded_ = nullptr;  ///< what the generator gives
   // ---- texts.cpp
   Code text_operand(const Value& v, const Node* n);

@@ -9,7 +9,8 @@ namespace {
 
 bool is_text(Type t) { return t && (t->is(Kind::string) || t->is(Kind::text)); }
 
-/// The type that holds both: numbers inside containers are widened, too.
+}  // namespace
+
 Type widened(Type a, Type b) {
   a = stored_type(a), b = stored_type(b);
   if (!a || !b || a == b) return a ? a : b;
@@ -36,8 +37,6 @@ bool can_be_key(Type t) {
   if (!t || t->is_scalar() || is_text(t)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
 }
-
-}  // namespace
 
 Type stored_type(Type t) {
   if (!t) return nullptr;
@@ -271,10 +270,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
   if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
   const Type t = set ? set_type(element) : list_type(element);
   linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
-  if (walk->loop.empty())
-    linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
-  else
-    linef("{} {{", walk->loop);
+  linef("{} {{", walk->head(k, true));
   polls_ = true;
   ++depth_;
   ++throws_;
@@ -299,128 +295,6 @@ Value FunctionCompiler::list_array(const Value& list) {
   Value r = Value::of(array_type(list.type->element, 1, 'C'), code("{}.array()", paren(list)));
   r.reads = true;
   return bound(r, "v");
-}
-
-namespace {
-
-/// The head of a comprehension's loop that puts one number a turn into its new list: a part of the list gets its room, then its elements.
-Code filling_loop(const std::string& list, const std::string& k, const Code& length, bool asks) {
-  return code(
-      "for (i64 {1} = 0, {1}_end = {2}; {1} < {1}_end; bc_poll()) {{ const auto {1}_part = {0}.part({1}, {1}_end); "
-      "for (; {1} < {1}_part.stop; ++{1}{3}) {{",
-      list, k, length, asks ? ", bc_poll()" : "");
-}
-
-}  // namespace
-
-/// [element for target in iterable if conditions…] and its kin: containers that loops fill.
-Value FunctionCompiler::comprehension(const Node* n) {
-  if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
-  const bool dict = n->text == "dict", set = n->text == "set";
-  const Type hint = std::exchange(hint_, nullptr);
-  // The types first: the innermost element's.
-  Value key, value;
-  bool fills = false;
-  Type numbers = nullptr;
-  std::string out, place;
-  const auto loops = [&](const Node* level, const std::function<void(const Node*)>& inside, const auto& self) -> bool {
-    const Value over = made(expression(level->b), nullptr, n);
-    if (!over.type || (over.type->is_container() && is_incomplete(over.type))) return false;
-    const auto walk = iteration(over, level->b);
-    if (!walk) fail(level->b, fmt::format("cannot loop over {}", over.type->spelling));
-    const std::string k = temporary("k");
-    const bool counted = walk->loop.empty() && !over.is(Kind::list);  // a list may grow while it is walked
-    const bool innermost = level->a->kind != NodeKind::comprehension || level->a->text != "inner";
-    if (fills && counted && innermost && level == n && level->list.empty()) place = k;
-    polls_ = true;
-    bool ok = true;
-    const Block body = captured([&] {
-      assign(level->c, walk->item(k), n);
-      for (const Node* test : level->list) {
-        std::optional<bool> known;
-        const Code c = condition(test, &known);
-        if (!known)
-          linef("if (!({})) continue;", c);
-        else if (!*known)
-          line("continue;");
-      }
-      if (innermost)
-        inside(level);
-      else
-        ok = self(level->a, inside, self);
-    });
-    if (fills && level == n) {
-      const Code room = place.empty() ? "0" : code("py::least({}, py::kFilled)", walk->length);
-      linef("const py::List<{0}> {1} = py::new_list<{0}>({2});", cpp(numbers), out, room);
-    }
-    if (!place.empty() && level == n)
-      line(filling_loop(out, k, walk->length, unit_.may_take_long(body.facts())));
-    else if (!walk->loop.empty())
-      linef("{} {{", walk->loop);
-    else if (counted)
-      linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll()) {{", k, walk->length);
-    else
-      linef("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll()) {{", k, walk->length);
-    out_ += body;
-    line(place.empty() || level != n ? "}" : code("}} {}.filled({}); }}", out, k));
-    return ok;
-  };
-  const Env before = env_;
-  const bool emitting = std::exchange(emitting_, false);
-  bool known = true;
-  const int temporaries = temporaries_;
-  captured([&] {
-    known = loops(
-        n,
-        [&](const Node* level) {
-          hint_ = hint && !dict && !set && hint->is(Kind::list) ? hint->element : nullptr;
-          key = kept(expression(level->a), hint_, level->a);
-          hint_ = nullptr;
-          if (dict) value = kept(expression(level->keywords[0].second), nullptr, level->a);
-        },
-        loops);
-  });
-  temporaries_ = temporaries;
-  emitting_ = emitting;
-  env_ = before;
-  if (!known || !key.type || (dict && !value.type)) return {};
-  Type t = dict  ? dict_type(stored_type(key.type), stored_type(value.type))
-           : set ? set_type(stored_type(key.type))
-                 : list_type(stored_type(key.type));
-  if (hint && hint->kind == t->kind)
-    if (const Type both = widened(t, hint)) t = both;
-  const Type element = dict || set ? (dict ? t->items[0] : t->element) : t->element;
-  if ((dict || set) ? !can_be_key(element) : !can_be_held(element))
-    fail(n, fmt::format("a {} cannot hold {}", n->text, element->spelling), {}, "use an array with one more dimension");
-  if (is_incomplete(t)) {
-    if (emitting_) display_text(Value{}, t, n);
-    Value r = Value::of(t, "");
-    return r;
-  }
-  fills = !dict && !set && element->is_scalar();
-  numbers = element;
-  out = temporary(n->text.c_str());
-  if (!fills)
-    linef("const {} {} = {};", cpp(t), out, dict || set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
-  loops(
-      n,
-      [&](const Node* level) {
-        hint_ = dict || set ? nullptr : element;
-        const Value k = kept(expression(level->a), element, level->a);
-        hint_ = nullptr;
-        if (dict)
-          linef("{}.put({}, {});", out, convert(k, t->items[0], n),
-                convert(kept(expression(level->keywords[0].second), t->items[1], n), t->items[1], n));
-        else if (!place.empty())
-          linef("{0}_part.to[{0}] = {1};", place, convert(k, element, n));
-        else
-          linef("{}.{}({});", out, set ? "add" : "append", convert(k, element, n));
-      },
-      loops);
-  env_ = before;
-  Value r = Value::of(t, out);
-  r.simple = true;
-  return r;
 }
 
 // ---- methods ----------------------------------------------------------------------------------------------------------------------
@@ -513,7 +387,7 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
     const auto walk = iteration(p[0], n);
     if (!walk) fail(n, fmt::format("list.extend() does not take {}", p[0].type->spelling));
     const std::string k = temporary("k");
-    linef("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll()) {{", k, walk->length);
+    linef("{} {{", walk->head(k));
     polls_ = true;
     ++depth_;
     linef("{}.append({});", l, convert(walk->item(k), element, n));
@@ -1091,28 +965,21 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
                      }};
   }
   if (v.is(Kind::generator)) {
-    const Value g = v.simple ? v : spill(v, "g");
+    Value g = v;
+    if (!v.simple) {
+      g.text = temporary("g");
+      linef("const auto& {} = {};", g.text, v.text);  // a call's frame is the loop's own
+    }
     return Iteration{"0", [g](const std::string&) { return Value::fetched(g.type->element, code("{}.value()", g.text)); },
-                     code("while ({}.next())", g.text)};
+                     [g](const std::string&) { return code("{}.next()", g.text); }};
   }
   if (v.is(Kind::builtin) && v.type->name == "map") {
-    const Value f = v.items[0];
-    std::vector<Iteration> all;
-    Code length;
-    for (size_t i = 1; i < v.items.size(); ++i) {
-      auto inner = counted_iteration(v.items[i], at);
-      if (!inner) return std::nullopt;
-      length = length.empty() ? inner->length : code("py::least({}, {})", length, inner->length);
-      all.push_back(*inner);
-    }
-    return Iteration{length, [this, f, all, at](const std::string& k) {
-                       CallArguments args;
-                       for (const Iteration& i : all) {
-                         args.positional.push_back(i.item(k));
-                         args.nodes.push_back(at);
-                       }
-                       return call_value(f, std::move(args), at);
-                     }};
+    return side_by_side(std::span(v.items).subspan(1), at, [this, f = v.items[0], at](std::vector<Value> items) {
+      CallArguments args;
+      args.nodes.assign(items.size(), at);
+      args.positional = std::move(items);
+      return call_value(f, std::move(args), at);
+    });
   }
   return std::nullopt;
 }
@@ -1127,14 +994,52 @@ Value FunctionCompiler::yield_expression(const Node* n) {
   yielded_ = widened(yielded_, v.type);
   if (!yielded_) fail(n, "the generator yields values of types that do not unify", {{"before", before}, {"here", v.type}});
   if (!yielded_->has_value()) fail(n, "a generator yields values");
-  if (emitting_) linef("co_yield {}({});", cpp(spec_.result->element), convert(v, spec_.result->element, n));
+  // The caller's turn is part of it, and the end of a strip of turns would be part of the frame.
+  if (emitting_) line(code("co_yield {}({});", cpp(spec_.result->element), convert(v, spec_.result->element, n)).with(kTakesTime));
   return Value::known(none_type());
 }
 
-/// How `for` walks over something by an index: generators are run to their end first.
-std::optional<Iteration> FunctionCompiler::counted_iteration(const Value& v, const Node* at) {
-  if (v.is(Kind::generator)) return iteration(spill(list_from(v, at), "l"), at);
-  return iteration(v, at);
+Code Iteration::head(const std::string& k, bool grows) const {
+  if (more) return code("for (i64 {0} = 0; {1}; ++{0})", k, more(k));
+  if (grows) return code("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll())", k, length);
+  return code("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll())", k, length);
+}
+
+/// How zip() and map() walk over several iterables: the first that has no more items ends it, and those behind it are not asked.
+std::optional<Iteration> FunctionCompiler::side_by_side(std::span<const Value> parts, const Node* at,
+                                                        const std::function<Value(std::vector<Value>)>& together) {
+  std::vector<Iteration> all;
+  Code length;
+  bool counted = true;
+  for (const Value& part : parts) {
+    auto one = iteration(part, at);
+    if (!one) return std::nullopt;
+    length = length.empty() ? one->length : code("py::least({}, {})", length, one->length);
+    if (part.is(Kind::generator) && part.simple) {
+      // Another part may go on with the same generator before the values are used.
+      Value item = Value::of(part.type->element, temporary("v"));
+      item.simple = true;
+      linef("{} {}{{}};", cpp(item.type), item.text);
+      one->more = [g = part.text, v = item.text](const std::string&) {
+        return code("{0}.next() && ({1} = {0}.value(), true)", g, v).at(Precedence::conjunction);
+      };
+      one->item = [item](const std::string&) { return item; };
+    }
+    counted = counted && !one->more;
+    all.push_back(*one);
+  }
+  Iteration r{length, [all, together](const std::string& k) {
+                std::vector<Value> items;
+                for (const Iteration& i : all) items.push_back(i.item(k));
+                return together(std::move(items));
+              }};
+  if (!counted)
+    r.more = [all](const std::string& k) {
+      std::vector<Code> tests;
+      for (const Iteration& i : all) tests.push_back(i.more ? i.more(k) : operation(k, "<", i.length));
+      return all_of(tests, true);
+    };
+  return r;
 }
 
 // ---- built-in functions -----------------------------------------------------------------------------------------------------------

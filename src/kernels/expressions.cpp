@@ -960,28 +960,41 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
 }
 
 Value FunctionCompiler::compare(const Node* n) {
-  std::vector<const Node*> nodes{n->a};
-  nodes.insert(nodes.end(), n->list.begin(), n->list.end());
-  std::vector<Value> v = ordered(nodes);
-  if (v.size() == 2) return compare_two(n->ops[0], v[0], v[1], n);
-  std::vector<Code> tests;
-  bool reads = false, effect = false;
-  for (size_t i = 1; i + 1 < v.size(); ++i)
-    if (v[i].type && v[i].type->has_value() && !v[i].simple) v[i] = spill(v[i]);
-  for (size_t i = 0; i + 1 < v.size(); ++i) {
-    const Value one = compare_two(n->ops[i], v[i], v[i + 1], n);
-    if (!one.type) return {};
-    if (one.is_array()) fail(n, "comparisons of arrays cannot be chained");
-    reads |= one.reads, effect |= one.effect;
-    if (one.constant && one.constant->boolean()) {
-      if (!*one.constant->boolean()) return constant_value(Constant{false});
-      continue;
-    }
-    tests.push_back(one.text);
+  const std::vector<Value> first = ordered({n->a, n->list[0]});
+  return compare_from(0, first[0], first[1], n);
+}
+
+/// The comparisons of a < b < c from one of them on: an operand is evaluated once, and only where all comparisons before it hold.
+Value FunctionCompiler::compare_from(size_t at, const Value& left, const Value& given, const Node* n) {
+  const bool last = at + 1 == n->list.size();
+  const Value right = last || !given.type || !given.type->has_value() || given.simple ? given : spill(given);
+  const Value test = compare_two(n->ops[at], left, right, n);
+  if (!test.type || last) return test;
+  if (test.is_array()) fail(n, "comparisons of arrays cannot be chained");
+  const bool* known = test.constant ? test.constant->boolean() : nullptr;
+  if (known && !*known) return test;
+  Value rest;
+  const Block statements = captured([&] { rest = compare_from(at + 1, right, expression(n->list[at + 1]), n); });
+  if (rest.is_array()) fail(n, "comparisons of arrays cannot be chained");
+  if (known || !rest.type) {
+    out_ += statements;
+    return rest;
   }
-  if (tests.empty()) return constant_value(Constant{true});
-  Value r = Value::of(bool_type(), all_of(tests, true));
-  r.reads = reads, r.effect = effect;
+  rest = truth(rest, n);
+  if (!statements.empty()) {
+    const std::string holds = temporary("holds");
+    linef("bool {} = {};", holds, test.text);
+    linef("if ({}) {{", holds);
+    out_ += statements;
+    linef("  {} = {};", holds, rest.text);
+    line("}");
+    Value r = Value::of(bool_type(), holds);
+    r.simple = true;
+    return r;
+  }
+  Value r = Value::of(bool_type(), all_of({test.text, rest.text}, true));
+  r.reads = test.reads || rest.reads;
+  r.effect = test.effect || rest.effect;
   return r;
 }
 

@@ -580,6 +580,19 @@ bool is_new_list(const CallArguments& args) {
 
 }  // namespace
 
+/// numpy.array of a list of rows: lists, tuples or vectors of numbers.
+std::optional<Value> FunctionCompiler::array_of_rows(const CallArguments& args, const Node* n) {
+  const Value& list = args.positional[0];
+  const Type row = list.type->element;
+  const bool rows = row && ((row->is(Kind::list) && row->element && row->element->is_scalar()) ||
+                            (row->is_uniform() && row->items[0]->is_scalar()) || (row->is(Kind::array) && row->ndim == 1));
+  Bound b(args, {"a", "dtype"});
+  if (!rows || is_incomplete(row) || b.too_many() || !b.unknown().empty()) return std::nullopt;
+  const Type element = row->is_uniform() ? row->items[0] : row->element, dtype = host_dtype(b[1], element, n);
+  const Value made = Value::called(array_type(element, 2, 'C'), code("py::array_of_rows({})", list.text));
+  return dtype == element ? made : materialise(cast_to(dtype, bound(made), n), n);
+}
+
 std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
   if (name == "builtins.print") {
     unit_.prints = true;
@@ -596,17 +609,9 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
     }
   }
-  // Lists of rows of equal lengths.
-  if ((name == "numpy.array" || name == "numpy.asarray") && args.positional.size() == 1 && args.keywords.empty() &&
-      args.positional[0].is(Kind::list) && args.positional[0].type->element) {
-    const Type row = args.positional[0].type->element;
-    const bool rows = (row->is(Kind::list) && row->element && row->element->is_scalar()) ||
-                      (row->is_uniform() && row->items[0]->is_scalar()) || (row->is(Kind::array) && row->ndim == 1);
-    if (rows && !is_incomplete(row) && row->is(Kind::list))
-      return Value::called(array_type(row->element, 2, 'C'), code("py::array_of_lists({})", args.positional[0].text));
-    if (rows && !is_incomplete(row))
-      if (const Function* other = function_.stand_in("list.rows")) return call_function(*other, other->syntax(), args, n);
-  }
+  const bool makes_array = name == "numpy.array" || name == "numpy.asarray";
+  if (makes_array && !args.positional.empty() && args.positional[0].is(Kind::list))
+    if (auto rows = array_of_rows(args, n)) return rows;
   const bool random = name.starts_with("random.");
   if (!random && !name.starts_with("numpy.")) return std::nullopt;
   std::string f = random ? name : name.substr(6);

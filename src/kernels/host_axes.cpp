@@ -41,9 +41,10 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     if (!x.type) fail(n, "squeeze() takes an array");
     const Value a = host_array(x, n);
     if (a.type->ndim == 0) {
-      if (axis.type && !axis.is_none())
-        for (const Value& i : index_items(axis))
-          if (i.integer() != 0 && i.integer() != -1) fail(n, "squeeze(): the axis is out of bounds for an array without dimensions");
+      // NumPy takes 0 and -1 alone, but not in a tuple.
+      const bool fits = !axis.type || axis.is_none() || axis.integer() == 0 || axis.integer() == -1 ||
+                        (axis.is(Kind::tuple) && axis.type->items.empty());
+      if (!fits) fail(n, "squeeze(): the axis is out of bounds for an array without dimensions");
       return a;
     }
     if (!axis.type || axis.is_none())

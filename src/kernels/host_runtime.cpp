@@ -146,8 +146,9 @@ void* caught(int32_t* code) {
 }
 
 /// Callbacks from C have nobody above them who takes the exception.
+bool asked() { return self().call != nullptr && interrupt::asked(); }
 void poll() {
-  if (self().call != nullptr && interrupt::asked()) end_by_interrupt();
+  if (asked()) end_by_interrupt();
 }
 
 int64_t format_float(double value, int32_t single, char* to);
@@ -621,11 +622,11 @@ int32_t parse_float(const char* text, int64_t size, double* value) {
 }  // namespace
 
 const Table& table() {
-  static const Table t = {allocate,     release,         raise_now,       add_argument,       caught,      raise_again, message_of,
-                          forget,       parallel,        threads,         set_threads,        thread_id,   print,       product,
-                          random_state, seed_random,     refill_random,   format_float,       format_spec, parse_float, keep,
-                          link_block,   interpret,       interpreted,     forget_interpreted, lapack,      ignored,     &interrupt::word(),
-                          poll,         enter_container, leave_container, raise_of,           raise_shapes};
+  static const Table t = {allocate,     release,          raise_now,       add_argument,       caught,      raise_again, message_of,
+                          forget,       parallel,         threads,         set_threads,        thread_id,   print,       product,
+                          random_state, seed_random,      refill_random,   format_float,       format_spec, parse_float, keep,
+                          link_block,   interpret,        interpreted,     forget_interpreted, lapack,      ignored,     &interrupt::word(),
+                          asked,        end_by_interrupt, enter_container, leave_container,    raise_of,    raise_shapes};
   return t;
 }
 

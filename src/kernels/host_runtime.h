@@ -167,9 +167,11 @@ struct Table {
   int64_t (*lapack)(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, void* s, void* u, void* v);
   /// An exception in a callback (cfunc): nobody is there to take it.
   void (*ignored)(const char* name, int32_t kind, const char* cls, const char* text, int64_t size);
-  /// The word that loops compare (runtime/interrupt.h), and what they call where it has changed: raises when the user ends the call.
+  /// The word that loops compare (runtime/interrupt.h), what tells them where it has changed whether the user ends the call, and what
+  /// raises then.
   const std::atomic<uint32_t>* tick;
-  void (*poll)();
+  bool (*asked)();
+  [[noreturn]] void (*end)();
   /// Around what a thread does with a shared object.
   void (*enter)(Shared* object, int32_t writes);
   void (*leave)(Shared* object);

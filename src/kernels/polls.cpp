@@ -134,7 +134,8 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
         body);
   };
   // Cutting it would cost more than few turns take: there is the loop as it is, and one that asks. A label cannot stand twice.
-  if (loops_.empty() || body.facts().has(kLabelled)) return asking();
+  const bool alone = loops_.empty() && unit_.options.entered;  // what is not entered is called in a loop
+  if (alone || body.facts().has(kLabelled)) return asking();
   linef("if (py::takes_long({0}, {1}, {2})) {{", start, stop, step);
   asking();
   line("} else {");

@@ -189,11 +189,14 @@ void FunctionCompiler::run() {
     else if (needs_failure_)
       declarations_ = "  int failure = 0;\n" + declarations_;
     if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
+    const Code result = syntax_.yields              ? code("py::StartedGenerator<{}>", cpp(spec_.result->element))
+                        : spec_.result->has_value() ? Code(cpp(spec_.result))
+                                                    : Code("void");
     spec_.declaration = fmt::format("{} {} {}({})",
                                     function_.force_inline || syntax_.outer ? "BC_FN"
                                     : unit_.options.inlined                 ? "BC_INLINE"
                                                                             : "BC_PY",
-                                    spec_.result->has_value() ? cpp(spec_.result) : "void", spec_.name, list);
+                                    result.text(), spec_.name, list);
   }
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
     spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() ||
@@ -877,28 +880,18 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                      [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
   }
   if (v.is(Kind::builtin) && v.type->name == "enumerate") {
-    auto inner = counted_iteration(v.items[0], at);
+    auto inner = iteration(v.items[0], at);
     if (!inner) return std::nullopt;
     const Value start = v.items.size() > 1 ? v.items[1] : constant_value(Constant{int64_t{0}});
-    return Iteration{inner->length, [this, inner = *inner, start, index_value, at](const std::string& k) {
+    return Iteration{inner->length,
+                     [this, inner = *inner, start, index_value, at](const std::string& k) {
                        return tuple_of({binary(Operator::add, index_value(k), start, at), inner.item(k)});
-                     }};
+                     },
+                     inner->more};
   }
   if (v.is(Kind::builtin) && v.type->name == "zip") {
-    std::vector<Iteration> all;
-    Code length;
-    for (const Value& part : v.items) {
-      auto inner = counted_iteration(part, at);
-      if (!inner) return std::nullopt;
-      length = length.empty() ? inner->length : code("py::least({}, {})", length, inner->length);
-      all.push_back(*inner);
-    }
     unit_.need("core");
-    return Iteration{length, [this, all](const std::string& k) {
-                       std::vector<Value> items;
-                       for (const Iteration& i : all) items.push_back(i.item(k));
-                       return tuple_of(std::move(items));
-                     }};
+    return side_by_side(v.items, at, [this](std::vector<Value> items) { return tuple_of(std::move(items)); });
   }
   return std::nullopt;
 }
@@ -994,7 +987,7 @@ void FunctionCompiler::for_statement(const Node* n) {
   loop(
       n, nothing,
       [&](const Block& body) {
-        if (!walk->loop.empty()) return body_of_loop(walk->loop, body);
+        if (walk->more) return body_of_loop(walk->head(counter), body);
         // What grows while it is walked has no end that a strip could know.
         if (v.is_array()) return counted_loop(n, "i64", counter, "0", length, 1, body);
         const Code poll = poll_after(n);

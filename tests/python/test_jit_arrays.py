@@ -589,3 +589,26 @@ def test_a_record_keeps_its_array():
     assert a[2]["x"] == 2.0
     assert a[2]["p"]["v"] == 20
     assert (chooses(a, True), chooses(a, False)) == (0.0, 1.0)
+
+
+def test_partition_of_an_empty_vector_is_empty():
+    @njit
+    def parted(a):
+        return np.partition(a, 3), np.partition(a, 0)
+
+    assert [p.shape for p in parted(np.zeros(0))] == [(0,), (0,)]
+    with pytest.raises(ValueError, match="out of bounds"):
+        parted(np.zeros(3))
+
+
+def test_squeeze_of_an_array_without_dimensions():
+    a = np.array(2.5)
+    takes = [lambda x: x.squeeze(0), lambda x: x.squeeze(-1), lambda x: x.squeeze(()), lambda x: x.squeeze()]
+    for f in takes:
+        assert njit(f)(a) == f(a)
+    refuses = [lambda x: x.squeeze((0,)), lambda x: np.squeeze(x, (-1,)), lambda x: x.squeeze(1)]
+    for f in refuses:
+        with pytest.raises(np.exceptions.AxisError):
+            f(a)
+        with pytest.raises(bc.TypingError, match="out of bounds"):
+            njit(f)(a)

@@ -1049,3 +1049,167 @@ def test_full_takes_an_array_without_dimensions():
     assert_array_equal(njit(lambda x: np.full((1, 2), x, np.float32))(np.array(2.5)), [[2.5, 2.5]])
     with pytest.raises(bc.exceptions.TypingError, match="fills with one number"):
         njit(lambda x: np.full(3, x))(np.arange(3))
+
+
+def _agrees(function, *arguments):
+    ours, numpys = njit(function)(*arguments), function(*arguments)
+    for mine, theirs in zip(ours, numpys, strict=True):
+        assert mine.dtype == theirs.dtype and mine.shape == theirs.shape and np.array_equal(mine, theirs)
+
+
+def test_arrays_of_nested_comprehensions_are_written_in_place():
+    """One axis for each comprehension, and one for a display as the element; a loop that ends with an error leaves nothing."""
+
+    def arrays(n, m, a, xs):
+        return (
+            np.array([[i * 0.5 + j for j in range(m)] for i in range(n)]),
+            np.array([[[i + j + k for k in range(2)] for j in range(m)] for i in range(n)], np.int32),
+            np.array([[i + j for j in range(m)] for i in range(n)], dtype=np.float32),
+            np.array([[i, i * 0.5, 1] for i in range(n)]),
+            np.array([(i, i + 1) for i in range(n)], dtype=np.int16),
+            np.asarray([[v, w] for v, w in zip(a, a[::-1])]),
+            np.array([(i, v) for i, v in enumerate(a)]),
+            np.array([[x + y for y in xs] for x in xs]),
+            np.array([[x for x in xs if x > 1] for i in range(n)]),
+            np.array([[i for j in range(m)] for i in range(n) for k in range(2)]),
+            np.array([i * 1j for i in range(n)]),
+            np.array([i ^ 1 for i in range(n)], dtype=np.uint16),
+        )
+
+    for n, m in ((1, 1), (4, 3), (3, 9000), (9000, 2)):
+        _agrees(arrays, n, m, np.arange(5.0), [1, 2, 3])
+
+    @njit
+    def ends(n):
+        try:
+            return np.array([[10 // (2 - i) for j in range(3)] for i in range(n)])
+        except ZeroDivisionError:
+            return np.zeros((0, 0), np.int64)
+
+    assert ends(10**15).shape == (0, 0)
+    assert ends(2).tolist() == [[5] * 3, [10] * 3]
+    assert ends(0).size == 0
+
+
+def test_arrays_of_lists_of_rows():
+    def arrays(n):
+        lists = [[i, 7] for i in range(n)]
+        pairs = [(i, 2 * i) for i in range(n)]
+        rows = [np.arange(3.0)[::-1] * i for i in range(n)]
+        return (
+            np.array(lists), np.asarray(lists, dtype=np.float64), np.array(lists, np.int8), np.array(pairs), np.array(pairs, np.float32),
+            np.array(rows), np.array(rows, dtype=np.int64),
+        )  # fmt: skip
+
+    _agrees(arrays, 4)
+
+    @njit
+    def empty(n):
+        pairs = [(i, i + 1) for i in range(n)]
+        rows = [np.arange(3.0) for i in range(n)]
+        return np.array(pairs), np.array(rows), np.array([[i] for i in range(n)])
+
+    assert [a.size for a in empty(0)] == [0, 0, 0]
+    assert [len(a) for a in empty(0)] == [0, 0, 0]
+
+
+@njit
+def _endless(step):
+    i = 0
+    while True:
+        yield i
+        i += step
+
+
+@njit
+def _up_to(n):
+    i = 0
+    while i < n:
+        yield i
+        i += 1
+
+
+def test_generators_beside_other_iterables_are_asked_in_turn():
+    """zip, enumerate and map take one value at a time: an endless generator ends with what stands beside it."""
+
+    def walks(n):
+        out = [a * b for a, b in zip([5, 6, 7], _endless(n))]
+        for i, v in enumerate(_endless(n)):
+            if i > 4:
+                break
+            out.append(v + i)
+        for v in map(lambda a, b: a + b, _endless(n), [1, 2]):
+            out.append(v)
+        pairs = _endless(3)
+        for a, b in zip(pairs, pairs):
+            if b > 9:
+                break
+            out.append(a * 100 + b)
+        out.append(next(pairs))
+        first = _endless(1)
+        out += [a for a, b in zip(first, range(3))]
+        out.append(next(first))  # the generator was asked once more than the range gave
+        grown = [1]
+        grown.extend(_up_to(n))
+        return out + grown
+
+    def plain(n):
+        namespace = {"_endless": _endless.py_func, "_up_to": _up_to.py_func}
+        return type(walks)(walks.__code__, namespace | {"__builtins__": __builtins__})(n)
+
+    assert njit(walks)(2) == plain(2)
+
+
+def test_a_loop_owns_the_generator_that_it_calls():
+    """Frames of generators that only a loop knows are part of it: memory is given back whether the loop ends, breaks or raises."""
+
+    @njit
+    def kept(n):
+        a = np.ones(n)
+        for i in range(3):
+            yield a * i
+
+    @njit
+    def total(n, limit):
+        s = 0.0
+        for _ in range(n):
+            for v in kept(4):
+                if v[0] > limit:
+                    break
+                s += v.sum()
+            for v in _up_to(3):
+                s += 10 // (v + 1)
+        return s
+
+    @njit
+    def fails(n):
+        s = 0
+        for i in range(n):
+            for v in _up_to(4):
+                s += 12 // (3 - v)
+        return s
+
+    assert total(5, 9.0) == 5 * (12 + 18)
+    assert total(5, 0.5) == 5 * 18
+    with pytest.raises(ZeroDivisionError):
+        fails(3)
+    assert fails(0) == 0
+
+
+def test_chained_comparisons_stop_where_one_fails():
+    def chained(n, xs, log):
+        def noted(v):
+            log.append(v)
+            return v
+
+        first = -3 < n < xs[n] if n < 3 else n < -3 <= xs[n]
+        second = noted(n) < noted(2) < noted(1) < noted(0)
+        third = 0 <= n < len(xs) and 0 < xs[n] <= 3 < noted(7)
+        if n > 5 > xs[n]:
+            log.append(-1)
+        return first, second, third, 1 < 2 < n, 2 < 1 < xs[n + 100]
+
+    for n in (0, 1, 2, 5):
+        ours, theirs = bc.typed.List([-7]), [-7]
+        assert njit(chained)(n, [1, 2, 3], ours) == chained(n, [1, 2, 3], theirs)
+        assert list(ours) == theirs

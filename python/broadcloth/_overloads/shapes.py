@@ -703,20 +703,6 @@ def _spread(x, shape, axis):
     return out
 
 
-@stands_for("list.rows")
-def array_of_rows(rows):
-    width = len(rows[0]) if len(rows) > 0 else 0
-    out = np.empty((len(rows), width), dtype=np.asarray(rows[0]).dtype)
-    for k in range(len(rows)):
-        row = rows[k]
-        if len(row) != width:
-            raise ValueError("array(): the nested lists differ in length")
-        to = out[k]
-        for j in range(width):
-            to[j] = row[j]
-    return out
-
-
 @stands_for("array.tolist")
 def tolist(a):
     if a.ndim == 0:

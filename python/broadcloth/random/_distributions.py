@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -111,6 +111,21 @@ def on_device(drawn: Any, device: Any) -> Any:
     return drawn if device is None else _c.asarray(drawn, device=device)
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def few_by_numpy(numpys: Any, place: int) -> Callable[[_F], _F]:
+    """Makes NumPy's method draw one number or a few, as loops do, where the arguments are numbers; the decorated function does the rest.
+
+    `place` is that of the parameter which says how many are drawn; -1: however many there are, the function would do the same.
+    """
+
+    def decorate(function: _F) -> _F:
+        return cast(_F, _c.draw_method(function, numpys, place))
+
+    return decorate
+
+
 def binder(row: Distribution) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any] | None]:
     """Gives the parameters of a call in order, `size` last; None where the call does not fit the method."""
     expected = [p for p in parameters_of(row) if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -154,14 +169,8 @@ def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any
 
 def _drawn_by_numpy(row: Distribution, numpy_class: type, scaled: Callable[..., tuple[str, float, float]] | None) -> Callable[..., Any]:
     numpys, bound = getattr(numpy_class, row.name), binder(row)
-    parameters = len(parameters_of(row)) - 2
 
     def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        # One number or a few, as loops draw them: nothing to convert, and nothing to share out.
-        if device is None and _NUMBERS.issuperset(map(type, args)) and _NUMBERS.issuperset(map(type, kwargs.values())):
-            size = args[parameters] if len(args) > parameters else kwargs.get("size", 0)
-            if size < parallel.LEAST:
-                return on_device(numpys(self._numpy, *args, **kwargs), None)
         if scaled and (values := bound(args, kwargs)) and values[-1] is not None and _NUMBERS.issuperset(map(type, values[:-1])):
             kind, low, scale = scaled(*map(float, values[:-1]))
             if math.copysign(1.0, scale) > 0 and math.isfinite(scale):
@@ -181,7 +190,7 @@ def fill(cls: type, numpy_class: type, rng: str) -> None:
         if hasattr(numpy_class, row.name):
             method = _method(row, numpy_class, rng)
             method.__name__, method.__qualname__, method.__module__ = row.name, f"{cls.__name__}.{row.name}", cls.__module__
-            setattr(cls, row.name, method)
+            setattr(cls, row.name, few_by_numpy(getattr(numpy_class, row.name), len(parameters_of(row)) - 2)(method))
 
 
 class Distributions:

@@ -11,7 +11,7 @@ from .. import _broadcloth as _c
 from .._broadcloth import ndarray
 from . import _parallel as parallel
 from ._bit_generators import Philox
-from ._distributions import Distributions, on_device, on_host
+from ._distributions import Distributions, few_by_numpy, on_device, on_host
 from ._orders import chosen, permutation, shuffle
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ class Generator(Distributions, _Base):
                 return out
         return into(out, device, draw)
 
+    @few_by_numpy(np.random.Generator.random, 0)
     def random(self, size: ShapeLike | None = None, dtype: DTypeLike = np.float64, out: Any = None, *, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1), evenly distributed.
 
@@ -138,6 +139,7 @@ class Generator(Distributions, _Base):
             return on_device(self._numpy.random(size, dtype), None)
         return self._floats("uniform", size, dtype, out, device, lambda out: self._numpy.random(size, dtype, out))
 
+    @few_by_numpy(np.random.Generator.standard_normal, 0)
     def standard_normal(
         self, size: ShapeLike | None = None, dtype: DTypeLike = np.float64, out: Any = None, *, device: DeviceLike = None
     ) -> Any:
@@ -154,6 +156,7 @@ class Generator(Distributions, _Base):
             return on_device(self._numpy.standard_normal(size, dtype), None)
         return self._floats("normal", size, dtype, out, device, lambda out: self._numpy.standard_normal(size, dtype, out))
 
+    @few_by_numpy(np.random.Generator.standard_exponential, 0)
     def standard_exponential(
         self,
         size: ShapeLike | None = None,
@@ -319,6 +322,7 @@ class Generator(Distributions, _Base):
 
         return chosen(a, axis, device, draw)
 
+    @few_by_numpy(np.random.Generator.permutation, 0)
     def permutation(self, x: Any, axis: int = 0, *, device: DeviceLike = None) -> Any:
         """A copy of an array with its parts along an axis in random order; of a number n, of `arange(n)`.
 

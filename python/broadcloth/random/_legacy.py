@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._distributions import LegacyDistributions, on_device, on_host
+from ._distributions import LegacyDistributions, few_by_numpy, on_device, on_host
 from ._orders import chosen, permutation, shuffle
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         self._numpy.set_state(state)
 
+    @few_by_numpy(np.random.RandomState.random_sample, -1)
     def random_sample(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1), evenly distributed.
 
@@ -103,6 +104,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return on_device(self._numpy.random_sample(size), device)
 
+    @few_by_numpy(np.random.RandomState.random, -1)
     def random(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1), evenly distributed; another name of `random_sample`.
 
@@ -113,6 +115,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return on_device(self._numpy.random(size), device)
 
+    @few_by_numpy(np.random.RandomState.rand, -1)
     def rand(self, *args: int, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1) in an array of these lengths.
 
@@ -123,6 +126,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return on_device(self._numpy.rand(*args), device)
 
+    @few_by_numpy(np.random.RandomState.randn, -1)
     def randn(self, *args: int, device: DeviceLike = None) -> Any:
         """Standard normal numbers in an array of these lengths.
 
@@ -133,6 +137,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return on_device(self._numpy.randn(*args), device)
 
+    @few_by_numpy(np.random.RandomState.randint, -1)
     def randint(
         self,
         low: ArrayLike,
@@ -186,6 +191,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return self._numpy.bytes(length)
 
+    @few_by_numpy(np.random.RandomState.standard_normal, -1)
     def standard_normal(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
         """Normally distributed numbers with mean 0 and standard deviation 1.
 
@@ -196,6 +202,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return on_device(self._numpy.standard_normal(size), device)
 
+    @few_by_numpy(np.random.RandomState.standard_exponential, -1)
     def standard_exponential(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
         """Waiting times whose mean is 1.
 
@@ -206,6 +213,7 @@ class RandomState(LegacyDistributions, _Base):
         """
         return on_device(self._numpy.standard_exponential(size), device)
 
+    @few_by_numpy(np.random.RandomState.standard_gamma, -1)
     def standard_gamma(self, shape: ArrayLike, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
         """Numbers of the gamma distribution with scale 1.
 
@@ -251,6 +259,7 @@ class RandomState(LegacyDistributions, _Base):
         p = on_host(p)
         return chosen(a, 0, device, lambda pool: self._numpy.choice(pool, size, replace, p))
 
+    @few_by_numpy(np.random.RandomState.permutation, -1)
     def permutation(self, x: Any, *, device: DeviceLike = None) -> Any:
         """A copy of an array with its rows in random order; of a number n, of `arange(n)`.
 

@@ -608,17 +608,88 @@ BC_INLINE List<T> new_list(i64 room) {
   l.reserve(room < 4 ? 4 : room);
   return l;
 }
-/// Lists of one length as an array's rows.
-template <class T>
-inline Host<T, 2, 'C'> array_of_lists(const List<List<T>>& rows) {
-  const i64 count = rows.size(), width = count > 0 ? rows.checked(0).size() : 0;
-  const Host<T, 2, 'C'> out = fresh<T, 2>(Tuple<i64, 2>{{count, width}});
+/// An array whose elements nested loops of known lengths make in its order, one axis for each of them, in a list's memory.
+template <class T, int N>
+struct Cells {
+  List<T> list = new_list<T>(0);
+  T* data = nullptr;
+  i64 extent[N], made = 0, room = 0;
+  BC_INLINE Cells() {
+    for (i64& e : extent) e = -1;
+  }
+  /// A loop over this axis will have `count` turns, as each other one over it.
+  BC_INLINE i64 enter(int axis, i64 count) {
+    if (extent[axis] < 0)
+      extent[axis] = count;
+    else if (extent[axis] != count)
+      raise(kValue, "array(): the nested lists differ in length");
+    return count;
+  }
+  /// Turns of the innermost loop from `first` on, and where their elements go.
+  struct Strip {
+    T* to;
+    i64 first, stop;
+  };
+  BC_INLINE Strip strip(i64 first) {
+    const i64 stop = py::strip(first, extent[N - 1], 1);
+    if (__builtin_expect(made + stop - first > room, 0)) {
+      i64 all = 1;
+      for (const i64 e : extent)
+        if (__builtin_mul_overflow(all, e, &all)) all = i64{1} << 62;
+      data = grown(list, made, all);
+      room = list.body().room;
+    }
+    return {data + made, first, stop};
+  }
+  static BC_NOINLINE T* grown(const List<T>& list, i64 made, i64 all) {
+    list.filled(made);
+    return list.part(made, all).to;
+  }
+  BC_INLINE void filled(const Strip& strip) { made += strip.stop - strip.first; }
+  /// A whole turn of the innermost loop that is not written as one.
+  template <class... V>
+  BC_INLINE void put(V... values) {
+    enter(N - 1, static_cast<i64>(sizeof...(V)));
+    Strip s = strip(0);
+    ((*s.to++ = static_cast<T>(values)), ...);
+    filled(s);
+  }
+  BC_INLINE Host<T, N, 'C'> array() const {
+    list.filled(made);
+    Array<T, N, 'C'> a{list.data(), {}, {}};
+    for (int k = 0; k < N; ++k) a.shape[k] = extent[k] < 0 ? 0 : extent[k];
+    pack_strides<N - 1>(a, sizeof(T));
+    return Host<T, N, 'C'>(a, list.body().memory);
+  }
+};
+/// Lists, tuples or vectors of one length as an array's rows.
+template <class T, class R, class F>
+inline Host<T, 2, 'C'> rows_of(const List<R>& given, i64 empty_width, const F& vector_of) {
+  const List<R> rows = given.unshared();
+  const i64 count = rows.size();
+  Host<T, 2, 'C'> out;
+  if (count == 0) return fresh<T, 2>(Tuple<i64, 2>{{0, empty_width}});
   for (i64 k = 0; k < count; ++k) {
-    const Host<T, 1, 'C'> row = rows.checked(k).array();
-    if (row.shape[0] != width) raise(kValue, "array(): the nested lists differ in length");
-    __builtin_memcpy(static_cast<void*>(out.data + k * width), row.data, static_cast<unsigned long>(width) * sizeof(T));
+    const auto& row = vector_of(rows.data()[k]);
+    const i64 width = row.shape[0];
+    if (k == 0) out = fresh<T, 2>(Tuple<i64, 2>{{count, width}});
+    if (width != out.shape[1]) raise(kValue, "array(): the nested lists differ in length");
+    T* const to = out.data + k * width;
+    for (i64 j = 0; j < width; ++j) to[j] = row(j);
   }
   return out;
+}
+template <class T>
+inline Host<T, 2, 'C'> array_of_rows(const List<List<T>>& rows) {
+  return rows_of<T>(rows, 0, [](const List<T>& row) { return row.array(); });
+}
+template <class T, int N>
+inline Host<T, 2, 'C'> array_of_rows(const List<Tuple<T, N>>& rows) {
+  return rows_of<T>(rows, N, [](const Tuple<T, N>& row) { return Array<const T, 1, 'C'>{row.items, {{N}}, {{sizeof(T)}}}; });
+}
+template <class T, char L>
+inline Host<T, 2, 'C'> array_of_rows(const List<Host<T, 1, L>>& rows) {
+  return rows_of<T>(rows, 0, [](const Host<T, 1, L>& row) -> const Host<T, 1, L>& { return row; });
 }
 template <class T, class... V>
 BC_INLINE List<T> list_of(const V&... values) {

@@ -44,11 +44,11 @@ namespace bc {
 namespace py {
 
 template <class T>
-struct Generator;
+struct StartedGenerator;
 template <class T>
 struct GeneratorPromise {
   T value{};
-  Generator<T> get_return_object();
+  StartedGenerator<T> get_return_object() noexcept;
   std::suspend_always initial_suspend() noexcept { return {}; }
   std::suspend_always final_suspend() noexcept { return {}; }
   std::suspend_always yield_value(const T& v) {
@@ -61,42 +61,62 @@ struct GeneratorPromise {
   void* operator new(decltype(sizeof 0) n) { return bc_host->allocate(static_cast<i64>(n)) + 1; }
   void operator delete(void* at) { disown(static_cast<Block*>(at) - 1); }
 };
+/// A generator's frame, and how its values are asked for.
 template <class T>
-struct GeneratorBody {
-  Shared head;
-  void* frame;
-  static void end_of(Block* block) {
-    auto* b = reinterpret_cast<GeneratorBody*>(block + 1);
-    std::coroutine_handle<>::from_address(b->frame).destroy();
-    bc_host->release(block);
-  }
-  static void share_of(Block*) {}
-};
-template <class T>
-struct Generator : Ref<GeneratorBody<T>> {
-  using promise_type = GeneratorPromise<T>;
-  using Handle = std::coroutine_handle<promise_type>;
-  Handle handle() const { return Handle::from_address(this->body().frame); }
+struct GeneratorFrame {
+  using Handle = std::coroutine_handle<GeneratorPromise<T>>;
+  Handle handle;
   /// Runs to the next value; false: there is none.
-  bool next() const {
-    const Handle h = handle();
-    if (h.done()) return false;
-    h.resume();
-    return !h.done();
+  BC_INLINE bool next() const {
+    if (handle.done()) return false;
+    handle.resume();
+    return !handle.done();
   }
-  const T& value() const { return handle().promise().value; }
-  T next_value() const {
+  BC_INLINE const T& value() const { return handle.promise().value; }
+  BC_INLINE T next_value() const {
     if (!next()) raise(kStopIteration, "");
     return value();
   }
 };
+/// What a call of a generator function gives. A loop over the call owns the frame alone, so that the compiler makes it part of the loop;
+/// everything else makes a Generator of it.
 template <class T>
-Generator<T> GeneratorPromise<T>::get_return_object() {
-  Generator<T> g;
-  g.make();
-  g.body().frame = Generator<T>::Handle::from_promise(*this).address();
-  return g;
+struct StartedGenerator : GeneratorFrame<T> {
+  using promise_type = GeneratorPromise<T>;
+  mutable bool owned = true;
+  BC_INLINE explicit StartedGenerator(typename GeneratorFrame<T>::Handle h) noexcept : GeneratorFrame<T>{h} {}
+  StartedGenerator(const StartedGenerator&) = delete;
+  BC_INLINE ~StartedGenerator() {
+    if (owned) this->handle.destroy();
+  }
+};
+template <class T>
+BC_INLINE StartedGenerator<T> GeneratorPromise<T>::get_return_object() noexcept {
+  return StartedGenerator<T>(GeneratorFrame<T>::Handle::from_promise(*this));
 }
+template <class T>
+struct GeneratorBody {
+  Shared head;
+  GeneratorFrame<T> frame;
+  static void end_of(Block* block) {
+    reinterpret_cast<GeneratorBody*>(block + 1)->frame.handle.destroy();
+    bc_host->release(block);
+  }
+  static void share_of(Block*) {}
+};
+/// A generator that variables share.
+template <class T>
+struct Generator : Ref<GeneratorBody<T>> {
+  Generator() = default;
+  Generator(const StartedGenerator<T>& started) {
+    this->make();
+    this->body().frame = started;
+    started.owned = false;
+  }
+  bool next() const { return this->body().frame.next(); }
+  const T& value() const { return this->body().frame.value(); }
+  T next_value() const { return this->body().frame.next_value(); }
+};
 
 }  // namespace py
 }  // namespace bc

@@ -73,9 +73,10 @@ struct Table {
   i64 (*lapack)(i32 what, i32 complex, i64 m, i64 n, void* a, void* s, void* u, void* v);
   /// An exception in a callback: nobody is there to take it.
   void (*ignored)(const char* name, i32 kind, const char* cls, const char* text, i64 size);
-  /// Changes now and then while the user may end what runs (Ctrl-C); `poll` asks, and raises then.
+  /// Changes now and then while the user may end what runs (Ctrl-C); `asked` tells whether it is so, and `end` raises then.
   const u32* tick;
-  void (*poll)();
+  bool (*asked)();
+  __attribute__((noreturn)) void (*end)();
   /// Around what a thread does with an object (containers.h: Guard) that several threads hold.
   void (*enter)(void* object, i32 writes);
   void (*leave)(void* object);
@@ -152,12 +153,16 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
 }
 
 /// Where a function's loops ask whether the user ends it. Loops of many short turns ask between strips of them, so that they are vectorised
-/// as they would be without.
-__attribute__((noinline, cold)) static inline void ask_to_go_on() { bc_host->poll(); }
+/// as they would be without. The question keeps all registers, so that loops need not keep their numbers in memory because of it; what
+/// raises does not, since only those that a plain call keeps survive an exception.
+__attribute__((noinline, cold, preserve_all)) static inline bool is_asked() { return bc_host->asked(); }
+BC_INLINE void ask_to_go_on() {
+  if (is_asked()) bc_host->end();
+}
 struct Poll {
   const volatile u32* tick;
   u32 seen;
-  BC_INLINE Poll() : tick(bc_host->tick), seen(*tick) {}
+  BC_INLINE Poll() : tick(bc_host->tick), seen(*const_cast<const u32*>(tick)) {}  // goes where no loop asks
   BC_INLINE void operator()() {
     const u32 now = *tick;
     if (__builtin_expect(now != seen, 0)) {

@@ -921,6 +921,7 @@ template <class T, char L>
 BC_INLINE Host<T, 1, 'C'> partitioned(const Host<T, 1, L>& a, i64 kth) {
   const Host<T, 1, 'C'> s = copy(a);
   const i64 n = s.shape[0];
+  if (n == 0) return s;  // as NumPy, which then looks at no kth
   if (kth < 0) kth += n;
   if (kth < 0 || kth >= n) raise_of(kValue, "kth(=%) out of bounds (%)", kth, n);
   if (!select_nth(s.data, n, kth)) sort_rows(s);

@@ -68,7 +68,7 @@ extern "C" {
 
 int bc_jit_abi(void) { return BC_JIT_ABI; }
 
-const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-6"; }  // the last number counts changes in our use of clang
+const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-7"; }  // the last number counts changes in our use of clang
 
 void bc_jit_set_cpu(const char* cpu) { bc::jit::set_cpu(cpu); }
 

@@ -10,6 +10,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/X86TargetParser.h>
+#include <llvm/Transforms/Coroutines/CoroElide.h>
 
 #include <algorithm>
 #include <map>
@@ -195,6 +196,9 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = flags.opt_level >= 2;
   PassAnalyses known(machine, tuning);
+  // Before the loop passes: frames of generators that a loop's turns make are then still known by one name.
+  known.builder.registerPeepholeEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(llvm::CoroElidePass()); });
   constexpr const llvm::OptimizationLevel* kLevels[] = {&llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
                                                         &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
   const llvm::OptimizationLevel level = *kLevels[std::clamp(flags.opt_level, 0, 3)];
