@@ -33,6 +33,7 @@ from . import (
     _parabolic,
     _polynomials,
     _quadrature,
+    _sequences,
     _spherical,
     _struve,
     _zeros,
@@ -56,6 +57,7 @@ from ._orthopoly import *  # noqa: F403
 from ._parabolic import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
+from ._sequences import *  # noqa: F403
 from ._spherical import *  # noqa: F403
 from ._struve import *  # noqa: F403
 from ._zeros import *  # noqa: F403
@@ -112,6 +114,7 @@ __all__ = sorted(
         *_parabolic.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,
+        *_sequences.__all__,
         *_spherical.__all__,
         *_struve.__all__,
         *_zeros.__all__,
