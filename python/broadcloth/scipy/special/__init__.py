@@ -22,6 +22,7 @@ from . import (
     _elliptic,
     _errors,
     _faddeeva,
+    _function_integrals,
     _function_zeros,
     _hypergeometric,
     _integrals,
@@ -46,6 +47,7 @@ from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
 from ._errors import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
+from ._function_integrals import *  # noqa: F403
 from ._function_zeros import *  # noqa: F403
 from ._hypergeometric import *  # noqa: F403
 from ._integrals import *  # noqa: F403
@@ -102,6 +104,7 @@ __all__ = sorted(
         *_elementary.__all__,
         *_elliptic.__all__,
         *_faddeeva.__all__,
+        *_function_integrals.__all__,
         *_function_zeros.__all__,
         *_hypergeometric.__all__,
         *_integrals.__all__,

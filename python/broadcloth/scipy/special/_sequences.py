@@ -16,7 +16,7 @@ from ._parabolic import pbdv, pbvv
 from ._spherical import spherical_jn
 
 if TYPE_CHECKING:
-    from ...typing import ArrayLike
+    pass
 
 __all__ = ["lmbda", "pbdn_seq", "pbdv_seq", "pbvv_seq", "riccati_jn", "riccati_yn"]
 
