@@ -52,9 +52,8 @@ def test_values_of_mpmath(xp, name, operands, expected):
 @pytest.mark.parametrize("name", NAMES)
 def test_call_forms(xp, name):
     function, theirs = getattr(special, name), getattr(scipy_special, name)
-    given = {"besselpoly": ([0.5, 2.0], 1.5, [[1.0], [0.0]]), "log_wright_bessel": ([0.5, 2.0], 1.5, [[1.0], [3.0]])}.get(
-        name, ([0.5, 2.0],)
-    )
+    given = {"besselpoly": ([0.5, 2.0], 1.5, [[1.0], [0.0]]), "log_wright_bessel": ([0.5, 2.0], 1.5, [[1.0], [3.0]])}
+    operands = given.get(name, ([0.5, 2.0],))
     many = function(*operands)
     for got, expected in zip(many if isinstance(many, tuple) else (many,), np.atleast_1d(theirs(*operands), np.zeros(1))[:1], strict=False):
         if name != "itairy":
