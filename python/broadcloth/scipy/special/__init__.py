@@ -28,6 +28,7 @@ from . import (
     _integrals,
     _inverses,
     _kelvin,
+    _mathieu,
     _noncentral,
     _omega,
     _orthopoly,
@@ -53,6 +54,7 @@ from ._hypergeometric import *  # noqa: F403
 from ._integrals import *  # noqa: F403
 from ._inverses import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
+from ._mathieu import *  # noqa: F403
 from ._noncentral import *  # noqa: F403
 from ._omega import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
@@ -111,6 +113,7 @@ __all__ = sorted(
         *_errors.__all__,
         *_inverses.__all__,
         *_kelvin.__all__,
+        *_mathieu.__all__,
         *_noncentral.__all__,
         *_omega.__all__,
         *_orthopoly.__all__,

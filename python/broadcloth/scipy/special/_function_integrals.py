@@ -1,8 +1,8 @@
 """Integrals of Struve's, Airy's and Bessel functions, and the logarithm of Wright's function.
 
-Power series run in numbers of two parts, which leave digits where their terms cancel. For large arguments the integrals come from the other
-end: by A&S 12.1.31 for Struve's functions, by the trapezoidal rule along a line in the plane for Airy's, and by an expansion in 1 / a for the
-one with a power."""
+Power series run in numbers of two parts, which leave digits where their terms cancel. For large arguments the integrals come from the
+other end: by A&S 12.1.31 for Struve's functions, by the trapezoidal rule along a line in the plane for Airy's, and by an expansion in 1 / a
+for the one with a power."""
 
 from __future__ import annotations
 
