@@ -81,15 +81,20 @@ def test_factorials_with_steps(xp, k):
         assert_array_equal(special.factorial2(xp.asarray(n)).get(), special.factorialk(xp.asarray(n), 2).get())
     with pytest.raises(ValueError, match="In order to use non-integer arguments.*factorial2"):
         special.factorial2(3.5)
-    with pytest.raises(ValueError, match="positive integer"):
-        special.factorialk(3, 0)
+    for step, words in ((0, "positive integer"), (1.5, "In order to use"), ("a", "Unsupported data type")):
+        with pytest.raises(ValueError, match=words):
+            special.factorialk(3, step)
+    with pytest.raises(ValueError, match="cannot be zero"):
+        special.factorialk(3, 0, extend="complex")
+    assert math.isnan(special.factorial2(None)) and special.factorial2(xp.zeros(0, int)).dtype == np.int64
+    assert special.factorial2(xp.array([5], np.uint64)).item() == 15
     with pytest.raises(ValueError, match="Incompatible options"):
         special.factorial2(3, exact=True, extend="complex")
     with pytest.raises(ValueError, match="In order to use non-integer arguments"):
         special.factorialk(np.array([1j]), k)
-    with pytest.raises(ValueError, match="only supports integers"):
-        special.factorialk(2.0, k, exact=True)
-    assert math.isnan(special.factorialk(math.nan, k, exact=True))
+    for n_float in (2.0, math.nan):
+        with pytest.raises(ValueError, match="In order to use non-integer arguments"):
+            special.factorialk(n_float, k, exact=True)
     # The continuation to real numbers, with NaN at its poles.
     scipy_special = pytest.importorskip("scipy.special")
     real = np.array([0.0, 1, 2.5, 5, 7.3, -0.5, -k, -2 * k, -1])

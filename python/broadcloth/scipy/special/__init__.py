@@ -22,16 +22,20 @@ from . import (
     _elliptic,
     _errors,
     _faddeeva,
+    _function_integrals,
+    _function_zeros,
     _hypergeometric,
     _integrals,
     _inverses,
     _kelvin,
+    _mathieu,
     _noncentral,
     _omega,
     _orthopoly,
     _parabolic,
     _polynomials,
     _quadrature,
+    _sequences,
     _spherical,
     _struve,
     _zeros,
@@ -44,16 +48,20 @@ from ._elementary import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
 from ._errors import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
+from ._function_integrals import *  # noqa: F403
+from ._function_zeros import *  # noqa: F403
 from ._hypergeometric import *  # noqa: F403
 from ._integrals import *  # noqa: F403
 from ._inverses import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
+from ._mathieu import *  # noqa: F403
 from ._noncentral import *  # noqa: F403
 from ._omega import *  # noqa: F403
 from ._orthopoly import *  # noqa: F403
 from ._parabolic import *  # noqa: F403
 from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
+from ._sequences import *  # noqa: F403
 from ._spherical import *  # noqa: F403
 from ._struve import *  # noqa: F403
 from ._zeros import *  # noqa: F403
@@ -98,17 +106,21 @@ __all__ = sorted(
         *_elementary.__all__,
         *_elliptic.__all__,
         *_faddeeva.__all__,
+        *_function_integrals.__all__,
+        *_function_zeros.__all__,
         *_hypergeometric.__all__,
         *_integrals.__all__,
         *_errors.__all__,
         *_inverses.__all__,
         *_kelvin.__all__,
+        *_mathieu.__all__,
         *_noncentral.__all__,
         *_omega.__all__,
         *_orthopoly.__all__,
         *_parabolic.__all__,
         *_polynomials.__all__,
         *_quadrature.__all__,
+        *_sequences.__all__,
         *_spherical.__all__,
         *_struve.__all__,
         *_zeros.__all__,

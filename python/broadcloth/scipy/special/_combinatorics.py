@@ -19,6 +19,7 @@ __all__ = ["bernoulli", "comb", "euler", "factorial", "factorial2", "factorialk"
 
 _asarray = _c.asarray
 _gamma, _poch, _binom = (_c.ufuncs[name] for name in ("gamma", "poch", "binom"))
+_rgamma = _c.ufuncs["rgamma"]
 
 
 def _whole(name: str, **given: Any) -> list[int]:
@@ -173,12 +174,19 @@ def factorial(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
     15511210043330985984000000
     """
     _check_extend("factorial", exact, extend)
+    if n is None:
+        return math.nan
     if exact:
         return _exact("factorial", n, math.factorial)
     x = _numbers("factorial", n, extend)
+    if x.size == 0:
+        return x
     if extend == "zero":
         return _factorial(x.astype(np.float64, copy=False))
-    return _c.where(x == -1, math.nan, _gamma(x + 1.0))  # gamma(0) is infinite
+    if x.dtype.kind != "c":
+        return _c.where(x == -1, math.nan, _gamma(x + 1.0))  # gamma(0) is infinite
+    poles = (x.imag == 0) & (x.real < 0) & (x.real == _c.ufuncs["floor"](x.real))
+    return _c.where(poles, complex(math.nan, math.nan), _gamma(x + 1.0))
 
 
 @special_function("f d")
@@ -250,26 +258,57 @@ def factorialk(n: ArrayLike, k: int, exact: bool = False, extend: str = "zero") 
     >>> bc.scipy.special.factorialk([7, 8], 3)
     array([28., 80.])
     """
-    if not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"factorialk: k must be a positive integer, got {k!r}")
-    return _stepped("factorialk", n, int(k), exact, extend)
+    _check_step(k, extend)
+    return _stepped("factorialk", n, k, exact, extend)
 
 
-def _stepped(name: str, n: ArrayLike, k: int, exact: bool, extend: str) -> Any:
+def _check_step(k: Any, extend: str) -> None:
+    dtype = np.asarray(k).dtype
+    if dtype.kind not in "iufc":
+        raise ValueError(f"Unsupported data type for k in factorialk: expected a number, got {dtype.name}")
+    if extend == "complex":
+        if k == 0:
+            raise ValueError("Parameter k cannot be zero!")
+    elif dtype.kind not in "iu":
+        raise ValueError(f"{_NEEDS_COMPLEX} (factorialk got k={k!r})")
+    elif k < 1:
+        raise ValueError(f"For `extend='zero'`, k must be a positive integer, factorialk got {k!r}")
+
+
+def _stepped(name: str, n: ArrayLike, k: Any, exact: bool, extend: str) -> Any:
     _check_extend(name, exact, extend)
-    if exact:
-        return _exact(name, n, lambda i: math.prod(range(i, 0, -k)))
+    if n is None:
+        return math.nan
     x = _numbers(name, n, extend)
     if extend == "complex":
-        # This function fulfils the recurrence f(n) = n f(n - k) with f(1) = 1 for all real numbers.
-        x = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, copy=False)
-        value = float(k) ** ((x - 1.0) / k) * _gamma(x / k + 1.0) / math.gamma(1 / k + 1)
-        real = x.real
-        poles = (real < 0) & (real % k == 0)
-        return _c.where(poles & (x.imag == 0) if x.dtype.kind == "c" else poles, math.nan, value)
+        return _continued(x, k if isinstance(k, complex | np.complexfloating) else float(k)) if x.size else x
     if x.dtype.kind == "f":
         raise ValueError(f"{_NEEDS_COMPLEX} ({name} got {x.dtype.name})")
-    return _multifactorial(x, k)
+    if exact:
+        return _exact(name, n, lambda i: math.prod(range(i, 0, -int(k))))
+    if x.size == 0:
+        return x
+    if x.dtype == np.uint64:
+        x = _c.ufuncs["minimum"](x, _LARGEST)
+    return _multifactorial(x.astype(np.int64, copy=False), int(k))
+
+
+_LARGEST = np.iinfo(np.int64).max
+
+
+def _continued(x: ndarray, k: Any) -> ndarray:
+    """The function that fulfils the recurrence f(n) = n f(n - k) with f(1) = 1 for all numbers. Poles are the negative multiples of k."""
+    if isinstance(k, float) and x.dtype.kind != "c":
+        x = x.astype(np.float64, copy=False)
+        value = abs(k) ** ((x - 1.0) / k) if k > 0 else (k + 0j) ** ((x - 1.0) / k)
+        steps, nothing = x / k, math.nan if k > 0 else complex(math.nan, math.nan)
+    else:
+        x = x.astype(np.complex128, copy=False)
+        value = complex(k) ** ((x - 1.0) / k)
+        steps, nothing = x / k, complex(math.nan, math.nan)
+    whole = (steps.real < 0) & (steps.real == _c.ufuncs["floor"](steps.real)) & (steps.imag == 0)
+    poles = whole | (x.real != x.real) | (x.imag != x.imag)
+    return _c.where(poles, nothing, value * _gamma(steps + 1.0) * _rgamma(_asarray(1 / k + 1)))
 
 
 @special_function("ld")
@@ -306,22 +345,28 @@ def _numbers(name: str, n: ArrayLike, extend: str = "zero") -> ndarray:
 def _exact(name: str, n: ArrayLike, value: Any) -> Any:
     """Exact values: of one number a Python integer; of an array one of int64, looked up in a table on its device."""
     if isinstance(n, float) and math.isnan(n):
-        return math.nan
-    if isinstance(n, float):
-        raise ValueError(f"`exact=True` only supports integers, {name} got {n!r}")
-    if isinstance(n, int | np.generic):
-        (number,) = _whole(name, n=n)
-        return value(number) if number >= 0 else 0
+        return np.float64(n)
+    if isinstance(n, int):
+        return value(n) if n >= 0 else 0  # also one beyond int64
     x = _numbers(name, n)
     if x.dtype.kind == "f":
         raise ValueError(f"`exact=True` only supports integers, {name} got {x.dtype.name}")
+    if isinstance(n, np.generic):
+        return value(int(n)) if int(n) >= 0 else 0
     if x.size == 0:
-        return x.astype(np.int64)
-    table = [value(i) for i in range(max(int(x.max()), 0) + 1)]
-    if max(table) > np.iinfo(np.int64).max:
-        raise OverflowError(f"{name}: the exact value for {int(x.max())} has no int64; pass one number at a time, or exact=False")
+        return x
+    top = max(int(x.max()), 0)
+    if top > 10**6 or value(top) > _LARGEST:
+        raise OverflowError(_no_int64(name, top))
+    table = [value(i) for i in range(top + 1)]
+    if max(table) > _LARGEST:
+        raise OverflowError(_no_int64(name, top))
     looked_up = _asarray(np.array(table), device=x.device)[_c.where(x < 0, 0, x)]
     return _c.where(x < 0, 0, looked_up)
+
+
+def _no_int64(name: str, n: int) -> str:
+    return f"{name}: the exact value for {n} has no int64; pass one number at a time, or exact=False"
 
 
 # ---- Stirling's, Bernoulli's and Euler's numbers

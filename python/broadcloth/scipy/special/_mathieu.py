@@ -1,0 +1,633 @@
+"""Mathieu's functions and characteristic values (DLMF 28).
+
+A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), which Sturm's counts enclose. The coefficients of
+the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from beyond the last, each in the direction in
+which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of products
+of Bessel functions (DLMF 28.24)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
+from ._bessel import _jv, _yv
+from ._functions import special_function
+
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
+__all__ = [
+    "mathieu_a", "mathieu_b", "mathieu_cem", "mathieu_even_coef", "mathieu_modcem1", "mathieu_modcem2", "mathieu_modsem1",
+    "mathieu_modsem2", "mathieu_odd_coef", "mathieu_sem",
+]  # fmt: skip
+
+_LARGEST_ORDER = 500
+
+
+# ---- The matrix of a class: 0 for ce of even order, 1 for ce of odd order, 2 for se of odd order, 3 for se of even order
+
+
+def _class_of(m: Any, sine: Any) -> Any:
+    return (3 if m % 2 == 0 else 2) if sine else (0 if m % 2 == 0 else 1)
+
+
+def _first_of(kind: Any) -> Any:
+    """The lowest frequency of a class."""
+    return 0 if kind == 0 else 2 if kind == 3 else 1
+
+
+def _diagonal(kind: Any, q: Any, k: Any) -> Any:
+    n = _first_of(kind) + 2.0 * k
+    shift = 0.0
+    if k == 0 and kind == 1:
+        shift = q
+    if k == 0 and kind == 2:
+        shift = -q
+    return n * n + shift
+
+
+def _beside(kind: Any, q: Any, k: Any) -> Any:
+    """The element between rows k and k + 1."""
+    return 1.4142135623730951 * q if k == 0 and kind == 0 else q
+
+
+def _rows(m: Any, q: Any) -> Any:
+    return int(0.5 * m + 2 * math.sqrt(math.sqrt(q) * (m + 2)) + 1.2 * math.sqrt(q)) + 24
+
+
+def _below(kind: Any, q: Any, x: Any, rows: Any) -> Any:
+    """How many eigenvalues are below x: Sturm's count."""
+    count = 0
+    pivot = 1.0
+    square = 0.0
+    for k in range(rows):
+        pivot = _diagonal(kind, q, k) - x - square / pivot
+        if pivot == 0:
+            pivot = 1e-300
+        if pivot < 0:
+            count += 1
+        e = _beside(kind, q, k)
+        square = e * e
+    return count
+
+
+def _value(kind: Any, m: Any, q: Any) -> Any:
+    """The characteristic value of order m and q >= 0, by halving; the count's rounding is one of the matrix's elements."""
+    if q == 0:
+        return float(m) * m
+    index = (m - _first_of(kind)) // 2
+    rows = _rows(m, q)
+    low = -2 * q - 2
+    high = float(m) * m + 2 * q + 2
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        if middle <= low or middle >= high:
+            break
+        if _below(kind, q, middle, rows) > index:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+def _characteristic(m: Any, q: Any, sine: Any) -> Any:
+    if math.isnan(q) or m != math.floor(m) or m < 0 or (sine and m == 0) or m > _LARGEST_ORDER or not abs(q) < 1e8:
+        return math.nan
+    n = int(m)
+    if q < 0 and n % 2 == 1:
+        sine = not sine  # DLMF 28.2.26
+    return _value(_class_of(n, sine), n, abs(q))
+
+
+# ---- The coefficients
+
+
+def _middle(kind: Any, a: Any, rows: Any) -> Any:
+    """The row in which the recurrences meet: about where the diagonal passes the eigenvalue. Below it the vector oscillates or grows
+    upwards, beyond it downwards."""
+    return min(max(int(0.5 * (math.sqrt(max(a, 0.0)) - _first_of(kind))), 0), rows - 3)
+
+
+def _step_up(kind: Any, q: Any, a: Any, k: Any, before: Any, now: Any) -> Any:
+    """Element k + 1 from elements k - 1 and k."""
+    value = (a - _diagonal(kind, q, k)) * now
+    if k > 0:
+        value -= _beside(kind, q, k - 1) * before
+    return value / _beside(kind, q, k)
+
+
+def _scales(kind: Any, q: Any, a: Any, rows: Any) -> Any:
+    """The middle, the values with which the recurrence upwards begins and the one downwards, so that the squares' sum is 1, and the row
+    of the first large element."""
+    middle = _middle(kind, a, rows)
+    # Upwards to middle + 1
+    before = 0.0
+    now = 1.0
+    up = 1.0
+    start = 1.0
+    largest = 1.0
+    for k in range(middle + 1):
+        following = _step_up(kind, q, a, k, before, now)
+        before = now
+        now = following
+        if k < middle:
+            up += now * now
+            largest = max(largest, abs(now))
+        if abs(now) > 1e100:
+            before *= 1e-100
+            now *= 1e-100
+            up *= 1e-200
+            start *= 1e-100
+            largest *= 1e-100
+    left = before
+    left_after = now
+    # Downwards to middle
+    after = 0.0
+    now = 1e-100
+    down = 0.0
+    end = 1e-100
+    peak = 0.0
+    there = rows - 1
+    for k in range(rows - 1, middle, -1):
+        down += now * now
+        if abs(now) > peak:
+            peak = abs(now)
+            there = k
+        following = _step_down(kind, q, a, rows, k, after, now)
+        after = now
+        now = following
+        if abs(now) > 1e100:
+            after *= 1e-100
+            now *= 1e-100
+            down *= 1e-200
+            end *= 1e-100
+            peak *= 1e-100
+    # now is element middle, after element middle + 1: they are `factor` times smaller than those from below.
+    factor = (left * now + left_after * after) / (now * now + after * after)
+    norm = 1 / math.sqrt(up + factor * factor * down)
+    # The first row up to the middle whose element is not much smaller than the largest
+    bound = 0.1 * max(largest, abs(factor) * peak) * norm
+    before = 0.0
+    now = start * norm
+    for k in range(middle + 1):
+        if abs(now) >= bound:
+            there = k
+            break
+        following = _step_up(kind, q, a, k, before, now)
+        before = now
+        now = following
+    return middle, start * norm, end * factor * norm, there
+
+
+def _step_down(kind: Any, q: Any, a: Any, rows: Any, k: Any, after: Any, now: Any) -> Any:
+    """Element k - 1 from elements k + 1 and k."""
+    value = (a - _diagonal(kind, q, k)) * now
+    if k < rows - 1:
+        value -= _beside(kind, q, k) * after
+    return value / _beside(kind, q, k - 1)
+
+
+def _is_negative(at_0: Any, at_end: Any, index: Any) -> Any:
+    """Tells whether the vector has the wrong sign: at 0 ce is positive and se rises, at pi / 2 they are or rise as cos and sin of the index
+    do. The larger of the sums tells; the other can be all rounding."""
+    if abs(at_0) >= abs(at_end):
+        return at_0 < 0
+    return at_end < 0 if index % 2 == 0 else at_end > 0
+
+
+def _angular(m: Any, q: Any, x: Any, sine: Any, slope: Any) -> Any:
+    """ce or se of order m and q >= 0 at x, or its derivative."""
+    kind = _class_of(m, sine)
+    if q == 0:
+        if m == 0:
+            return 0.0 if slope else 0.7071067811865476
+        if sine:
+            return m * math.cos(m * x) if slope else math.sin(m * x)
+        return -m * math.sin(m * x) if slope else math.cos(m * x)
+    a = _value(kind, m, q)
+    rows = _rows(m, q)
+    middle, start, end, _ = _scales(kind, q, a, rows)
+    total = 0.0
+    at_0 = 0.0
+    at_end = 0.0
+    for direction in range(2):
+        other = 0.0
+        now = start if direction == 0 else end
+        k = 0 if direction == 0 else rows - 1
+        while (direction == 0 and k <= middle) or (direction == 1 and k > middle):
+            n = _first_of(kind) + 2 * k
+            c = 0.7071067811865476 * now if n == 0 else now
+            if sine:
+                total += c * (n * math.cos(n * x) if slope else math.sin(n * x))
+            else:
+                total += c * (-n * math.sin(n * x) if slope else math.cos(n * x))
+            at_0 += n * c if sine else c
+            turned = n * c if kind == 1 or kind == 3 else c
+            at_end += -turned if k % 2 == 1 else turned
+            if direction == 0:
+                following = _step_up(kind, q, a, k, other, now)
+                k += 1
+            else:
+                following = _step_down(kind, q, a, rows, k, other, now)
+                k -= 1
+            other = now
+            now = following
+    return -total if _is_negative(at_0, at_end, (m - _first_of(kind)) // 2) else total
+
+
+def _periodic(m: Any, q: Any, degrees: Any, sine: Any, slope: Any) -> Any:
+    if math.isnan(q) or math.isnan(degrees) or m != math.floor(m) or m < 0 or m > _LARGEST_ORDER or not abs(q) < 1e8:
+        return math.nan
+    n = int(m)
+    if sine and n == 0:
+        return 0.0
+    x = math.radians(math.fmod(degrees, 360.0))
+    if q >= 0:
+        return _angular(n, q, x, sine, slope)
+    # DLMF 28.2.34 to 28.2.37
+    sign = 1.0 if (n // 2) % 2 == 0 else -1.0
+    if sine and n % 2 == 0:
+        sign = -sign
+    value = _angular(n, -q, 0.5 * math.pi - x, sine if n % 2 == 0 else not sine, slope)
+    return -sign * value if slope else sign * value
+
+
+def _radial(m: Any, q: Any, x: Any, sine: Any, second: Any, slope: Any) -> Any:
+    """Mc or Ms of the first or second kind, or its derivative at any real x."""
+    if math.isnan(q) or math.isnan(x) or m != math.floor(m) or m < (1 if sine else 0) or m > _LARGEST_ORDER or q < 0 or not q < 1e8:
+        return math.nan
+    if q == 0:
+        return 0.0 if not second else math.nan
+    n = int(m)
+    size = abs(x)
+    value = _products(n, q, size, sine, second, slope)
+    if x >= 0:
+        return value
+    odd = -1.0 if sine != slope else 1.0
+    if not second:
+        return odd * value
+    # A&S 20.6.20: the even or odd part of the second kind is a multiple of the first kind's function.
+    ratio = _products(n, q, 0.0, sine, True, sine) / _products(n, q, 0.0, sine, False, sine)
+    return odd * (2 * ratio * _products(n, q, size, sine, False, slope) - value)
+
+
+def _products(n: Any, q: Any, x: Any, sine: Any, second: Any, slope: Any) -> Any:
+    """DLMF 28.24.2 to 28.24.13 about the first large coefficient: about a later one the products of Bessel functions would grow."""
+    kind = _class_of(n, sine)
+    first = _first_of(kind)
+    a = _value(kind, n, q)
+    rows = _rows(n, q)
+    middle, start, end, s = _scales(kind, q, a, rows)
+    h = math.sqrt(q)
+    u = h * math.exp(-x)
+    v = h * math.exp(x)
+    total = 0.0
+    largest = 1.0
+    for direction in range(2):
+        other = 0.0
+        now = start if direction == 0 else end
+        k = 0 if direction == 0 else rows - 1
+        while (direction == 0 and k <= middle) or (direction == 1 and k > middle):
+            c = 0.7071067811865476 * now if kind == 0 and k == 0 else now
+            if k == s:
+                largest = 2 * c if kind == 0 and k == 0 else c
+            if abs(now) > 1e-18:
+                # The orders l - s and l + s + first
+                term = 0.0
+                for part in range(2):
+                    near = float(k - s if part == 0 else k + s + first)
+                    far = float(k + s + first if part == 0 else k - s)
+                    inner = _jv(near, u)
+                    outer = _yv(far, v) if second else _jv(far, v)
+                    product = inner * outer
+                    if slope:
+                        inner_slope = near / u * inner - _jv(near + 1, u)
+                        outer_after = _yv(far + 1, v) if second else _jv(far + 1, v)
+                        product = v * (far / v * outer - outer_after) * inner - u * inner_slope * outer
+                    term += -product if sine and part == 1 else product
+                total += c * (-term if (k + (n - first) // 2) % 2 == 1 else term)
+            if direction == 0:
+                following = _step_up(kind, q, a, k, other, now)
+                k += 1
+            else:
+                following = _step_down(kind, q, a, rows, k, other, now)
+                k -= 1
+            other = now
+            now = following
+    return total / largest
+
+
+# ---- The ufuncs
+
+
+@special_function("ff dd", whole=True)
+def mathieu_a(m: Any, q: Any) -> Any:
+    """The characteristic value of the even Mathieu function ce of whole order m and parameter q.
+
+    NaN for orders that are negative or above 500.
+
+    Examples
+    --------
+    >>> bc.scipy.special.mathieu_a([0, 1, 2], 1.0)
+    array([-0.4551386 ,  1.85910807,  4.37130098])
+    """
+    return _characteristic(m, q, False)
+
+
+@special_function("ff dd", whole=True)
+def mathieu_b(m: Any, q: Any) -> Any:
+    """The characteristic value of the odd Mathieu function se of whole order m and parameter q.
+
+    NaN for orders below 1 or above 500.
+
+    Examples
+    --------
+    >>> bc.scipy.special.mathieu_b([1, 2], 1.0)
+    array([-0.11024882,  3.91702477])
+    """
+    return _characteristic(m, q, True)
+
+
+def _steepness(value: Any, m: Any, q: Any, x: Any, characteristic: Any) -> Any:
+    """The second derivative by an angle in degrees, by Mathieu's equation."""
+    turn = math.pi / 180
+    return turn * value * -(characteristic(m, q) - 2 * q * _c.ufuncs["cos"](2 * turn * x))
+
+
+def _ce_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, math.pi / 180 * _cep(m, q, x)
+
+
+def _cep_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, _steepness(_ce(m, q, x), m, q, x, mathieu_a)
+
+
+def _se_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, math.pi / 180 * _sep(m, q, x)
+
+
+def _sep_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, _steepness(_se(m, q, x), m, q, x, mathieu_b)
+
+
+@special_function("fff ddd", whole=True, slopes=_ce_slopes)
+def _ce(m: Any, q: Any, x: Any) -> Any:
+    return _periodic(m, q, x, False, False)
+
+
+@special_function("fff ddd", whole=True, slopes=_cep_slopes)
+def _cep(m: Any, q: Any, x: Any) -> Any:
+    return _periodic(m, q, x, False, True)
+
+
+@special_function("fff ddd", whole=True, slopes=_se_slopes)
+def _se(m: Any, q: Any, x: Any) -> Any:
+    return _periodic(m, q, x, True, False)
+
+
+@special_function("fff ddd", whole=True, slopes=_sep_slopes)
+def _sep(m: Any, q: Any, x: Any) -> Any:
+    return _periodic(m, q, x, True, True)
+
+
+def _mc1_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, _mc1p(m, q, x)
+
+
+def _mc1p_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, (mathieu_a(m, q) - 2 * q * _c.ufuncs["cosh"](2 * x)) * _mc1(m, q, x)
+
+
+def _mc2_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, _mc2p(m, q, x)
+
+
+def _mc2p_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, (mathieu_a(m, q) - 2 * q * _c.ufuncs["cosh"](2 * x)) * _mc2(m, q, x)
+
+
+def _ms1_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, _ms1p(m, q, x)
+
+
+def _ms1p_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, (mathieu_b(m, q) - 2 * q * _c.ufuncs["cosh"](2 * x)) * _ms1(m, q, x)
+
+
+def _ms2_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, _ms2p(m, q, x)
+
+
+def _ms2p_slopes(y: Any, m: Any, q: Any, x: Any) -> Any:
+    return None, None, (mathieu_b(m, q) - 2 * q * _c.ufuncs["cosh"](2 * x)) * _ms2(m, q, x)
+
+
+@special_function("fff ddd", whole=True, slopes=_mc1_slopes)
+def _mc1(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, False, False, False)
+
+
+@special_function("fff ddd", whole=True, slopes=_mc1p_slopes)
+def _mc1p(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, False, False, True)
+
+
+@special_function("fff ddd", whole=True, slopes=_mc2_slopes)
+def _mc2(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, False, True, False)
+
+
+@special_function("fff ddd", whole=True, slopes=_mc2p_slopes)
+def _mc2p(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, False, True, True)
+
+
+@special_function("fff ddd", whole=True, slopes=_ms1_slopes)
+def _ms1(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, True, False, False)
+
+
+@special_function("fff ddd", whole=True, slopes=_ms1p_slopes)
+def _ms1p(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, True, False, True)
+
+
+@special_function("fff ddd", whole=True, slopes=_ms2_slopes)
+def _ms2(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, True, True, False)
+
+
+@special_function("fff ddd", whole=True, slopes=_ms2p_slopes)
+def _ms2p(m: Any, q: Any, x: Any) -> Any:
+    return _radial(m, q, x, True, True, True)
+
+
+def mathieu_cem(m: ArrayLike, q: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The even Mathieu function ce of whole order m and parameter q at x degrees, and its derivative by the angle in radians.
+
+    NaN for orders that are negative or above 500.
+
+    Parameters
+    ----------
+    m : array_like
+        The order, a whole number.
+    q : array_like
+        The parameter, of any sign.
+    x : array_like
+        The angle in degrees.
+
+    Returns
+    -------
+    y, yp : ndarray of float
+        Of the operands' common shape; float32 if all operands are, else float64.
+
+    Raises
+    ------
+    NotImplementedError
+        An order is not whole.
+
+    Examples
+    --------
+    >>> y, slope = bc.scipy.special.mathieu_cem([0, 1], 1.0, 30.0)
+    >>> y
+    array([0.51102278, 0.85242514])
+    """
+    return _ce(m, q, x), _cep(m, q, x)
+
+
+def mathieu_sem(m: ArrayLike, q: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The odd Mathieu function se of whole order m and parameter q at x degrees, and its derivative; see `mathieu_cem`.
+
+    Examples
+    --------
+    >>> y, slope = bc.scipy.special.mathieu_sem([1, 2], 1.0, 30.0)
+    >>> y
+    array([0.3896274 , 0.79148107])
+    """
+    return _se(m, q, x), _sep(m, q, x)
+
+
+def mathieu_modcem1(m: ArrayLike, q: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The even modified Mathieu function of the first kind of whole order m and q >= 0 at real x, and its derivative; see `mathieu_cem`.
+
+    Examples
+    --------
+    >>> y, slope = bc.scipy.special.mathieu_modcem1([0, 2], 1.0, 0.5)
+    >>> y
+    array([0.46510641, 0.34220517])
+    """
+    return _mc1(m, q, x), _mc1p(m, q, x)
+
+
+def mathieu_modcem2(m: ArrayLike, q: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The even modified Mathieu function of the second kind of whole order m and q >= 0 at real x, and its derivative; see `mathieu_cem`.
+
+    Examples
+    --------
+    >>> y, slope = bc.scipy.special.mathieu_modcem2([0, 2], 1.0, 0.5)
+    >>> y
+    array([ 0.35460962, -0.81211691])
+    """
+    return _mc2(m, q, x), _mc2p(m, q, x)
+
+
+def mathieu_modsem1(m: ArrayLike, q: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The odd modified Mathieu function of the first kind of whole order m and q >= 0 at real x, and its derivative; see `mathieu_cem`.
+
+    Examples
+    --------
+    >>> y, slope = bc.scipy.special.mathieu_modsem1([1, 2], 1.0, 0.5)
+    >>> y
+    array([0.4046255 , 0.22749162])
+    """
+    return _ms1(m, q, x), _ms1p(m, q, x)
+
+
+def mathieu_modsem2(m: ArrayLike, q: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The odd modified Mathieu function of the second kind of whole order m and q >= 0 at real x, and its derivative; see `mathieu_cem`.
+
+    Examples
+    --------
+    >>> y, slope = bc.scipy.special.mathieu_modsem2([1, 2], 1.0, 0.5)
+    >>> y
+    array([-0.43963249, -0.80724206])
+    """
+    return _ms2(m, q, x), _ms2p(m, q, x)
+
+
+# ---- Coefficients
+
+
+def _coefficients(name: str, m: Any, q: Any, sine: bool) -> ndarray:
+    if not np.isscalar(m) or not np.isscalar(q):
+        raise ValueError(f"{name}: m and q must be scalars.")
+    if not q >= 0:  # type: ignore[operator]
+        raise ValueError(f"{name}: expected q >= 0, got {q!r}")
+    if m != int(m) or m < (1 if sine else 0) or m > _LARGEST_ORDER:  # type: ignore[call-overload, operator, arg-type]
+        raise ValueError(f"{name}: m must be an integer from {int(sine)} to {_LARGEST_ORDER}, got {m!r}")
+    m, q = int(m), float(q)  # type: ignore[call-overload, arg-type]
+    kind, rows = _class_of(m, sine), _rows(m, q)
+    index = (m - _first_of(kind)) // 2
+    vector = np.zeros(rows)
+    if q == 0:
+        vector[index] = 1.0
+    else:
+        a = _value(kind, m, q)
+        middle, first, last, _ = _scales(kind, q, a, rows)
+        before, vector[0], after, vector[-1] = 0.0, first, 0.0, last
+        for k in range(middle):
+            vector[k + 1] = _step_up(kind, q, a, k, before, vector[k])
+            before = vector[k]
+        for k in range(rows - 1, middle + 1, -1):
+            vector[k - 1] = _step_down(kind, q, a, rows, k, after, vector[k])
+            after = vector[k]
+    if kind == 0:
+        vector[0] *= math.sqrt(0.5)
+    n = _first_of(kind) + 2 * np.arange(rows)
+    turned = vector * np.where(np.arange(rows) % 2, -1, 1)
+    if _is_negative((vector * n if sine else vector).sum(), (turned * n if kind in (1, 3) else turned).sum(), index):
+        vector = -vector
+    return _c.asarray(vector)
+
+
+def mathieu_even_coef(m: int, q: float) -> ndarray:
+    """The coefficients of the cosines of 0, 2, ... or 1, 3, ... times the angle in ce of whole order m and q >= 0.
+
+    Parameters
+    ----------
+    m : int
+        The order, from 0 to 500.
+    q : float
+        The parameter.
+
+    Returns
+    -------
+    ndarray of float64
+        As many as differ from 0 by more than 1e-16, and some more: not as many as in SciPy. On the default device; computed on the host.
+
+    Raises
+    ------
+    ValueError
+        `m` is not a whole number in the range, `q` is negative, or one is no scalar.
+
+    Examples
+    --------
+    >>> bc.scipy.special.mathieu_even_coef(2, 1.0)[:4]
+    array([ 0.21692795,  0.94825735, -0.08176701,  0.00258659])
+    """
+    return _coefficients("mathieu_even_coef", m, q, False)
+
+
+def mathieu_odd_coef(m: int, q: float) -> ndarray:
+    """The coefficients of the sines of 1, 3, ... or 2, 4, ... times the angle in se of order m > 0, q >= 0; see `mathieu_even_coef`.
+
+    Examples
+    --------
+    >>> bc.scipy.special.mathieu_odd_coef(2, 1.0)[:3]
+    array([ 0.99657192, -0.08269078,  0.00257874])
+    """
+    return _coefficients("mathieu_odd_coef", m, q, True)
