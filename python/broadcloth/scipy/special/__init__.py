@@ -28,6 +28,7 @@ from . import (
     _integrals,
     _inverses,
     _kelvin,
+    _legendre,
     _mathieu,
     _noncentral,
     _omega,
@@ -54,6 +55,7 @@ from ._hypergeometric import *  # noqa: F403
 from ._integrals import *  # noqa: F403
 from ._inverses import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
+from ._legendre import *  # noqa: F403
 from ._mathieu import *  # noqa: F403
 from ._noncentral import *  # noqa: F403
 from ._omega import *  # noqa: F403
@@ -113,6 +115,7 @@ __all__ = sorted(
         *_errors.__all__,
         *_inverses.__all__,
         *_kelvin.__all__,
+        *_legendre.__all__,
         *_mathieu.__all__,
         *_noncentral.__all__,
         *_omega.__all__,
