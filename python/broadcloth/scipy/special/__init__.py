@@ -38,6 +38,7 @@ from . import (
     _quadrature,
     _sequences,
     _spherical,
+    _spheroidal,
     _struve,
     _zeros,
 )
@@ -65,6 +66,7 @@ from ._polynomials import *  # noqa: F403
 from ._quadrature import *  # noqa: F403
 from ._sequences import *  # noqa: F403
 from ._spherical import *  # noqa: F403
+from ._spheroidal import *  # noqa: F403
 from ._struve import *  # noqa: F403
 from ._zeros import *  # noqa: F403
 
@@ -125,6 +127,7 @@ __all__ = sorted(
         *_quadrature.__all__,
         *_sequences.__all__,
         *_spherical.__all__,
+        *_spheroidal.__all__,
         *_struve.__all__,
         *_zeros.__all__,
         "cbrt", "ellipj", "exp2", "expm1", "i0", "i1", "lambertw", "log1p", "log_softmax", "logsumexp", "multigammaln", "polygamma", "psi",
