@@ -167,3 +167,15 @@ def test_they_fuse_and_compiled_functions_call_them(xp):
 
     v = np.linspace(-1, 0.8, 100)
     assert_allclose(total(v), scipy_special.eval_legendre(5, v).sum(), rtol=1e-12)
+
+
+def test_assoc_laguerre(xp):
+    got = special.assoc_laguerre(xp.array([0.5, 2.0]), 3, 1.5).get()
+    np.testing.assert_allclose(got, scipy_special.assoc_laguerre(np.array([0.5, 2.0]), 3, 1.5), rtol=1e-13)
+
+
+def test_signatures_choose_loops(xp):
+    assert special.eval_legendre(2, xp.array(0.5), sig="dd->d").dtype == np.float64
+    assert special.eval_legendre(2, 0.5, signature=("f", "f", "f")).dtype == np.float32
+    with pytest.raises(TypeError, match="has no loop 'gg->g'"):
+        special.eval_legendre(2, 0.5, signature="gg->g")

@@ -63,8 +63,11 @@ class SpecialFunction(DUFunc):
         return [characters + "->" + _result(characters) for characters in self._characters]
 
     def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+        loop = options.pop("signature", None) or options.pop("sig", None)
         if options:
             raise TypeError(f"{self.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
+        if loop is not None:
+            args = self._cast_to(loop, args)
         if len(args) == self.nargs and out is None:
             args, out = args[:-1], args[-1]
         if len(args) != self.nin:
@@ -79,6 +82,13 @@ class SpecialFunction(DUFunc):
                 raise NotImplementedError(f"{self.__name__}: out= and where= have no gradient; leave them out")
             return custom_vjp(lambda *given: self._call_ours(given, None, True, dtype, device), self._gradients)(*arrays)
         return self._call_ours(tuple(arrays), out, where, dtype, device)
+
+    def _cast_to(self, loop: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The operands as the loop takes them that NumPy's keyword `signature` names."""
+        characters = loop.partition("->")[0] if isinstance(loop, str) else "".join(np.dtype(t).char for t in loop[: self.nin])
+        if characters not in self._characters:
+            raise TypeError(f"ufunc '{self.__name__}' has no loop {loop!r}; it has {', '.join(self.types)}")
+        return tuple(_c.asarray(a).astype(np.dtype(c), copy=False) for a, c in zip(args, characters, strict=False)) + args[self.nin :]
 
     def _gradients(self, g: ndarray, y: ndarray, *operands: Any) -> tuple[Any, ...]:
         assert self._slopes

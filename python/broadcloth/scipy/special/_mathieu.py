@@ -1,9 +1,9 @@
 """Mathieu's functions and characteristic values (DLMF 28).
 
 A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), which Sturm's counts enclose. The coefficients of
-the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from beyond the last, each in the direction in
-which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of products
-of Bessel functions (DLMF 28.24)."""
+the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from beyond the last, each in the direction
+in which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of
+products of Bessel functions (DLMF 28.24)."""
 
 from __future__ import annotations
 

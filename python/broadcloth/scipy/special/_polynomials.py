@@ -7,14 +7,19 @@ end (Reinsch's modification), which keeps all digits; the other end is the mirro
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
+from ..._broadcloth import ndarray
 from ._functions import special_function
 
+if TYPE_CHECKING:
+    from ...typing import ArrayLike
+
 __all__ = [
-    "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite", "eval_hermitenorm",
-    "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu", "eval_sh_jacobi", "eval_sh_legendre",
+    "assoc_laguerre", "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
+    "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu", "eval_sh_jacobi",
+    "eval_sh_legendre",
 ]  # fmt: skip
 
 _binom, _poch = _c.ufuncs["binom"], _c.ufuncs["poch"]
@@ -337,6 +342,17 @@ def eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
     array([1.5       , 1.625     , 1.47916667])
     """
     return _laguerre(n, alpha, x)
+
+
+def assoc_laguerre(x: ArrayLike, n: ArrayLike, k: ArrayLike = 0.0) -> ndarray:
+    """The generalized Laguerre polynomial of whole degree n and order k > -1, with the argument first: eval_genlaguerre(n, k, x).
+
+    Examples
+    --------
+    >>> bc.scipy.special.assoc_laguerre(0.5, [1, 2], 1.0)
+    array([1.5  , 1.625])
+    """
+    return eval_genlaguerre(n, k, x)
 
 
 @special_function("ld")
