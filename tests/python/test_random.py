@@ -745,3 +745,23 @@ def test_sizes_by_name_and_devices_of_few_numbers():
     state, numpys = bc.random.RandomState(3), np.random.RandomState(3)
     for name, form in (("rand", (2, 3)), ("randn", (4,)), ("randint", (0, 10, 5)), ("random_sample", (3,)), ("permutation", (6,))):
         np.testing.assert_array_equal(np.asarray(getattr(state, name)(*form)), getattr(numpys, name)(*form))
+
+
+@pytest.mark.parametrize("name", ["PCG64", "PCG64DXSM", "MT19937", "SFC64", "Philox", "SeedSequence"])
+def test_seeds_may_be_arrays(name):
+    ours, numpys = getattr(bc.random, name), getattr(np.random, name)
+    words = (lambda o: o.generate_state(3)) if name == "SeedSequence" else (lambda o: o.random_raw(3))
+    for seed in (np.arange(3), np.array([2**40, 5]), [1, 2], 3):
+        given = bc.asarray(seed) if isinstance(seed, np.ndarray) else seed
+        assert words(ours(given)).tolist() == words(numpys(seed)).tolist()
+    assert isinstance(ours(3), ours) and isinstance(ours(3), numpys)
+    if name != "Philox":
+        assert ours == numpys and issubclass(numpys, ours) and isinstance(numpys(3), ours)
+        assert type(ours(3)) is numpys
+    assert pickle.loads(pickle.dumps(ours)) is ours
+
+    class Mine(ours):  # type: ignore[misc, valid-type]
+        pass
+
+    assert type(Mine(3)) is Mine and not isinstance(ours(3), Mine)
+    assert words(Mine(3)).tolist() == words(numpys(3)).tolist()
