@@ -89,12 +89,15 @@ def distributions() -> str:
     """Methods that give an array where they are given a `size`."""
     lines = [
         _HEADER,
-        "from typing import Any, overload",
+        "from collections.abc import Callable",
+        "from typing import Any, TypeVar, overload",
         "",
         "import numpy as np",
         "",
         "from .._broadcloth import ndarray",
         "from ..typing import ArrayLike, DeviceLike, ShapeLike",
+        "",
+        '_F = TypeVar("_F", bound=Callable[..., Any])',
     ]
     for name, numpy_class in (("Distributions", np.random.Generator), ("LegacyDistributions", np.random.RandomState)):
         lines += ["", f"class {name}:"]
@@ -118,6 +121,7 @@ def distributions() -> str:
         "def binder(row: Distribution) -> Any: ...",
         "def on_host(value: Any) -> Any: ...",
         "def on_device(drawn: Any, device: Any) -> Any: ...",
+        "def few_by_numpy(numpys: Any, place: int) -> Callable[[_F], _F]: ...",
         "",
     ]
     return "\n".join([*lines, *rows, *functions])

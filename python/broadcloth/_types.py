@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .typing import ArrayLike, DTypeLike
 
 
+_NUMBERS = frozenset((float, int, bool, complex))
+
+
 class _ScalarType(type):
     """NumPy's scalar types, with Numba's spelling of declarations: `float32[:]` is an array type, `float32(int64, float32)` a signature.
 
@@ -26,6 +29,8 @@ class _ScalarType(type):
         return Type(cls.__name__)[key]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and type(args[0]) in _NUMBERS:  # the usual call, without a look at its argument
+            return cls.__mro__[1](args[0])
         if args and all(isinstance(a, type) or a is None or hasattr(a, "__kernel_type__") for a in args):
             from .types import Signature, Type
 

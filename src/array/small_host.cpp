@@ -216,6 +216,51 @@ bool pick_one(const Array& a, Element* made) {
   return true;
 }
 
+namespace {
+
+bool read_ahead(const Array& a, int64_t at, ReadAhead* ahead) {
+  if (a.ndim() != 1 || at >= a.shape()[0] || !open(a.device()) || a.has_loose_booleans() || has_history(a)) return false;
+  const TapeLock lock(tape(a.device()));
+  const Storage& storage = *a.storage();
+  const Node& node = *storage.current;
+  if (node.pending() || !node.buffer) return false;
+  ahead->storage = &storage;
+  ahead->version = storage.version;
+  ahead->dtype = a.dtype();
+  ahead->offset = a.offset();
+  ahead->stride = a.strides()[0];
+  ahead->first = at;
+  // Others write to memory that they know without a word.
+  ahead->count = node.buffer->exposed ? 1 : std::min(ReadAhead::kCount, a.shape()[0] - at);
+  ahead->item = itemsize(a.dtype());
+  const int64_t step = a.strides()[0] * ahead->item;
+  const char* from = static_cast<const char*>(node.buffer->ptr) + a.offset() * ahead->item + at * step;
+  by_item(ahead->item, [&](auto u) {
+    for (int64_t k = 0; k < ahead->count; ++k) {
+      u = get<decltype(u)>(from + k * step);
+      std::memcpy(ahead->bytes + k * static_cast<int64_t>(sizeof(u)), &u, sizeof(u));
+    }
+  });
+  return true;
+}
+
+}  // namespace
+
+bool pick_next(const Array& a, int64_t at, ReadAhead* ahead, Element* made) {
+  const Storage& storage = *a.storage();
+  const bool there = static_cast<uint64_t>(at - ahead->first) < static_cast<uint64_t>(ahead->count) && ahead->storage == &storage &&
+                     ahead->version == storage.version && ahead->dtype == a.dtype() && ahead->offset == a.offset() &&
+                     ahead->stride == a.strides()[0] && !storage.exposed() && !has_history(a);
+  if (!there && !read_ahead(a, at, ahead)) return false;
+  made->dtype = a.dtype();
+  const char* from = ahead->bytes + (at - ahead->first) * ahead->item;
+  if (ahead->item == 8)
+    std::memcpy(made->bytes, from, 8);
+  else
+    std::memcpy(made->bytes, from, static_cast<size_t>(ahead->item));
+  return true;
+}
+
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
   if (items.empty() || !reachable(a.device()) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));

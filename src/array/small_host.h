@@ -32,6 +32,19 @@ struct ElementTerm {
 bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made);
 /// The same for an array without axes.
 bool pick_one(const Array& a, Element* made);
+/// Elements of a vector that an iterator reads ahead of their use, valid while nothing is written to the vector.
+struct ReadAhead {
+  static constexpr int64_t kCount = 16;
+  const Storage* storage = nullptr;
+  uint64_t version = 0;
+  DType dtype = DType::f64;
+  int item = 0;
+  int64_t offset = 0, stride = 0;
+  int64_t first = 0, count = 0;  ///< the elements that were read
+  alignas(8) char bytes[16 * kCount];
+};
+/// Reads element `at` of a vector, several at a time. Returns whether it was done.
+bool pick_next(const Array& a, int64_t at, ReadAhead* ahead, Element* made);
 /// The element's value; works also while a profiler counts kernels.
 std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items);
 /// Stores into the element at one integer index for each axis. Returns whether it was done.

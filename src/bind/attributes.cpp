@@ -296,7 +296,8 @@ PyObject* flat_next(PyObject* self) {
   return guard([&]() -> PyObject* {
     const Array& a = array_of(held(self));
     if (next_of(self) >= a.size()) return nullptr;
-    PyObject* element = element_at(a, flat_place(self));
+    PyObject* element =
+        a.ndim() == 1 ? PyRef::steal(PySequence_GetItem(held(self), next_of(self))).release() : element_at(a, flat_place(self));
     ++next_of(self);
     return element;
   });

@@ -5,6 +5,7 @@
 
 #include "array/history.h"
 #include "array/record.h"
+#include "bind/jit_numpy.h"
 #include "bind/values.h"
 #include "bind/waits.h"
 #include "bind/warnings.h"
@@ -575,25 +576,41 @@ void release_object(PyObject* o) noexcept {
   Py_DECREF(o);
 }
 
+bool NumpyView::take(int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides) {
+  const int64_t item = itemsize(dtype_);
+  shape_.resize(ndim);
+  strides_.resize(ndim);
+  for (int d = 0; d < ndim; ++d) {
+    if (strides[d] % item != 0 && shape[d] > 1) return false;
+    shape_[d] = shape[d];
+    strides_[d] = shape[d] <= 1 ? 0 : strides[d] / item;
+  }
+  return true;
+}
+
 NumpyView::NumpyView(PyObject* array) : owner_(PyRef::borrow(array)) {
+  // A plain array of a common dtype is read where it lies: its interface is an object more.
+  if (Py_TYPE(array) == state().np_ndarray) {
+    const NumpyArrayFields* a = numpy_fields(array);
+    const std::optional<DType> known = common_dtype(a->descr);
+    if (known && (a->flags & kNumpyAligned)) {
+      dtype_ = *known;
+      if (take(a->ndim, a->shape, a->strides)) {
+        data_ = a->data;
+        writable_ = (a->flags & kNumpyWriteable) != 0;
+        return;
+      }
+    }
+  }
   for (;;) {
     capsule_ = PyRef::steal(PyObject_GetAttr(owner_.get(), state().names.__array_struct__));
     const auto* a = static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule_.get(), nullptr));
     if (!a) throw PythonError();
     PyRef type = PyRef::steal(PyObject_GetAttr(owner_.get(), state().names.dtype));
-    bool usable = (a->flags & kAligned) && (a->flags & kNotSwapped);
     if (!(a->flags & kNotSwapped))
       type = PyRef::steal(PyObject_CallMethodObjArgs(type.get(), state().names.newbyteorder, to_py("=").get(), nullptr));
     dtype_ = to_dtype(type.get());
-    const int64_t item = itemsize(dtype_);
-    shape_.resize(a->nd);
-    strides_.resize(a->nd);
-    for (int d = 0; d < a->nd && usable; ++d) {
-      shape_[d] = a->shape[d];
-      usable = a->strides[d] % item == 0 || a->shape[d] <= 1;
-      strides_[d] = a->shape[d] <= 1 ? 0 : a->strides[d] / item;
-    }
-    if (usable) {
+    if ((a->flags & kAligned) && (a->flags & kNotSwapped) && take(a->nd, a->shape, a->strides)) {
       data_ = a->data;
       writable_ = (a->flags & kWriteable) != 0;
       return;

@@ -17,6 +17,8 @@ DType to_dtype(PyObject* o);
 std::optional<DType> to_dtype_or_none(PyObject* o);
 /// The dtype when `o` is a dtype, a scalar type or a dtype's name and nothing else.
 std::optional<DType> dtype_if_dtype(PyObject* o);
+/// The dtype of an object that is NumPy's own one for it, in the machine's byte order; nullopt for other objects.
+std::optional<DType> common_dtype(PyObject* o);
 /// The numpy.dtype (or the stand-in of a type that NumPy does not have), borrowed.
 PyObject* dtype_object(DType t);
 /// numpy.float32 …, borrowed; nullptr for types that NumPy does not have by itself.
@@ -157,6 +159,9 @@ class NumpyView {
   bool copied() const { return copied_; }
 
  private:
+  /// False where a stride is no whole number of elements.
+  bool take(int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides);
+
   PyRef owner_, capsule_;
   DType dtype_ = DType::f64;
   void* data_ = nullptr;

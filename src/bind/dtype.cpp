@@ -228,6 +228,13 @@ namespace {
 
 }  // namespace
 
+std::optional<DType> common_dtype(PyObject* o) {
+  const State& s = state();
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (s.dtypes[i] == o) return static_cast<DType>(i);
+  return std::nullopt;
+}
+
 std::optional<DType> dtype_if_dtype(PyObject* o) {
   if (const auto t = quick(o)) return t;
   if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) return from_numpy_dtype(o);

@@ -401,6 +401,9 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
 struct PyArrayIterator {
   PyObject_HEAD PyObject* held;
   std::atomic<Py_ssize_t> at;  ///< the item that comes next; beyond every array after the last one
+#ifndef Py_GIL_DISABLED
+  ReadAhead ahead;
+#endif
 };
 constexpr Py_ssize_t kEnded = PY_SSIZE_T_MAX / 2;
 
@@ -415,6 +418,9 @@ PyObject* iterate(PyObject* self) {
   if (!made) return nullptr;
   made->held = new_ref(self);
   new (&made->at) std::atomic<Py_ssize_t>(0);
+#ifndef Py_GIL_DISABLED
+  new (&made->ahead) ReadAhead;
+#endif
   return reinterpret_cast<PyObject*>(made);
 }
 
@@ -424,6 +430,20 @@ void iterator_dealloc(PyObject* self) {
   PyObject_Free(self);
   Py_DECREF(type);
 }
+
+#ifndef Py_GIL_DISABLED
+/// The next element of a vector that is computed; nullptr: the usual way is needed.
+PyObject* next_element(const Array& a, Py_ssize_t at, ReadAhead* ahead) {
+  if (a.ndim() != 1) return nullptr;
+  return guard([&]() -> PyObject* {
+    PyArray* made = new_element();
+    if (pick_next(a, at, ahead, &made->element)) [[likely]]
+      return reinterpret_cast<PyObject*>(made);
+    Py_DECREF(made);
+    return nullptr;
+  });
+}
+#endif
 
 Py_ssize_t items_left(PyObject* self) {
   const Array& a = array_of(as_iterator(self)->held);
@@ -436,7 +456,12 @@ PyObject* iterator_next(PyObject* self) {
     p->at.store(kEnded, std::memory_order_relaxed);
     return nullptr;
   }
-  return sequence_item(p->held, p->at.fetch_add(1, std::memory_order_relaxed));
+  const Py_ssize_t at = p->at.fetch_add(1, std::memory_order_relaxed);
+#ifndef Py_GIL_DISABLED
+  if (!program_mode.load(std::memory_order_relaxed)) [[likely]]
+    if (PyObject* element = next_element(array_of(p->held), at, &p->ahead)) return element;
+#endif
+  return sequence_item(p->held, at);
 }
 
 PyObject* iterator_length(PyObject* self, PyObject*) { return PyLong_FromSsize_t(items_left(self)); }

@@ -340,3 +340,61 @@ def test_whole_powers_of_complex_numbers_are_numpys(dtype):
             np.testing.assert_allclose(complex(a[3] ** exponent), theirs[3], rtol=60 * np.finfo(dtype).eps)
             a **= exponent
             np.testing.assert_array_equal(a.get(), made.get())
+
+
+def test_iterators_see_what_is_written_meanwhile():
+    """Elements are read ahead of their use, but never behind a write: to the array, a view, NumPy's view of it, or by resize."""
+
+    def walk(xp, write):
+        x = xp.arange(40.0)
+        seen = []
+        for k, v in enumerate(x):
+            seen.append(float(v))
+            x = write(xp, x, k) if k in (2, 5, 6, 20) else x
+        return seen
+
+    def in_place(xp, x, k):
+        x += 1
+        x += 1
+        return x
+
+    def element(xp, x, k):
+        x[k + 1] = -1.0
+        return x
+
+    def of_view(xp, x, k):
+        x[::2][k // 2 + 1 :] = 7.0
+        return x
+
+    def masked(xp, x, k):
+        x[x > 30] = 0.0
+        return x
+
+    def sorted_down(xp, x, k):
+        x[:] = x[::-1].copy()
+        return x
+
+    for write in (in_place, element, of_view, masked, sorted_down):
+        assert walk(bc, write) == walk(np, write), write.__name__
+
+    x = bc.arange(40.0)
+    seen, host = [], None
+    for k, v in enumerate(x):
+        seen.append(float(v))
+        if k == 3:
+            host = np.asarray(x, copy=False) if x.device.type == "cpu" else None
+        if host is not None and k < 39:
+            host[k + 1] = 100.0 + k
+    if host is not None:
+        assert seen == [0.0, 1.0, 2.0, 3.0, *(100.0 + k for k in range(3, 39))]
+
+    x = bc.arange(20)
+    for k, v in enumerate(x):
+        if k == 4:
+            x.dtype = np.float64
+        if k > 4:
+            assert v.dtype == np.float64
+    assert [int(v) for v in bc.arange(100)[::-3]] == list(range(99, -1, -3))
+    flags = bc.arange(40) % 3 == 0
+    assert [bool(v) for v in flags] == [k % 3 == 0 for k in range(40)]
+    assert [complex(v) for v in bc.arange(20) * 1j] == [k * 1j for k in range(20)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -701,3 +702,66 @@ def test_pi_by_random_points(xp):
     rng = counting(xp, 10)
     x, y = rng.random(100_000) * 2 - 1, rng.random(100_000) * 2 - 1
     assert float((x * x + y * y < 1).sum()) / 100_000 * 4 == pytest.approx(np.pi, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("exponential", [(), (2.0,), (2.0, 3), (2.0, (2, 3)), (2.0, None), ([1.0, 2.0], (3, 2)), (2, 5000), (-1.0, 3)]),
+        ("normal", [(0, 1), (0.0, 1.0, 10), ([0, 1, 2],), (0.0, 1.0, "3")]),
+        ("multinomial", [(10, [0.5, 0.5]), (10, (0.2, 0.8), 4), (10, [0.5, 0.6])]),
+        ("random", [(), (5,), ((2, 2),), (-1,), (5000,), (3, np.float32)]),
+        ("standard_exponential", [(), (4,), (4, np.float32)]),
+        ("permutation", [(5,), ([3, 1, 2],), (5000,), ("ab",)]),
+    ],
+)
+def test_few_numbers_are_drawn_by_numpys_methods(name, forms):
+    """Plain calls take a short way; each call gives NumPy's numbers and errors, and leaves its generator where NumPy's is."""
+    for form in forms:
+        ours, theirs = bc.random.default_rng(7), np.random.default_rng(7)
+        try:
+            expected = getattr(theirs, name)(*form)
+        except Exception as e:
+            with pytest.raises(type(e)):
+                getattr(ours, name)(*form)
+        else:
+            drawn = getattr(ours, name)(*form)
+            assert isinstance(drawn, bc.ndarray) == isinstance(expected, np.ndarray)
+            np.testing.assert_array_equal(np.asarray(drawn), expected)
+        assert ours.random() == theirs.random()
+    method = getattr(bc.random.Generator, name)
+    assert method.__name__ == name and method.__doc__
+    assert "size" in inspect.signature(getattr(ours, name)).parameters or name == "permutation"
+    assert "self" not in inspect.signature(getattr(ours, name)).parameters
+
+
+def test_sizes_by_name_and_devices_of_few_numbers():
+    ours, theirs = bc.random.default_rng(7), np.random.default_rng(7)
+    np.testing.assert_array_equal(np.asarray(ours.normal(size=4)), theirs.normal(size=4))
+    np.testing.assert_array_equal(np.asarray(ours.normal(2.0, size=(2, 2))), theirs.normal(2.0, size=(2, 2)))
+    assert ours.normal(1.0, 2.0, 3, device="cpu").device == "cpu"
+    with pytest.raises(TypeError):
+        ours.normal(sizes=4)
+    state, numpys = bc.random.RandomState(3), np.random.RandomState(3)
+    for name, form in (("rand", (2, 3)), ("randn", (4,)), ("randint", (0, 10, 5)), ("random_sample", (3,)), ("permutation", (6,))):
+        np.testing.assert_array_equal(np.asarray(getattr(state, name)(*form)), getattr(numpys, name)(*form))
+
+
+@pytest.mark.parametrize("name", ["PCG64", "PCG64DXSM", "MT19937", "SFC64", "Philox", "SeedSequence"])
+def test_seeds_may_be_arrays(name):
+    ours, numpys = getattr(bc.random, name), getattr(np.random, name)
+    words = (lambda o: o.generate_state(3)) if name == "SeedSequence" else (lambda o: o.random_raw(3))
+    for seed in (np.arange(3), np.array([2**40, 5]), [1, 2], 3):
+        given = bc.asarray(seed) if isinstance(seed, np.ndarray) else seed
+        assert words(ours(given)).tolist() == words(numpys(seed)).tolist()
+    assert isinstance(ours(3), ours) and isinstance(ours(3), numpys)
+    if name != "Philox":
+        assert ours == numpys and issubclass(numpys, ours) and isinstance(numpys(3), ours)
+        assert type(ours(3)) is numpys
+    assert pickle.loads(pickle.dumps(ours)) is ours
+
+    class Mine(ours):  # type: ignore[misc, valid-type]
+        pass
+
+    assert type(Mine(3)) is Mine and not isinstance(ours(3), Mine)
+    assert words(Mine(3)).tolist() == words(numpys(3)).tolist()

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, BitGenerator, SeedSequence
+from numpy.random import BitGenerator
 
 from .._namespace import face
-from ._bit_generators import Philox
+from ._bit_generators import MT19937, PCG64, PCG64DXSM, SFC64, Philox, SeedSequence
 from ._distributions import on_host
 from ._generator import Generator
 from ._legacy import RandomState, shared

@@ -1,12 +1,15 @@
-"""Philox as NumPy has it, with a position that counter-based draws move as well. The other bit generators are NumPy's own."""
+"""Philox as NumPy has it, with a position that counter-based draws move as well. The other bit generators are NumPy's own, whose seeds may
+be arrays of the engine.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.random import SeedSequence
+
+from ._distributions import on_host
 
 _NUMPYS_STATE: Any = np.random.Philox.state
 _WORD = (1 << 64) - 1
@@ -45,7 +48,7 @@ class Philox(np.random.Philox):
         self._taken = 0
         # Nobody has chosen or seen the state: any key will do, and reading NumPy's state takes longer than recording a draw.
         self._unseen = seed is None and counter is None and key is None
-        super().__init__(seed, counter, key)
+        super().__init__(on_host(seed), on_host(counter), on_host(key))
 
     def take(self, count: int) -> tuple[int, int]:
         """The key of the counter-based stream and the index of the first of the next `count` numbers, which now belong to the caller.
@@ -69,7 +72,7 @@ class Philox(np.random.Philox):
         state = _NUMPYS_STATE.__get__(self)
         position = _position(state)
         key = [int(k) for k in state["state"]["key"]]
-        return int(SeedSequence([*key, position >> 64]).generate_state(1, np.uint64)[0]), position & _WORD
+        return int(np.random.SeedSequence([*key, position >> 64]).generate_state(1, np.uint64)[0]), position & _WORD
 
     def catch_up(self) -> None:
         """Moves NumPy's state behind the numbers that were taken; whoever changes that state calls this first.
@@ -159,3 +162,56 @@ def _position(state: dict[str, Any]) -> int:
     """How many words lie before the next one: the counter is that of the block in the buffer."""
     counter = sum(int(word) << (64 * i) for i, word in enumerate(state["state"]["counter"]))
     return counter * _WORDS_OF_BLOCK + int(state["buffer_pos"]) - _WORDS_OF_BLOCK
+
+
+class _Seeded(type):
+    """Classes whose objects NumPy makes, from host copies of the seeds. To everybody else they are NumPy's classes."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if not _is_ours(cls):  # a subclass of the user's
+            return super().__call__(*args, **kwargs)
+        return cls.__mro__[1](*map(on_host, args), **{name: on_host(value) for name, value in kwargs.items()})
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__mro__[1]) if _is_ours(cls) else super().__instancecheck__(instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.__mro__[1]) if _is_ours(cls) else super().__subclasscheck__(subclass)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or (_is_ours(cls) and other is cls.__mro__[1])
+
+    def __hash__(cls) -> int:
+        return type.__hash__(cls.__mro__[1] if _is_ours(cls) else cls)
+
+
+_SEEDED: list[type] = []
+
+
+def _is_ours(cls: type) -> bool:
+    """Whether it is one of the classes below, and no subclass."""
+    return any(cls is one for one in _SEEDED)
+
+
+if TYPE_CHECKING:
+    from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, SeedSequence
+else:
+
+    def _seeded(numpys: type, example: str) -> type:
+        doc = f"""NumPy's {numpys.__name__}, whose seed may be an array of the engine, too. The objects are NumPy's.
+
+        Examples
+        --------
+        >>> ours, numpys = bc.random.{numpys.__name__}(bc.array([1, 2])), np.random.{numpys.__name__}([1, 2])
+        >>> bool((ours.{example} == numpys.{example}).all())
+        True
+        """
+        made = _Seeded(numpys.__name__, (numpys,), {"__doc__": doc, "__module__": __name__})
+        _SEEDED.append(made)
+        return made
+
+    MT19937 = _seeded(np.random.MT19937, "random_raw(3)")
+    PCG64 = _seeded(np.random.PCG64, "random_raw(3)")
+    PCG64DXSM = _seeded(np.random.PCG64DXSM, "random_raw(3)")
+    SFC64 = _seeded(np.random.SFC64, "random_raw(3)")
+    SeedSequence = _seeded(np.random.SeedSequence, "generate_state(3)")

@@ -1,12 +1,15 @@
 # ruff: noqa
 """Written by scripts/stubs.py from the tables of the package."""
 
-from typing import Any, overload
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from .._broadcloth import ndarray
 from ..typing import ArrayLike, DeviceLike, ShapeLike
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 class Distributions:
     @overload
@@ -316,3 +319,4 @@ def parameters_of(row: Distribution) -> list[Any]: ...
 def binder(row: Distribution) -> Any: ...
 def on_host(value: Any) -> Any: ...
 def on_device(drawn: Any, device: Any) -> Any: ...
+def few_by_numpy(numpys: Any, place: int) -> Callable[[_F], _F]: ...
