@@ -309,9 +309,19 @@ std::string Code::text() const {
 
 // ---- statements -------------------------------------------------------------------------------------------------------------------
 
-void Block::line(int depth, Code statement) {
-  facts_ |= statement.facts();
-  lines_.push_back({depth, std::move(statement)});
+void Block::line(int depth, Code statement, const Facts& facts) {
+  facts_ |= facts;
+  lines_.push_back({depth, std::move(statement), facts});
+}
+
+Block Block::raising() const {
+  Block r;
+  for (const Line& l : lines_) {
+    Facts facts = l.facts.without(kActs);
+    facts |= Facts(kRaises);
+    r.line(l.depth, l.statement, facts);
+  }
+  return r;
 }
 
 Block& Block::operator+=(const Block& more) {
@@ -322,7 +332,7 @@ Block& Block::operator+=(const Block& more) {
 
 Block Block::cut(size_t place) {
   Block rest, kept;
-  for (size_t i = 0; i < lines_.size(); ++i) (i < place ? kept : rest).line(lines_[i].depth, lines_[i].statement);
+  for (size_t i = 0; i < lines_.size(); ++i) (i < place ? kept : rest).line(lines_[i].depth, lines_[i].statement, lines_[i].facts);
   *this = std::move(kept);
   return rest;
 }
