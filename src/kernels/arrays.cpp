@@ -1,5 +1,6 @@
 // Arrays: elements, views, elementwise expressions, reductions. See compiler.h for the method.
 #include <algorithm>
+#include <array>
 
 #include "kernels/compiler.h"
 #include "primitives/ops.h"
@@ -61,7 +62,7 @@ bool FunctionCompiler::picks(const std::vector<Value>& indices) {
 Value FunctionCompiler::scalar_of(const Value& v, const Node* n) {
   if (!v.is_array() || v.lazy || v.type->ndim != 0 || !v.type->element->is_scalar()) return v;
   Value r = Value::of(v.type->element, element(bound(v, "a"), {}, n));
-  r.reads = true;
+  r.note(kReads);
   return r;
 }
 
@@ -89,10 +90,6 @@ Value FunctionCompiler::slice_of(std::vector<Value> bounds, const Node* n) {
   }
   Value v = known ? Value::of(slice_type(given), code("py::Slice{{{}{}, {}}}", text, (given & 1) != 0, (given & 2) != 0))
                   : Value::known(slice_type(given));
-  for (const Value& part : bounds) {
-    v.reads |= part.reads;
-    v.effect |= part.effect;
-  }
   v.items = std::move(bounds);
   return v;
 }
@@ -290,7 +287,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     if (host() && picks(items)) return host_picked(a, items, n);
     if (!scalars) return view(a, items, n);
     Value r = Value::of(object.type->element, element(a, items, n));
-    r.reads = true;
+    r.note(kReads);
     if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
     if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
     if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
@@ -348,14 +345,14 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   }
   if (object.is(Kind::builtin) && object.type->name == "flat" && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.items[0].type->element, flat_place(object, index, n));
-    r.reads = true;
+    r.note(kReads);
     return r;
   }
   // A member of an enumeration by its name.
   if (object.is(Kind::type) && index.is(Kind::string)) return attribute_of(object, index.type->name, n);
   if (object.is(Kind::pointer) && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.type->element, code("{}[{}]", paren(object), convert(index, int64_type(), n)));
-    r.reads = true;
+    r.note(kReads);
     return r;
   }
   if (object.is(Kind::dtype) && object.type->element->is_scalar()) {
@@ -378,13 +375,11 @@ Code FunctionCompiler::flat_place(const Value& flat, const Value& index, const N
 }
 
 Value FunctionCompiler::record_field(const Value& given, const std::string& name, const Node* n) {
-  const Value record = given.effect ? spill(given) : given;
+  const Value record = given.acts() ? spill(given) : given;
   for (size_t i = 0; i < record.type->fields.size(); ++i)
     if (record.type->fields[i] == name) {
       Value v = Value::of(record.type->items[i], code("{}.{}", paren(record), cpp_identifier(name)));
       v.simple = record.simple;
-      v.reads = record.reads;
-      v.effect = record.effect;
       if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
       return v;
     }
@@ -601,7 +596,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
     std::vector<Value> items;
     for (size_t i = 0; i < value.type->items.size(); ++i) {
       const Value item = tuple_item(whole, i);
-      items.push_back(item.reads && !item.constant ? spill(item) : item);  // all are read before the first is written
+      items.push_back(item.reads() && !item.constant ? spill(item) : item);  // all are read before the first is written
     }
     for (size_t i = 0; i < items.size(); ++i)
       linef("{} = {};", place(a, code("{}", i), Access::write, at), convert(items[i], a.type->element, at));
@@ -691,17 +686,12 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   Value value = given;
   const size_t place = out_.size();
   const std::vector<Value> both = ordered({target->a, target->b});
-  if ((both[0].effect || both[1].effect || out_.size() != place) && value.type && value.type->has_value() && !value.simple && !value.lazy &&
-      (value.effect || value.reads)) {
-    const Block after = out_.cut(place);
-    value = spill(value);
-    out_ += after;
-  }
+  if (!value.simple) settle(place, both[0].acts() || both[1].acts(), std::array{&value});
   const Value& object = both[0];
   if (!object.type || !both[1].type) return;
   if (object.is(Kind::instance))
     if (auto r = instance_operator("setitem", {object, made(both[1], nullptr, at), kept(value, nullptr, at)}, at)) {
-      if (r->effect && !r->text.empty()) line(r->text + ";");
+      perform(*r);
       return;
     }
   if (host() && container_store(target, object, made(both[1], nullptr, at), value, at)) return;

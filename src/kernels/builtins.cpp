@@ -147,8 +147,6 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
     Value v = i < args.positional.size() ? args.positional[i] : args.keywords[i - args.positional.size()].second;
     if (unit_.options.check && !(row->flags & kEffect)) operands.push_back(v = evaluated({v})[0]);
     texts.push_back(convert(v, row->signature.arguments[i], n));
-    r.reads |= v.reads;
-    r.effect |= v.effect;
   }
   if (name == "math.isqrt" && unit_.options.python_errors && !in_elements_) {
     texts[0] = spill(converted(args.positional[0], int64_type(), n)).text;
@@ -157,7 +155,7 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   texts.push_back(cpp(row->signature.result));
   r.type = row->signature.result;
   r.text = row_code(row->text, std::move(texts)).with(Facts((row->flags & kMeets) != 0 ? uint32_t{kBarrier} : 0));
-  r.effect |= (row->flags & kEffect) != 0;
+  if (row->flags & kEffect) r.note(kActs);
   r.index = r.non_negative = (row->flags & kIndex) != 0;
   if (r.type->is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
   return row->flags & kEffect ? r : nan_checked(r, operands, n);
@@ -177,7 +175,6 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
   for (const Value& v : args) {
     if (!v.is_scalar()) fail(n, fmt::format("{}() does not take {}", spec.name, v.type->spelling));
     operands.push_back({v.type->dtype, Weak::none});
-    r.reads |= v.reads, r.effect |= v.effect;
   }
   bc::Loop loop{};
   try {
@@ -407,12 +404,12 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
   if (items.size() == 1 && items[0].is_array()) return reduction(max ? "max" : "min", items[0], n);
   if (items.size() < 2) fail(n, fmt::format("{}() needs at least two numbers, or a tuple or array", max ? "max" : "min"));
   DType d = DType::b1;
-  bool index = true, all = true, any = false, effect = false, reads = false, constants = true;
+  bool index = true, all = true, any = false, constants = true;
   for (Value& v : items) {
     if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
     if (!v.is_scalar() || is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take {}", max ? "max" : "min", v.type->spelling));
     d = promote(d, v.type->dtype);
-    index &= v.index, all &= v.non_negative, any |= v.non_negative, effect |= v.effect, reads |= v.reads;
+    index &= v.index, all &= v.non_negative, any |= v.non_negative;
     constants &= v.integer().has_value();
   }
   if (constants) {
@@ -427,7 +424,6 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
   Value r = Value::of(scalar_type(d), text);
   r.non_negative = max ? any : all;
   r.index = index && is_integer(d);
-  r.effect = effect, r.reads = reads;
   return r;
 }
 
@@ -510,7 +506,7 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   Code text = code("py::atomic_{}({}", call_name, place);
   for (const Value& v : operands) text += code(", {}({})", cpp(t), convert(v, t, n));
   Value r = Value::of(t, text + ")");
-  r.effect = true;
+  r.note(kActs);
   r.non_negative = is_unsigned(t->dtype);
   if (follows) {
     r = spill(r, "old");
@@ -691,7 +687,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     unit_.need("core");
     v.text = code("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n),
                   convert(v.items[2], int64_type(), n));
-    v.reads = true;
+    v.note(kReads);
     return v;
   }
   if (name == "cuda.grid" || name == "cuda.gridsize") {
@@ -749,7 +745,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (!t || !t->is_scalar()) fail(n, fmt::format("cuda.selp does not take {}", spelled(args)));
     const Value test = truth(p[0], n);
     Value r = Value::of(t, choice(test.text, converted(p[1], t, n).text, converted(p[2], t, n).text));
-    r.reads = true;
+    r.note(kReads);
     return r;
   }
   if (name == "builtins.abs") {
@@ -767,7 +763,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     }
     if (p[0].is(Kind::list)) {
       Value r = Value::of(int64_type(), code("{}.size()", paren(p[0])));
-      r.index = r.non_negative = r.reads = true;
+      r.index = r.non_negative = true;
+      r.note(kReads);
       return r;
     }
     if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);

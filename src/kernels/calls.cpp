@@ -1,5 +1,6 @@
 // Calls: of Python functions, of types. See compiler.h for the method.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -52,7 +53,8 @@ Type literal_form(const Value& v) {
 
 }  // namespace
 
-CallArguments FunctionCompiler::arguments(const Node* n) {
+/// A call's arguments; `object`: the value whose method it is, which is evaluated before them.
+CallArguments FunctionCompiler::arguments(const Node* n, Value* object) {
   CallArguments args;
   std::vector<const Node*> nodes;
   for (const Node* k : n->list) nodes.push_back(k->kind == NodeKind::starred ? k->a : k);
@@ -60,7 +62,9 @@ CallArguments FunctionCompiler::arguments(const Node* n) {
     if (name.empty()) fail(n, "**keywords are not supported in compiled functions", {}, "write each as name=value");
     nodes.push_back(k);
   }
+  const size_t place = out_.size();
   std::vector<Value> values = ordered(nodes);
+  if (object) settle(place, std::any_of(values.begin(), values.end(), [](const Value& v) { return v.acts(); }), std::array{object});
   for (size_t i = 0; i < n->list.size(); ++i) {
     if (n->list[i]->kind != NodeKind::starred) {
       args.positional.push_back(values[i]);
@@ -82,13 +86,13 @@ CallArguments FunctionCompiler::arguments(const Node* n) {
 Value FunctionCompiler::call(const Node* n) {
   // A method of a value, or a function.
   if (n->a->kind == NodeKind::attribute) {
-    const Value object = expression(n->a->a);
+    Value object = expression(n->a->a);
     if (host() && object.type && object.type->is_container()) return container_call(object, n);
     if (host() && object.is(Kind::instance)) {
       const bool field = std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
       const Function* method = field ? nullptr : instance_method(object.type, n->a->text);
       if (method) {
-        CallArguments args = arguments(n);
+        CallArguments args = arguments(n, &object);
         for (const Value& v : args.positional)
           if (!v.type) return {};
         const bool bound_method = !method->syntax().parameters.empty() && method->syntax().parameters[0].name == "self";
@@ -106,7 +110,7 @@ Value FunctionCompiler::call(const Node* n) {
       if (n->a->text == "copy" && n->list.empty()) return list;  // a list of several types is a tuple
     }
     if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
-      CallArguments args = arguments(n);
+      CallArguments args = arguments(n, &object);
       for (const Value& v : args.positional)
         if (!v.type) return {};
       return *text_method(object, n->a->text, args, n);
@@ -118,9 +122,7 @@ Value FunctionCompiler::call(const Node* n) {
     const bool field = object.is(Kind::tuple) &&
                        std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
     if ((object.type->has_value() && !object.is(Kind::record) && !field) || (object.is(Kind::builtin) && !object.items.empty())) {
-      const size_t place = out_.size();
-      CallArguments args = arguments(n);
-      (void)place;
+      CallArguments args = arguments(n, &object);
       return call_method(object, n->a->text, std::move(args), n);
     }
     if (object.is(Kind::builtin) && object.type->name == "cuda.cg.grid_group")
@@ -452,7 +454,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   }
   if (unit_.options.check) text += text.empty() ? "bc_checker" : ", bc_checker";
   Value r = Value::of(s->result, code("{}({})", Code(s->name).with(Facts({Mention::Kind::call, reinterpret_cast<uintptr_t>(s)})), text));
-  r.effect = true;
+  r.note(kActs);
   if (s->result->is_scalar() && (is_unsigned(s->result->dtype) || is_bool(s->result->dtype))) r.non_negative = true;
   if (s->fails) {
     if (s->result->has_value()) {
@@ -460,7 +462,6 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     } else {
       line(r.text + ";");
       r.text = Code();
-      r.effect = false;
     }
     pass_failure();
   }
@@ -532,7 +533,6 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
       if (t->name == "complex" && re.type->dtype == DType::f32 && im.type->dtype == DType::f32) made = scalar_type(DType::c64);
       const Type part = scalar_type(real_type(made->dtype));
       Value r = Value::of(made, code("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
-      r.reads = re.reads || im.reads, r.effect = re.effect || im.effect;
       return r;
     }
     if (args.positional.size() != 1) fail(n, fmt::format("{}() takes one number, got {}", to->spelling, args.positional.size()));

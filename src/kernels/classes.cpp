@@ -71,8 +71,7 @@ Value FunctionCompiler::instance_attribute(const Value& self, const std::string&
       const std::string field = cpp_identifier(name);
       Value v = Value::of(t->items[i], t->items[i]->is_scalar() ? code("{}.fields().{}", paren(self), field)
                                                                 : code("{}.field(&{}::Fields::{})", paren(self), cpp(t), field));
-      v.reads = true;
-      v.effect = self.effect;
+      v.note(kReads);
       return v;
     }
   // A property is a call.
@@ -97,7 +96,7 @@ void FunctionCompiler::assign_instance_field(const Value& self, const std::strin
       if (set && set->type && set->type->is(Kind::function)) {
         const auto& f = *static_cast<const Function*>(set->type->object);
         const Value r = call_function(f, f.syntax(), {{self, given}, {n, n}, {}}, n);
-        if (r.effect && !r.text.empty()) line(r.text + ";");
+        perform(r);
         return;
       }
     }
@@ -125,7 +124,7 @@ Value FunctionCompiler::new_instance(Type t, CallArguments args, const Node* n) 
     args.positional.insert(args.positional.begin(), self);
     args.nodes.insert(args.nodes.begin(), n);
     const Value r = call_function(*init, init->syntax(), std::move(args), n);
-    if (r.effect && !r.text.empty()) line(r.text + ";");
+    perform(r);
   } else if (!args.positional.empty()) {
     fail(n, fmt::format("{}() takes no arguments", t->name));
   }

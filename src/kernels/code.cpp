@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 
@@ -136,9 +137,11 @@ PatternFacts read_pattern(std::string_view pattern) {
   return f;
 }
 
-/// Patterns are literals: each is read once a thread.
+/// Patterns are literals: each is read once. (Not once a thread: thread-local memory is short, see tests/python/test_library_size.py.)
 const PatternFacts& facts_of(std::string_view pattern) {
-  thread_local std::unordered_map<const char*, PatternFacts> known;
+  static std::mutex mutex;
+  static std::unordered_map<const char*, PatternFacts> known;  // a reference to an element stays valid when others are added
+  const std::lock_guard<std::mutex> lock(mutex);
   const auto found = known.find(pattern.data());
   return found != known.end() ? found->second : known.emplace(pattern.data(), read_pattern(pattern)).first->second;
 }
@@ -309,9 +312,19 @@ std::string Code::text() const {
 
 // ---- statements -------------------------------------------------------------------------------------------------------------------
 
-void Block::line(int depth, Code statement) {
-  facts_ |= statement.facts();
-  lines_.push_back({depth, std::move(statement)});
+void Block::line(int depth, Code statement, const Facts& facts) {
+  facts_ |= facts;
+  lines_.push_back({depth, std::move(statement), facts});
+}
+
+Block Block::raising() const {
+  Block r;
+  for (const Line& l : lines_) {
+    Facts facts = l.facts.without(kActs);
+    facts |= Facts(kRaises);
+    r.line(l.depth, l.statement, facts);
+  }
+  return r;
 }
 
 Block& Block::operator+=(const Block& more) {
@@ -322,7 +335,7 @@ Block& Block::operator+=(const Block& more) {
 
 Block Block::cut(size_t place) {
   Block rest, kept;
-  for (size_t i = 0; i < lines_.size(); ++i) (i < place ? kept : rest).line(lines_[i].depth, lines_[i].statement);
+  for (size_t i = 0; i < lines_.size(); ++i) (i < place ? kept : rest).line(lines_[i].depth, lines_[i].statement, lines_[i].facts);
   *this = std::move(kept);
   return rest;
 }

@@ -23,6 +23,9 @@ enum Fact : uint32_t {
   kThreadArray = 8,  ///< names an array that is the thread's own
   kLabelled = 16,    ///< a label, which cannot stand twice in a function
   kLibrary = 32,     ///< names something of src/device/python
+  kReads = 64,       ///< depends on memory that an action may change
+  kActs = 128,       ///< does something: it runs once, in its place
+  kRaises = 256,     ///< may raise, and does nothing else
 };
 
 /// What a piece of the program names: a function that it calls, a label that it jumps to, a table of constants.
@@ -37,6 +40,11 @@ class Facts {
  public:
   Facts() = default;
   Facts(uint32_t bits) : bits_(bits) {}  // NOLINT(google-explicit-constructor)
+  Facts without(uint32_t bits) const {
+    Facts f = *this;
+    f.bits_ &= ~bits;
+    return f;
+  }
   explicit Facts(Mention m) : mentions_(std::make_shared<const std::vector<Mention>>(1, m)) {}
   bool has(uint32_t bits) const { return (bits_ & bits) != 0; }
   bool names(Mention m) const;
@@ -129,7 +137,14 @@ Code row_code(const char* pattern, std::vector<Code> operands);
 /// Statements, a line each.
 class Block {
  public:
-  void line(int depth, Code statement);
+  void line(int depth, Code statement) {
+    const Facts facts = statement.facts();
+    line(depth, std::move(statement), facts);
+  }
+  /// With the facts of another statement than it looks like.
+  void line(int depth, Code statement, const Facts& facts);
+  /// The same statements as one that raises, and else does nothing.
+  Block raising() const;
   Block& operator+=(const Block& more);
   bool empty() const { return lines_.empty(); }
   size_t size() const { return lines_.size(); }
@@ -143,6 +158,7 @@ class Block {
   struct Line {
     int depth;
     Code statement;
+    Facts facts;
   };
   std::vector<Line> lines_;
   Facts facts_;

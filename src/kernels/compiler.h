@@ -271,6 +271,9 @@ class FunctionCompiler {
   Value expression_of(const Node* n);
   void note_type(Type t);
   std::vector<Value> ordered(const std::vector<const Node*>& nodes);
+  void settle(size_t place, bool acts, std::span<Value* const> earlier);
+  void settle(Value* v, bool acts);
+  void perform(const Value& v);
   Value constant_value(const Constant& c);
   Value entity_value(const Entity& e, std::string_view name);
   Value name(const Node* n);
@@ -300,7 +303,7 @@ class FunctionCompiler {
   // ---- calls.cpp
   Value call(const Node* n);
   Value call_with_arguments(const Value& callee, const Node* n);
-  CallArguments arguments(const Node* n);
+  CallArguments arguments(const Node* n, Value* object = nullptr);
   Value call_value(const Value& callee, CallArguments args, const Node* n);
   [[noreturn]] void need_literal(const Node* value, const Node* n);
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
@@ -476,7 +479,7 @@ class FunctionCompiler {
   Value comprehension(const Node* n);
   std::optional<Value> array_of_comprehension(const Value& callee, const Node* n);
   // ---- containers.cpp
-  Value container_call(const Value& object, const Node* n);
+  Value container_call(Value object, const Node* n);
   Value list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
@@ -524,6 +527,7 @@ class FunctionCompiler {
   static Code jump(const Protection& p);
   void label(const std::string& name) { line(code("{}:;", name).with(kLabelled)); }
   void fail_with(int code);
+  void raise_where(const Code& test, const Block& raising);
   void fail_if(const Code& test, const char* type, std::string message, const Node* n);
   void fail_if_of(const Code& test, const char* type, std::string message, const Code& parts, const Node* n);
   void pass_failure();
@@ -556,7 +560,14 @@ class FunctionCompiler {
   /// A tuple as one C++ variable, for an index that is known at run time only.
   Value stored(const Value& v);
   std::string variable(int local, Type t, bool* declare_here = nullptr);
-  void line(Code statement) { out_.line(depth_, std::move(statement)); }
+  /// A statement that does something.
+  void line(Code statement) {
+    Facts facts = statement.facts();
+    facts |= Facts(kActs);
+    out_.line(depth_, std::move(statement), facts);
+  }
+  /// One that does no more than its expressions do: a new variable's.
+  void quiet_line(Code statement) { out_.line(depth_, std::move(statement)); }
   template <class... A>
   void linef(fmt::format_string<std::conditional_t<true, std::string_view, A>...> pattern, A&&... operands) {
     line(code(pattern, std::forward<A>(operands)...));

@@ -1,6 +1,7 @@
 // Lists, sets and dicts, in functions compiled for the CPU (src/device/python/containers.h). What an empty display holds is found by the
 // walks over the function: what is put into it under its name decides.
 #include <algorithm>
+#include <array>
 
 #include "kernels/compiler.h"
 
@@ -293,18 +294,18 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
 Value FunctionCompiler::list_array(const Value& list) {
   if (!list.type->element || !list.type->element->is_scalar()) return list;
   Value r = Value::of(array_type(list.type->element, 1, 'C'), code("{}.array()", paren(list)));
-  r.reads = true;
+  r.note(kReads);
   return bound(r, "v");
 }
 
 // ---- methods ----------------------------------------------------------------------------------------------------------------------
 
 /// object.name(…) of a container, whose type the call may tell.
-Value FunctionCompiler::container_call(const Value& given, const Node* n) {
+Value FunctionCompiler::container_call(Value given, const Node* n) {
   const std::string& name = n->a->text;
   const bool looks = given.is(Kind::dict) ? name == "get" : given.is(Kind::list) && (name == "index" || name == "count" || name == "copy");
   unit_.changes_containers |= !looks;
-  CallArguments args = arguments(n);
+  CallArguments args = arguments(n, &given);
   if (!args.keywords.empty() && name != "sort") fail(n, fmt::format(".{}() takes no argument '{}' by name", name, args.keywords[0].first));
   for (Value& v : args.positional) {
     const bool element = name == "append" || name == "insert" || name == "setdefault";
@@ -647,7 +648,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
   if (!host()) return std::nullopt;
   const auto boolean = [&](Code text) {
     Value r = Value::of(bool_type(), std::move(text));
-    r.reads = r.effect = r.non_negative = true;
+    r.note(kReads | kActs);
+    r.non_negative = true;
     return r;
   };
   if (op == Operator::in || op == Operator::not_in) {
@@ -847,8 +849,10 @@ bool FunctionCompiler::container_update_item(const Node* n) {
       object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key") : spill(converted(index, int64_type(), n), "i");
   const Value whole = object.simple ? object : spill(object);
   Value old = Value::of(held, code("{}.checked({})", whole.text, at.text));
-  old.reads = true;
+  old.note(kReads);
+  const size_t before_right = out_.size();
   const Value right = expression(n->b);
+  settle(before_right, right.acts(), std::array{&old});
   if (container_update(t, n->op, old, right, n)) return true;
   const Value result = binary(n->op, old, right, n);
   if (!result.type) return true;
@@ -1078,14 +1082,16 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   if (name == "builtins.len") {
     if (v.is(Kind::text)) {
       Value r = Value::of(int64_type(), code("{}.length", paren(v)));
-      r.index = r.non_negative = r.reads = true;
+      r.index = r.non_negative = true;
+      r.note(kReads);
       return r;
     }
     Value c = v.is(Kind::builtin) && v.type->name.starts_with("dict.") ? v.items[0] : v;
     if (c.display && !c.is(Kind::tuple)) c = finished(c, n);
     if (!c.type->is_container()) return std::nullopt;
     Value r = Value::of(int64_type(), is_incomplete(c.type) ? "0" : code("{}.size()", paren(c)));
-    r.index = r.non_negative = r.reads = true;
+    r.index = r.non_negative = true;
+    r.note(kReads);
     return r;
   }
   if (name == "builtins.sorted") {

@@ -65,11 +65,15 @@ void FunctionCompiler::fail_with(int code) {
 /// Raises an exception where the C++ expression `test` is true.
 void FunctionCompiler::fail_if(const Code& test, const char* type, std::string message, const Node* n) {
   const int code = unit_.failure({type, std::move(message), syntax_.file, n ? n->line : syntax_.line, syntax_.name});
-  linef("if ({}) {{", test);
-  ++depth_;
-  fail_with(code);
-  --depth_;
-  line("}");
+  const Block raising = captured([&] { fail_with(code); });
+  raise_where(test, raising);
+}
+
+/// `if (test) { … }` around statements that raise.
+void FunctionCompiler::raise_where(const Code& test, const Block& raising) {
+  quiet_line(code("if ({}) {{", test));
+  out_ += raising.raising();
+  quiet_line("}");
 }
 
 /// The same with a message that has numbers in place of its %, of C++ expressions that are evaluated then. Kernels say the text without
@@ -79,12 +83,11 @@ void FunctionCompiler::fail_if_of(const Code& test, const char* type, std::strin
   Failure f{type, "", syntax_.file, n ? n->line : syntax_.line, syntax_.name};
   f.computed = true;
   const int code = unit_.failure(std::move(f));
-  linef("if ({}) {{", test);
-  ++depth_;
-  linef("py::say({}, {});", quoted_text(message), parts);
-  fail_with(code);
-  --depth_;
-  line("}");
+  const Block raising = captured([&] {
+    linef("py::say({}, {});", quoted_text(message), parts);
+    fail_with(code);
+  });
+  raise_where(test, raising);
 }
 
 /// After a call that may have failed.

@@ -168,7 +168,7 @@ Value FunctionCompiler::expression_of(const Node* n) {
       Node read = *n;
       read.kind = NodeKind::name;
       Value r = name(&read);
-      r.reads = true;  // must be read before it is bound again
+      r.note(kReads);  // must be read before it is bound again
       return r;
     }
     case NodeKind::comprehension: return comprehension(n);
@@ -182,27 +182,52 @@ Value FunctionCompiler::expression_of(const Node* n) {
   }
 }
 
-/// Evaluates operands from left to right: what comes before an operand that does something is put into variables.
+/// Puts into a variable what another value's evaluation may change: what reads memory that is written, and, where `acts` is set or the
+/// other raises, what does something itself.
+void FunctionCompiler::settle(Value* v, bool acts) {
+  if (!v->type || v->lazy) return;
+  if (v->is(Kind::tuple) && !v->items.empty()) {
+    for (Value& item : v->items) settle(&item, acts);
+    return;
+  }
+  if (v->type->has_value() && v->items.empty() && (v->acts() || (acts && v->reads()))) *v = spill(*v);
+}
+
+/// Python evaluates in order: a value that acts or not, with the statements that it needed from the line `place` on, comes behind the
+/// earlier ones.
+void FunctionCompiler::settle(size_t place, bool acts, std::span<Value* const> earlier) {
+  if (!acts && out_.size() == place) return;
+  const Block after = out_.cut(place);
+  acts |= after.facts().has(kActs);
+  if (acts || after.facts().has(kRaises))
+    for (Value* v : earlier) settle(v, acts);
+  out_ += after;
+}
+
+/// Evaluates operands from left to right.
 std::vector<Value> FunctionCompiler::ordered(const std::vector<const Node*>& nodes) {
   std::vector<Value> values;
   for (const Node* n : nodes) {
     const size_t place = out_.size();
     Value v = expression(n);
-    if (host() && v.type && v.is_none() && v.effect && !v.text.empty()) {
+    if (host() && v.type && v.is_none() && v.acts()) {
       // None has no text to carry what is done on the way to it.
-      line(v.text + ";");
+      perform(v);
       v = Value::known(none_type());
     }
-    if (v.effect || out_.size() != place) {
-      const Block after = out_.cut(place);
-      for (Value& before : values)
-        if (before.type && before.type->has_value() && (before.effect || before.reads) && before.items.empty() && !before.lazy)
-          before = spill(before);
-      out_ += after;
-    }
+    std::vector<Value*> earlier;
+    for (Value& before : values) earlier.push_back(&before);
+    settle(place, v.acts(), earlier);
     values.push_back(std::move(v));
   }
   return values;
+}
+
+/// Evaluates a value that nobody takes, for what that does.
+void FunctionCompiler::perform(const Value& v) {
+  if (!v.acts()) return;
+  if (!v.text.empty()) return line(v.text + ";");
+  for (const Value& item : v.items) perform(item);
 }
 
 Value FunctionCompiler::constant_value(const Constant& c) {
@@ -431,7 +456,6 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
         if (is_complex(object.type->dtype)) {
           Value v = Value::of(scalar_type(real_type(object.type->dtype)), paren(object) + (name == "real" ? ".re" : ".im"));
           v.simple = object.simple;
-          v.reads = object.reads, v.effect = object.effect;
           return v;
         }
         return name == "real" ? object : converted(constant_value(Constant{int64_t{0}}), object.type, n);
@@ -504,8 +528,6 @@ Value FunctionCompiler::tuple_of(std::vector<Value> items, bool displays) {
     if (item.lazy && host()) item = bound(materialise(item, nullptr));
     if (item.is(Kind::literal)) item = converted(item, int64_type(), nullptr);
     types.push_back(item.type);
-    v.reads |= item.reads;
-    v.effect |= item.effect;
     v.simple &= item.simple;
   }
   v.type = tuple_type(types);
@@ -544,8 +566,6 @@ Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
   if (!item->has_value()) return Value::known(item);
   Value v = Value::of(item, t.type->is_uniform() ? code("{}[{}]", paren(t), i) : code("{}.f{}", paren(t), i));
   v.simple = t.simple;
-  v.reads = t.reads;
-  v.effect = t.effect;
   v.non_negative = v.index = t.index;  // shapes
   if (t.constant)
     if (const auto* all = std::get_if<ConstantTuple>(&t.constant->value)) {
@@ -669,8 +689,6 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
   const Value p = converted(a, t, n), q = converted(b, t, n);
   Value r;
   r.type = t;
-  r.reads = a.reads || b.reads;
-  r.effect = a.effect || b.effect;
   r.of_numpy = a.of_numpy || b.of_numpy;
   const bool raises = unit_.options.python_errors && !in_elements_ && !r.of_numpy;
   const bool index = a.index && b.index;
@@ -697,7 +715,6 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
           const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
           fail_if(divisor.text + " == 0", "ZeroDivisionError", "division by zero", n);
           r.text = operation(dividend.text, "/", divisor.text);
-          r.effect = false;
         }
       }
       break;
@@ -760,7 +777,6 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
       const Value p = converted(a, scalar_type(d), n);
       Value r = Value::of(scalar_type(d),
                           *k == 2 && p.simple && is_inexact(d) ? operation(p.text, "*", p.text) : code("py::raised<{}>({})", *k, p.text));
-      r.reads = a.reads, r.effect = a.effect;
       r.non_negative = is_unsigned(d) || (*k % 2 == 0 && a.index) || (a.non_negative && a.index);
       r.index = a.index && *k >= 0 && *k <= 2;
       return r;
@@ -777,9 +793,7 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
   Value r = Value::of(scalar_type(d), may_raise       ? code("py::whole_power<{}>({}, {})", cpp_name(d), p.text, q.text)
                                       : is_inexact(d) ? code("bc::power({}, {})", p.text, q.text)
                                                       : code("bc::power<{}>({}, {})", cpp_name(d), p.text, q.text));
-  r.effect |= may_raise;
-  r.reads = a.reads || b.reads;
-  r.effect |= a.effect || b.effect;
+  if (may_raise) r.note(kActs);
   r.non_negative = is_unsigned(d);
   return r;
 }
@@ -801,7 +815,7 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
     // NumPy's meaning, and Numba's: a comparison of elements gives NumPy's bool.
     if (const bool* known = a.constant ? a.constant->boolean() : nullptr) return constant_value(Constant{!*known});
     Value r = Value::of(bool_type(), prefixed("!", a.text));
-    r.reads = a.reads, r.effect = a.effect, r.non_negative = true;
+    r.non_negative = true;
     return r;
   }
   if (a.constant) {
@@ -817,7 +831,6 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   if (op == Operator::invert && is_inexact(d)) fail(n, fmt::format("no operator ~ for {}", a.type->spelling), {{source_of(n->a), a.type}});
   const Value p = converted(a, scalar_type(d), n);
   Value r = Value::of(scalar_type(d), "");
-  r.reads = a.reads, r.effect = a.effect;
   r.index = a.index;
   r.of_numpy = a.of_numpy;
   r.non_negative = is_unsigned(d);
@@ -942,8 +955,6 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (op == Operator::is_not) op = Operator::ne;
   Value r;
   r.type = bool_type();
-  r.reads = a.reads || b.reads;
-  r.effect = a.effect || b.effect;
   r.non_negative = true;
   const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
   if (mixed && !(pa.constant && a.non_negative) && !(pb.constant && b.non_negative)) {
@@ -993,8 +1004,6 @@ Value FunctionCompiler::compare_from(size_t at, const Value& left, const Value& 
     return r;
   }
   Value r = Value::of(bool_type(), all_of({test.text, rest.text}, true));
-  r.reads = test.reads || rest.reads;
-  r.effect = test.effect || rest.effect;
   return r;
 }
 
@@ -1103,7 +1112,7 @@ Code FunctionCompiler::condition(const Node* n, std::optional<bool>* known) {
   const Value v = truth(expression(n), n);
   if (!v.type) return "false";  // a recursive call's value: both ways are walked
   if (v.constant && v.constant->boolean()) *known = *v.constant->boolean();
-  if (*known) return v.effect ? v.text : Code();
+  if (*known) return v.acts() ? v.text : Code();
   return v.text;
 }
 
@@ -1131,7 +1140,6 @@ Value FunctionCompiler::boolean(const Node* n) {
     const Code test = condition(n, &known);
     if (known) return constant_value(Constant{*known});
     Value r = Value::of(bool_type(), test);
-    r.reads = r.effect = true;
     r.non_negative = true;
     return r;
   }
@@ -1186,7 +1194,6 @@ Value FunctionCompiler::if_else(const Node* n) {
   }
   Value r;
   r.type = t;
-  r.reads = a.reads || b.reads;
   r.non_negative = a.non_negative && b.non_negative;
   r.index = a.index && b.index;
   if (first.empty() && second.empty() && !a.lazy && !b.lazy) {
@@ -1195,8 +1202,6 @@ Value FunctionCompiler::if_else(const Node* n) {
       return v.constant && t->is_scalar() && is_integer(t->dtype) ? code("{}({})", cpp(t), text) : text;
     };
     r.text = choice(test, typed(a), typed(b));
-    r.effect = a.effect || b.effect;
-    r.reads = true;
     return r;
   }
   r.text = temporary("v");

@@ -403,7 +403,7 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     }
     const Type made = array_type(t, a.type->ndim - 1, 'C');
     Value r = Value::of(made, code("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
-    r.effect = true;
+    r.note(kActs);
     if (a.type->ndim == 1) {
       // Of a vector: a number.
       const Value whole = spill(r);
@@ -429,7 +429,7 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
                   argument ? ".index" : "");
   else
     r.text = code("py::fold<py::{}, {}>({}{})", name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count", ndim, f, leaves);
-  r.effect = true;  // it may raise, and is not to be done twice
+  r.note(kActs);  // it may raise, and is not to be done twice
   r = spill(r, "r");
   r.non_negative = argument || is_unsigned(d) || is_bool(d) || name == "count_nonzero";
   r.index = argument || name == "count_nonzero";
@@ -1220,7 +1220,7 @@ Value FunctionCompiler::host_index(const Value& object, const Value& index, cons
   } else {
     fail(n, fmt::format("an array cannot be indexed by {}", i.type->spelling));
   }
-  r.effect = true;
+  r.note(kActs);
   return r;
 }
 

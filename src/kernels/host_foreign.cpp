@@ -96,7 +96,7 @@ Value FunctionCompiler::call_address(const ForeignFunction& f, const CallArgumen
     return Value::known(none_type());
   }
   Value r = Value::of(result, call);
-  r.effect = true;
+  r.note(kActs);
   return spill(r, "r");
 }
 
@@ -110,7 +110,7 @@ std::optional<Value> FunctionCompiler::host_numba(const std::string& name, const
   if (name == "numba.get_num_threads" || name == "numba.get_thread_id") {
     takes(0, 0);
     Value r = Value::of(int64_type(), code("i64(py::bc_host->{}())", name == "numba.get_thread_id" ? "thread_id" : "threads"));
-    r.effect = true;
+    r.note(kActs);
     return spill(r, "threads");
   }
   if (name == "numba.set_num_threads") {
@@ -142,7 +142,7 @@ std::optional<Value> FunctionCompiler::host_numba(const std::string& name, const
     for (size_t i = 1; i < 3; ++i) text += ", " + convert(p[i], int64_type(), n);
     for (size_t i = 3; i < 7; ++i) text += code(", {}.data", host_array(p[i], n).text);
     Value r = Value::of(int64_type(), text + ")");
-    r.effect = true;
+    r.note(kActs);
     return spill(r, "info");
   }
   return std::nullopt;

@@ -71,7 +71,7 @@ void FunctionCompiler::with_statement(const Node* n) {
       continue;
     }
     Value v = Value::called(t, unit_.host_load(t, to, out->offsets[i], run));
-    v.effect = true;
+    v.note(kActs);
     assign_name(name, v, n);
   }
 }

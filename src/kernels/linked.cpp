@@ -92,7 +92,7 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
       return r;
     }
     r = Value::of(result, code("py::familiar<{}>({})", cpp(result), text));
-    r.effect = true;
+    r.note(kActs);
     return spill(r, "r");
   }
   const std::string place = temporary("returned");

@@ -181,10 +181,10 @@ Value FunctionCompiler::spill(const Value& v, const char* hint) {
   Value r = v;
   const Code text = v.is(Kind::tuple) ? struct_text(v) : v.text;
   r.text = temporary(hint);
-  linef("const {} {} = {};", cpp(v.type), r.text, text);
+  quiet_line(code("const {} {} = {};", cpp(v.type), r.text, text));
+  if (v.is_array() && v.type->space == Space::local) r.note(kThreadArray);
   r.items.clear();
   r.simple = true;
-  r.reads = r.effect = false;
   return r;
 }
 

@@ -51,7 +51,7 @@ std::optional<Value> FunctionCompiler::random_call(const std::string& name, cons
     Code text = code("py::{}({}", row.text, place);
     if (row.seeded) text += ", " + convert(args.positional[2], scalar_type(DType::u64), n);
     Value r = Value::of(row.returns ? scalar_type(row.result) : none_type(), text + ")");
-    r.effect = true;
+    r.note(kActs);
     r.non_negative = row.returns && row.result == DType::u64;
     return r;
   }

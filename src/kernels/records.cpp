@@ -22,14 +22,13 @@ Value FunctionCompiler::record_reference(const Value& record, const Value& array
   Value r = Value::of(
       t, host() ? code("py::host_reference<{}>({}, {})", cpp(t), record.text, array.text) : code("{}{{&{}}}", cpp(t), paren(record)));
   r.items = {record};
-  r.effect = record.effect;
   return r;
 }
 
 Value FunctionCompiler::referred(const Value& reference) {
   if (!reference.items.empty()) return reference.items[0];
   Value r = Value::of(reference.type->element, code("{}()", paren(reference)));
-  r.reads = true;
+  r.note(kReads);
   return r;
 }
 

@@ -1,5 +1,6 @@
 // Statements: assignments, branches, loops, returns. See compiler.h for the method.
 #include <algorithm>
+#include <array>
 
 #include "kernels/compiler.h"
 
@@ -286,7 +287,7 @@ void FunctionCompiler::statement(const Node* n) {
       if (n->a->kind == NodeKind::ellipsis) return;
       comment(n);
       const Value v = expression(n->a);
-      if (v.effect && !v.text.empty()) line(v.text + ";");
+      perform(v);
       return;
     }
     case NodeKind::assign: {
@@ -418,8 +419,8 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
     } else if (v.is(Kind::tuple)) {
       struct_text(v);
     }
-  } else if (v.effect && !v.text.empty()) {
-    line(v.text + ";");
+  } else {
+    perform(v);
   }
   set_local(index, v);
 }
@@ -571,7 +572,7 @@ void FunctionCompiler::aug_assign(const Node* n) {
       if (const auto old = instance_operator("getitem", {held, place}, n)) {
         const Value now = binary(n->op, *old, expression(n->b), n);
         if (const auto r = instance_operator("setitem", {held, place, kept(now, nullptr, n)}, n)) {
-          if (r->effect && !r->text.empty()) line(r->text + ";");
+          perform(*r);
           return;
         }
       }
@@ -581,8 +582,11 @@ void FunctionCompiler::aug_assign(const Node* n) {
       const Value index = converted(expression(t->b), int64_type(), n);
       const Code place = code("{}[{}]", paren(start), (index.simple ? index : spill(index, "i")).text);
       Value old = Value::of(object.type->element, place);
-      old.reads = true;
-      const Value now = binary(n->op, old, expression(n->b), n);
+      old.note(kReads);
+      const size_t before_right = out_.size();
+      const Value right = expression(n->b);
+      settle(before_right, right.acts(), std::array{&old});
+      const Value now = binary(n->op, old, right, n);
       if (now.type) linef("{} = {};", place, convert(now, old.type, n));
       return;
     }
@@ -601,7 +605,7 @@ void FunctionCompiler::aug_assign(const Node* n) {
     if (all_scalars && static_cast<int>(items.size()) == object.type->ndim) {
       if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
       Value old = Value::of(object.type->element, element(object, items, t));
-      old.reads = true;
+      old.note(kReads);
       if (meets_other_turns(t) && (!is_complex(old.type->dtype) || n->op == Operator::add || n->op == Operator::sub)) {
         unit_.need("host_parallel");
         const Value right = spill(expression(n->b), "by");
@@ -613,10 +617,13 @@ void FunctionCompiler::aug_assign(const Node* n) {
         linef("py::update_shared({}, [&]({} {}) -> {} {{\n{}    return {}; }});", old.text, c, e, c, lines, result);
         return;
       }
+      const Code place = old.text;
+      const size_t before_right = out_.size();
       const Value right = expression(n->b);
+      settle(before_right, right.acts(), std::array{&old});
       const Code text = convert(binary(n->op, old, right, n), old.type, n);
       access_ = Access::write;
-      linef("{} = {};", unit_.options.check ? element(object, items, t) : old.text, text);
+      linef("{} = {};", unit_.options.check ? element(object, items, t) : place, text);
       access_ = Access::read;
       return;
     }
@@ -857,8 +864,8 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     const Value l = v.simple ? v : spill(v, "l");
     return Iteration{code("{}.size()", l.text), [l](const std::string& k) {
                        Value item = Value::of(l.type->element, code("{}.at({})", l.text, k));
-                       item.reads = true;
-                       if (!item.is_scalar()) item.effect = true;
+                       item.note(kReads);
+                       if (!item.is_scalar()) item.note(kActs);
                        return item;
                      }};
   }
@@ -1120,7 +1127,7 @@ void FunctionCompiler::return_statement(const Node* n) {
     return;
   }
   if (!spec_.result->has_value()) {
-    if (v.effect && !v.text.empty()) line(v.text + ";");
+    perform(v);
     line("return;");
   } else {
     linef("return {};", convert(v, spec_.result, n));

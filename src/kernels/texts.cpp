@@ -107,7 +107,7 @@ Value FunctionCompiler::formatted_text(const Node* n) {
     }
     constant = false;
     Code text = text_operand(v, part);
-    if (v.effect || v.reads || out_.size() != place) {
+    if (v.acts() || v.reads() || out_.size() != place) {
       // Its value now, in the order of the parts.
       const std::string t = temporary("v");
       linef("const auto {} = {};", t, text);

@@ -15,8 +15,6 @@ struct Value {
   Type type = nullptr;  ///< nullptr: not known yet (a recursive call before its first return)
   Code text;            ///< the expression; empty where the type has no value at run time
   bool simple = false;  ///< a variable or a literal: may be written twice
-  bool reads = false;   ///< depends on memory that an effect may change
-  bool effect = false;  ///< evaluating it does something; it must be evaluated once, in its place
   bool non_negative = false;
   bool index = false;     ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
   bool of_numpy = false;  ///< NumPy's scalar in Python, as sums of arrays are: dividing by zero gives an infinity or NaN
@@ -34,17 +32,9 @@ struct Value {
     return v;
   }
   /// What a call gives: it is evaluated once, where it stands.
-  static Value called(Type t, Code text) {
-    Value v = of(t, std::move(text));
-    v.effect = true;
-    return v;
-  }
+  static Value called(Type t, Code text) { return of(t, text.with(kActs)); }
   /// What is read from memory by a call.
-  static Value fetched(Type t, Code text) {
-    Value v = called(t, std::move(text));
-    v.reads = true;
-    return v;
-  }
+  static Value fetched(Type t, Code text) { return of(t, text.with(kActs | kReads)); }
   /// Something that exists only at compile time.
   static Value known(Type t) {
     Value v;
@@ -52,6 +42,16 @@ struct Value {
     v.simple = true;
     return v;
   }
+  /// Whether it depends on memory that an action may change.
+  bool reads() const { return has(kReads); }
+  /// Whether evaluating it does something: it is evaluated once, in its place.
+  bool acts() const { return has(kActs); }
+  /// Of its tree, and of its items'.
+  bool has(uint32_t facts) const {
+    return text.facts().has(facts) || std::any_of(items.begin(), items.end(), [&](const Value& v) { return v.has(facts); });
+  }
+  /// The same expression, with more facts.
+  void note(uint32_t facts) { text = text.with(facts); }
   bool is(Kind k) const { return type && type->kind == k; }
   bool is_scalar() const { return is(Kind::scalar); }
   bool is_array() const { return is(Kind::array); }

@@ -73,6 +73,17 @@ TEST(KernelCode, FactsOfAWholeAreThoseOfItsParts) {
   EXPECT_TRUE(code("[&] {{\n{}}}", outer).facts().names(jump));
 }
 
+TEST(KernelCode, StatementsThatRaiseAreTold) {
+  Block inner;
+  inner.line(2, Code("failure = 1;").with(kActs));
+  inner.line(2, Code("return;").with(kActs | kLibrary));
+  const Block raising = inner.raising();
+  EXPECT_EQ(raising.text(), inner.text());
+  EXPECT_TRUE(raising.facts().has(kRaises));
+  EXPECT_TRUE(raising.facts().has(kLibrary));
+  EXPECT_FALSE(raising.facts().has(kActs));
+}
+
 TEST(KernelCode, ABlockIsPrintedAndCut) {
   Block b;
   b.line(1, "a();");
