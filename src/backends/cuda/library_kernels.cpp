@@ -81,18 +81,25 @@ void Queue::launch(const Hash128& key, const SourcePrinter& print, int64_t block
   launch.grid[0] = static_cast<unsigned>(blocks);
   launch.block[0] = kThreads;
   b.launch(kernel, launch, words.all().data(), words.all().size() * sizeof(int64_t), stream_);
-  if (kept_.empty()) scratch_.clear();
+  release_scratch();
 }
 
 void Queue::launch_kept() {
-  for (const Kept& k : std::exchange(kept_, {})) launch(k.key, [&] { return k.source; }, k.blocks, k.words);
-  scratch_.clear();
+  const std::vector<Kept> kept = std::exchange(kept_, {});
+  const std::vector<Ref<Buffer>> in_use = scratch_;
+  for (const Kept& k : kept) launch(k.key, [&] { return k.source; }, k.blocks, k.words);
+}
+
+/// Memory that the body still holds stays: it can be a parameter of launches that come later.
+void Queue::release_scratch() {
+  if (kept_.empty()) std::erase_if(scratch_, [](const Ref<Buffer>& b) { return b->refs() == 1; });
 }
 
 void Queue::together(const std::function<void()>& work) {
   together_ = true;
   work();
   launch_kept();
+  scratch_.clear();
   together_ = false;
 }
 

@@ -68,13 +68,14 @@ class Queue {
   };
   void launch(const Hash128& key, const SourcePrinter& print, int64_t blocks, const Words& words);
   void launch_kept();
+  void release_scratch();
   bool quick() const;
 
   Device device_;
   Stream stream_;
   bool together_ = false;
   std::vector<Kept> kept_;
-  std::vector<Ref<Buffer>> scratch_;  // of kept launches, which a body may release before they are made
+  std::vector<Ref<Buffer>> scratch_;  // a body may release it before the launches that use it are made
 };
 
 /// The address of a view's first element.

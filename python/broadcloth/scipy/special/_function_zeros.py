@@ -175,7 +175,7 @@ def bei_zeros(nt: int) -> ndarray:
     Examples
     --------
     >>> bc.scipy.special.bei_zeros(3)
-    array([ 5.02622395,  9.45540630, 13.89348785])
+    array([ 5.02622395,  9.4554063 , 13.89348785])
     """
     return _kelvin("bei_zeros", bei, nt)
 
