@@ -251,7 +251,7 @@ def itairy(x: ArrayLike) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     --------
     >>> apt, bpt, ant, bnt = bc.scipy.special.itairy(1.0)
     >>> apt
-    array(0.23631733)
+    array(0.23631734)
     """
     # A list becomes one array, so that all four run on its device.
     x = _c.asarray(x)

@@ -219,7 +219,7 @@ def beip_zeros(nt: int) -> ndarray:
     Examples
     --------
     >>> bc.scipy.special.beip_zeros(3)
-    array([ 3.77267330,  8.28098785, 12.74214752])
+    array([ 3.7726733 ,  8.28098785, 12.74214752])
     """
     return _kelvin("beip_zeros", beip, nt)
 
@@ -277,7 +277,7 @@ def erf_zeros(nt: int) -> ndarray:
     Examples
     --------
     >>> bc.scipy.special.erf_zeros(2)
-    array([1.45061616+1.880943j  , 2.24465928+2.61657514j])
+    array([1.45061616+1.880943j  , 2.24465927+2.61657514j])
     """
     count = _count("erf_zeros", nt)
     # DLMF 7.13.1
