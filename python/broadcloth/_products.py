@@ -219,6 +219,8 @@ def vecdot(
     >>> bc.vecdot([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
+    if out is None and axes is None and axis is None and not keepdims and not options:
+        return _c.vecdot(x1, x2)
     return _product("vecdot", (1, 1, 0), x1, x2, out, axes, axis, keepdims, options)
 
 

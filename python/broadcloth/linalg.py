@@ -214,9 +214,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
     shape = matrix.shape[-(matrix.ndim - right.ndim) :]
     n = math.prod(shape)
     if matrix.size != n**2:
-        raise LinAlgError(
-            "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
-        )
+        raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
     return solve(matrix.reshape(n, n), right.ravel()).reshape(shape)
 
 
@@ -603,9 +601,7 @@ def matrix_rank(
     if tol is not None:
         threshold: Any = _asarray(tol, device=a.device)[..., None]
     else:
-        relative: Any = (
-            max(a.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else _asarray(rtol, device=a.device)[..., None]
-        )
+        relative: Any = max(a.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else _asarray(rtol, device=a.device)[..., None]
         threshold = _reduce("max", s, -1, None, None, True, 0.0) * relative
     return (s > threshold).sum(-1)
 

@@ -12,6 +12,7 @@
 #include "array/history.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
 #include "graph/aliases.h"
@@ -1054,6 +1055,7 @@ Array unset(const Dims& shape, DType dtype, Device device) {
 }
 
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
+  if (std::optional<Array> few = full_small(shape, value, dtype, device)) return *few;
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(Op::cast, dtype, device, shape);
   node->loop[0] = node->dtype;

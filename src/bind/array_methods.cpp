@@ -538,6 +538,8 @@ Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis) {
 }
 
 Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out) {
+  if (mode == "raise" && !out && a.ndim() == 1 && !is_bool(indices.dtype()) && (!axis || *axis == 0 || *axis == -1))
+    if (std::optional<Array> few = pick_small(a, indices)) return *few;
   if (mode == "raise") {
     const bool along = axis && a.ndim() > 0;
     const int at = along ? normalize_axis(*axis, a.ndim(), "take") : 0;
@@ -591,7 +593,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   const Array& a = writable(self, "fill");
                   const Arg value = to_element(given, to_stored_value(given, a.dtype(), a.device()), a.dtype());
                   if (value.array) warn_of_lost_imaginary(value.array.dtype(), a.dtype());
-                  assign(a, value);
+                  if (!put_row(a, value)) assign(a, value);
                 }),
       BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
       BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",

@@ -211,7 +211,21 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
       d, axes, [&](const Dims& s) { return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where); });
 }
 
+/// The elements of bytes, all of them.
+PyRef from_bytes(PyObject* bytes, DType dtype, Device device) {
+  const int64_t n = PyBytes_Size(bytes), item = itemsize(dtype);
+  const Array a = from_host(PyBytes_AsString(bytes), dtype, contiguous_layout(Dims{n / item}), device);
+  PyRef made = PyRef::steal(wrap(a));
+  as_py_array(made.get())->read_only = true;
+  return made;
+}
+
 PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, PyObject*, Device device) {
+  if (PyBytes_CheckExact(buffer) && count == -1 && offset == 0) {
+    const DType plain = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
+    const int64_t bytes = PyBytes_Size(buffer);
+    if (bytes > 0 && bytes % itemsize(plain) == 0 && is_plain(plain)) return from_bytes(buffer, plain, device);
+  }
   PyRef f = attr(state().numpy, "frombuffer");
   const DType t = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
   const DType host = info(t).in_numpy ? t : itemsize(t) == 1 ? DType::u8 : DType::u16;

@@ -521,6 +521,15 @@ PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyOb
   return wrap_view(std::move(view), self);
 }
 
+/// Computes a short mask that waits (`a[a > 1] = 0`, `a[a > 1]`), and what it masks: to record the op takes longer than to do it.
+void compute_small_mask(const Array& a, const Array& mask) {
+  constexpr int64_t kShort = 256;
+  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
+  if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
+  data(mask);
+  data(a);
+}
+
 }  // namespace
 
 PyObject* element_at(const Array& a, const Dims& place) {
@@ -536,8 +545,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   SliceItem few[kFew];
   const int n = basic_items(key, few);
   if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
-  if (is_array(key))
+  if (is_array(key)) {
+    compute_small_mask(a, array_of(key));
     if (std::optional<Array> made = pick_small(a, array_of(key))) return wrap_value(std::move(*made));
+  }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
@@ -596,15 +607,6 @@ bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
   made->dtype = dtype;
   value.store(dtype, made->bytes);
   return true;
-}
-
-/// Computes a short mask that waits (`a[a > 1] = 0`), and what it masks: to record the store takes longer than to do it.
-void compute_small_mask(const Array& a, const Array& mask) {
-  constexpr int64_t kShort = 256;
-  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
-  if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
-  data(mask);
-  data(a);
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {

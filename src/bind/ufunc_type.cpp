@@ -157,6 +157,8 @@ void warn_of_unsafe(Op op, ArgList& operands, const UfuncOptions& options) {
   if (options.out) warn_of_lost_imaginary(loop.out, options.out.dtype());
 }
 
+bool is_plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o); }
+
 PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
@@ -167,7 +169,8 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
       throw PythonError();
     }
     if (nargs == u->nin && !kwnames && u->pair == Pair::none && u->op != Op::power && u->op != Op::float_power) [[likely]] {
-      if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])))
+      if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])) ||
+          (is_plain_number(args[0]) && is_plain_number(args[u->nin - 1]) && default_device().type == DeviceType::cpu))
         if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
       Term terms[3];
       int known = 0, arrays = 0;
@@ -381,6 +384,7 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
     at_on_host(name_of(self), a, indices, b);
     return PyRef::borrow(Py_None);
   }
+  if (second && is_array(indices) && change_small(u->op, a, array_of(indices), *second)) return PyRef::borrow(Py_None);
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, indices, &plain);
   without_gil([&] { ufunc_at(u->op, a, items, second); });
