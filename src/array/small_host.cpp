@@ -494,7 +494,8 @@ bool put_row(const Array& place, const Arg& value) {
   const TapeLock lock(tape(place.device()));
   Room room;
   Near to, from;
-  if (!find(place, &to) || (to.step == 0 && to.count > 1) || !sole_owner(place)) return false;
+  // A number needs no room of its own.
+  if (!find(place, &to, value.weak == Weak::none ? kFew : 1 << 12) || (to.step == 0 && to.count > 1) || !sole_owner(place)) return false;
   if (!find_stored(value, place, to.count, &room, &from)) return false;
   if (to.step == to.item && from.step == to.item)
     std::memcpy(to.first, from.first, static_cast<size_t>(to.count) * to.item);
@@ -1173,7 +1174,14 @@ bool reduce_small(Op op, const Array& a, Element* made) {
   if (a.ndim() != 1 || a.shape()[0] == 0 || !open(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   Near near;
-  if (!find(a, &near)) return false;
+  const bool truths = is_bool(a.dtype()) && (op == Op::reduce_any || op == Op::reduce_all || op == Op::reduce_count_nonzero);
+  if (!find(a, &near, truths ? 1 << 12 : kFew)) return false;
+  if (truths && near.step == 1) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < near.count; ++k) count += near.first[k];  // booleans in memory are 0 or 1
+    if (op == Op::reduce_count_nonzero) return set_element(made, DType::i64, count);
+    return set_element(made, DType::b1, op == Op::reduce_any ? count > 0 : count == near.count);
+  }
   switch (const DType t = a.dtype()) {
     case DType::b1:
     case DType::u8: return reduce_numbers(op, t, Numbers<uint8_t>{near}, made);

@@ -7,6 +7,7 @@
 #include "bind/values.h"
 #include "bind/waits.h"
 #include "bind/warnings.h"
+#include "ops/sorting.h"
 
 namespace bc::bind {
 
@@ -321,11 +322,40 @@ PyRef package_function(const char* name, std::atomic<PyObject*>* kept) {
   return PyRef::borrow(function);
 }
 
+void put_in_order(PyObject* self, const char* name, const Array& ordered) {
+  const Array& a = writable(self, name);
+  if (!put_row(a, Arg(ordered))) assign(a, ordered);
+}
+
+/// The usual calls of package_method, which need no Python: nullptr for others.
+template <int Which>
+PyObject* plain_method(PyObject* self, PyObject* args) {
+  const Py_ssize_t n = PyTuple_Size(args);
+  const Array& a = array_of(self);
+  PyObject* const first = n == 1 ? PyTuple_GetItem(args, 0) : nullptr;
+  if (Which == 1 && n == 0) return wrap(argsort(a, -1));
+  if (Which == 3 && first && is_array(first) && a.ndim() == 1 && a.size() == array_of(first).size() && is_bool(array_of(first).dtype()))
+    return get_item(self, first);
+  if (Which == 4 && first && is_array(first)) return wrap_value(searchsorted(a, array_of(first)));
+  if (Which == 5 && first && PyLong_CheckExact(first) && a.ndim() == 1) {
+    const int64_t rank = to_int(first, "partition");
+    put_in_order(self, "partition", partition(a, {&rank, 1}, -1));
+    return new_ref(Py_None);
+  }
+  if (Which == 6 && n == 0 && a.ndim() > 0) {
+    put_in_order(self, "sort", sort(a, -1));
+    return new_ref(Py_None);
+  }
+  return nullptr;
+}
+
 /// Methods that the package writes in Python as functions of the same name.
 template <int Which>
 PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   static constexpr const char* names[] = {"argpartition", "argsort", "choose", "compress", "searchsorted", "partition", "sort"};
   return guard([&]() -> PyObject* {
+    if (!kwargs)
+      if (PyObject* const made = plain_method<Which>(self, args)) return made;
     static constinit std::atomic<PyObject*> kept{nullptr};
     PyRef function = package_function(names[Which], &kept);
     const Py_ssize_t n = PyTuple_Size(args);
@@ -343,9 +373,7 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
     PyRef made = steal(PyObject_Call(function.get(), all.get(), kwargs));
     // sort and partition write the array in place.
     if (Which < 5) return made.release();
-    const Array& a = writable(self, names[Which]);
-    const Array ordered = to_array(made.get(), a.device());
-    if (!put_row(a, Arg(ordered))) assign(a, ordered);
+    put_in_order(self, names[Which], to_array(made.get(), writable(self, names[Which]).device()));
     Py_RETURN_NONE;
   });
 }

@@ -407,8 +407,11 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
       computed.where = options.where;
       // dtype= decides what the loop sees: 255 is -1 as int8.
       const Array seen = options.dtype ? astype(exponent, *options.dtype, false) : exponent;
-      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed);
-      if (look(negative).i) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
+      Element least;
+      const bool few = !options.where && reduce_small(Op::reduce_min, seen, &least);
+      const auto any_negative = [&] { return look(reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed)).i != 0; };
+      if (few ? least.scalar().i < 0 : any_negative())
+        throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
     }
   }
   return ufunc(op, args->span(), options);

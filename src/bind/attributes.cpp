@@ -255,6 +255,7 @@ PyRef flat_key(PyObject* key) {
 
 PyObject* flat_subscript(PyObject* self, PyObject* key) {
   return guard([&] {
+    if (PyLong_CheckExact(key) && array_of(held(self)).ndim() == 1) return get_item(held(self), key);
     PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
     PyRef item = PyRef::steal(get_item(line.get(), flat_key(key).get()));
     // NumPy's flatiter copies.

@@ -637,6 +637,12 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
         return ufunc_on_host(args, kwargs);
       }
     }
+    if (!kwargs && n <= 4 && Py_TYPE(function.get()) == state().ufunc) {  // an operator between a scalar of NumPy's and an array
+      PyObject* operands[2];
+      for (Py_ssize_t i = 2; i < n; ++i) operands[i - 2] = PyTuple_GetItem(args, i);
+      if (PyObject* const made = call_ufunc(function.get(), operands, static_cast<size_t>(n - 2), nullptr)) return made;
+      return unlike_times_compared(name.get(), PyRef::steal(PyTuple_GetSlice(args, 2, n)).get());
+    }
     PyRef inputs = PyRef::steal(PyTuple_GetSlice(args, 2, n));
     PyObject* out = kwargs ? PyDict_GetItem(kwargs, state().names.out) : nullptr;
     bool numpy_out = false;
