@@ -974,6 +974,26 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
         if p.ndim != 2:
             raise LinAlgError(f"{p.ndim}-dimensional array given. Array must be two-dimensional")
     sizes = [p.shape[0] for p in parts] + [parts[-1].shape[1]]
+    result = _three(parts, sizes) if n == 3 else _many(parts, sizes)
+    if first == 1:
+        result = result[0]
+    if last == 1:
+        result = result[..., 0]
+    if out is None:
+        return result
+    _c.copyto(out, result)
+    return out
+
+
+def _three(parts: list[ndarray], sizes: list[int]) -> ndarray:
+    a, b, c, d = sizes
+    if a * c * (b + d) < b * d * (a + c):
+        return _c.matmul(_c.matmul(parts[0], parts[1]), parts[2])
+    return _c.matmul(parts[0], _c.matmul(parts[1], parts[2]))
+
+
+def _many(parts: list[ndarray], sizes: list[int]) -> ndarray:
+    n = len(parts)
     # The textbook table: best[i][j] is the cheapest way to multiply parts i to j, cut[i][j] where it is split.
     best = [[0.0] * n for _ in range(n)]
     cut = [[0] * n for _ in range(n)]
@@ -986,12 +1006,4 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
     def product(i: int, j: int) -> ndarray:
         return parts[i] if i == j else _c.matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
-    result = product(0, n - 1)
-    if first == 1:
-        result = result[0]
-    if last == 1:
-        result = result[..., 0]
-    if out is None:
-        return result
-    _c.copyto(out, result)
-    return out
+    return product(0, n - 1)

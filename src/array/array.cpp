@@ -761,7 +761,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
 
   TapeLock lock(tape(a.device()));
   Array result;
-  if (!identity && reduced == 0 && !options.join) {
+  // A sum of nothing is its start, also where that is -0.0.
+  const bool starts = op == Op::reduce_sum && options.initial && is_inexact(loop.out) && !a.history();
+  if ((!identity || starts) && reduced == 0 && !options.join) {
     result = astype(broadcast_to(stored(*options.initial, loop.out, a.device()), shown), loop.out);
   } else {
     Ref<Node> node = new_node(op, loop.out, a.device(), shown);

@@ -238,7 +238,7 @@ IndexItem parse_one(const Array& a, PyObject* o) {
     item.array = index_array(wrapped.get(), a.device());
     return item;
   }
-  if (PySequence_Check(o)) {
+  if (PySequence_Check(o) || attr_or_null(o, state().names.__array__)) {
     item.array = index_array(o, a.device());
     return item;
   }
@@ -491,6 +491,25 @@ void check_indices(const Array& index, int64_t extent, int axis) {
   if (const auto wrong = wrong_index(index, extent)) raise_out_of_bounds(*wrong, extent, axis);
 }
 
+namespace {
+
+/// NumPy's limit for indices that are arrays, in its words.
+void check_count(const Array& a, std::span<const IndexItem> items) {
+  constexpr int64_t kMost = 63;
+  int64_t arrays = 0, numbers = 0;
+  for (const IndexItem& i : items) {
+    arrays += static_cast<bool>(i.array);
+    numbers += i.array && !is_bool(i.array.dtype());
+  }
+  if (arrays <= kMost) return;
+  if (numbers > a.ndim())
+    raise(ErrorKind::Index, "too many indices for array: array is {}-dimensional, but {} were indexed", a.ndim(), numbers);
+  raise(ErrorKind::Index, "when no subspace is given, the number of index arrays cannot be above {}, but {} index arrays found", kMost,
+        arrays);
+}
+
+}  // namespace
+
 std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
   std::vector<IndexItem> items;
   *plain = true;
@@ -505,7 +524,10 @@ std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
     items.push_back(parse_one(a, key));
     *plain = !items[0].array;
   }
-  if (!*plain) settle_indices(a, &items);
+  if (!*plain) {
+    check_count(a, items);
+    settle_indices(a, &items);
+  }
   return items;
 }
 

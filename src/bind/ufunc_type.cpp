@@ -57,6 +57,7 @@ struct Keywords {
       } else if (is(n.order)) {
         order = to_order(values[i], 'K');
       } else if (is(n.signature) || is(n.sig)) {
+        if (signature) throw_python(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
         signature = values[i];
       } else if (!is(n.subok)) {
         PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", as_ufunc(self)->name, key);
@@ -76,7 +77,7 @@ std::vector<std::optional<DType>> signature_types(const PyUfunc* u, PyObject* si
     for (Py_ssize_t i = 0; i < count; ++i) types[i] = to_dtype_or_none(PyTuple_GetItem(signature, i));
     return types;
   }
-  if (!PyUnicode_Check(signature)) throw_python(PyExc_TypeError, "The signature object to ufunc must be a string or a tuple.");
+  if (!PyUnicode_Check(signature)) throw_python(PyExc_TypeError, "the signature object to ufunc must be a string or a tuple.");
   std::string codes(as_string(signature));
   if (codes.size() == 1) raise(ErrorKind::Type, "{}: signature='{}' names one dtype; use dtype=", as_string(u->name), codes);
   const size_t arrow = codes.find("->");
@@ -373,6 +374,12 @@ void at_on_host(const char* name, const Array& a, PyObject* indices, PyObject* b
 PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b) {
   const PyUfunc* u = as_ufunc(self);
   if (u->nout != 1) throw_python(PyExc_ValueError, "Only single output ufuncs supported at this time");
+  if (!is_array(array) && !is_numpy_array(array))
+    if (const PyRef own = attr_or_null(array, state().names.__array_ufunc__); own && own.get() != Py_None) {
+      const PyRef at = to_py(std::string_view("at"));
+      PyRef made = is_missing(b) ? call(own.get(), {self, at.get(), array, indices}) : call(own.get(), {self, at.get(), array, indices, b});
+      if (made.get() != Py_NotImplemented) return made;
+    }
   const Array& a = writable(array, name_of(self));
   std::optional<Arg> second;
   if (!is_missing(b)) second = to_arg(b, a.device());
