@@ -706,6 +706,8 @@ def _vector(a: ndarray, order: Any, axis: Any, keepdims: bool) -> ndarray:
     if order is None or order == 2:
         return _ufuncs["sqrt"](_reduce("sum", _squares(a), axis, None, None, keepdims))
     if order == np.inf:
+        if a.size:
+            return _reduce("max", size(a), axis, None, None, keepdims)
         return _reduce("max", size(a), axis, None, None, keepdims, 0.0)
     if order == -np.inf:
         return _reduce("min", size(a), axis, None, None, keepdims)

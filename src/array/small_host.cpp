@@ -129,6 +129,25 @@ bool find_places(const Array& index, int64_t extent, Places* places, bool flat) 
 
 }  // namespace
 
+namespace {
+
+/// The elements of `from` at places that are all inside.
+Array picked(const Near& from, std::span<const int64_t> places, DType dtype, Device device) {
+  Array made = empty(Dims{static_cast<int64_t>(places.size())}, dtype, device);
+  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  by_item(from.item, [&](auto u) {
+    using U = decltype(u);
+    for (const int64_t place : places) {
+      u = get<U>(from.at(place));
+      std::memcpy(to, &u, sizeof(U));
+      to += sizeof(U);
+    }
+  });
+  return made;
+}
+
+}  // namespace
+
 std::optional<Array> pick_small(const Array& a, const Array& index) {
   if (!open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
@@ -136,16 +155,20 @@ std::optional<Array> pick_small(const Array& a, const Array& index) {
   Places places;
   const bool flat = covers(index, a);
   if (!find(a, &from, INT64_MAX, flat) || !find_places(index, from.count, &places, flat)) return std::nullopt;
-  Array made = empty(Dims{places.count}, a.dtype(), a.device());
-  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
-  by_item(from.item, [&](auto u) {
-    using U = decltype(u);
-    for (int k = 0; k < places.count; ++k) {
-      u = get<U>(from.at(places.at[k]));
-      std::memcpy(to + k * static_cast<int>(sizeof(U)), &u, sizeof(U));
-    }
-  });
-  return made;
+  return picked(from, {places.at, static_cast<size_t>(places.count)}, a.dtype(), a.device());
+}
+
+std::optional<Array> pick_small(const Array& a, std::span<const int64_t> index) {
+  if (a.ndim() != 1 || index.size() > kFew || !open(a.device()) || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find(a, &from, INT64_MAX)) return std::nullopt;
+  int64_t places[kFew];
+  for (size_t k = 0; k < index.size(); ++k) {
+    places[k] = index[k] + (index[k] < 0 ? from.count : 0);
+    if (static_cast<uint64_t>(places[k]) >= static_cast<uint64_t>(from.count)) return std::nullopt;
+  }
+  return picked(from, {places, index.size()}, a.dtype(), a.device());
 }
 
 namespace {
@@ -884,6 +907,7 @@ bool comes_before(T x, T y) {
 template <class F>
 void by_sorted_type(DType t, F&& f) {
   switch (t) {
+    case DType::u8: return f(uint8_t());
     case DType::i32: return f(int32_t());
     case DType::i64: return f(int64_t());
     case DType::f32: return f(float());

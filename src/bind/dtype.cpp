@@ -116,6 +116,16 @@ std::optional<DType> quick(PyObject* o) {
   return std::nullopt;
 }
 
+/// The dtype of one of NumPy's short names; nullopt for others, which NumPy reads.
+std::optional<DType> dtype_from_code(std::string_view code) {
+  static constexpr std::pair<std::string_view, DType> kCodes[] = {
+      {"f8", DType::f64}, {"f4", DType::f32}, {"i8", DType::i64},   {"i4", DType::i32},  {"u1", DType::u8},  {"d", DType::f64},
+      {"f", DType::f32},  {"i2", DType::i16}, {"i1", DType::i8},    {"u2", DType::u16},  {"u4", DType::u32}, {"u8", DType::u64},
+      {"f2", DType::f16}, {"c8", DType::c64}, {"c16", DType::c128}, {"int", DType::i64}, {"?", DType::b1}};
+  const auto* found = std::ranges::find(kCodes, code, &std::pair<std::string_view, DType>::first);
+  return found != std::end(kCodes) ? std::optional(found->second) : std::nullopt;
+}
+
 PyObject* own_repr(PyObject* self) { return PyUnicode_FromString(info(own_dtype(self)).name); }
 
 PyObject* own_get(PyObject* self, void* what) {
@@ -245,7 +255,10 @@ std::optional<DType> dtype_if_dtype(PyObject* o) {
 DType to_dtype(PyObject* o) {
   if (const auto t = quick(o)) return *t;
   if (PyUnicode_Check(o)) {
-    if (const auto t = dtype_from_name(as_string(o))) return *t;
+    const std::string_view name = as_string(o);
+    if (name.size() <= 3)
+      if (const auto t = dtype_from_code(name)) return *t;
+    if (const auto t = dtype_from_name(name)) return *t;
   } else if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) {
     return from_numpy_dtype(o);
   }

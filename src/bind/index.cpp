@@ -552,6 +552,22 @@ void compute_small_mask(const Array& a, const Array& mask) {
   data(a);
 }
 
+/// The elements at a short list of Python's integers; nullopt for other lists.
+std::optional<Array> pick_listed(const Array& a, PyObject* list) {
+  constexpr Py_ssize_t kMost = 64;
+  const Py_ssize_t n = PyList_Size(list);
+  int64_t index[kMost];
+  if (n == 0 || n > kMost) return std::nullopt;
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* const o = PyList_GetItem(list, k);
+    int overflow = 0;
+    if (!PyLong_CheckExact(o)) return std::nullopt;
+    index[k] = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow) return std::nullopt;
+  }
+  return pick_small(a, {index, static_cast<size_t>(n)});
+}
+
 }  // namespace
 
 PyObject* element_at(const Array& a, const Dims& place) {
@@ -570,6 +586,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   if (is_array(key)) {
     compute_small_mask(a, array_of(key));
     if (std::optional<Array> made = pick_small(a, array_of(key))) return wrap_value(std::move(*made));
+  } else if (PyList_CheckExact(key)) {
+    if (std::optional<Array> made = pick_listed(a, key)) return wrap(std::move(*made));
   }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);

@@ -468,3 +468,24 @@ def test_bytes_as_arrays():
         np.testing.assert_array_equal(made.get(), np.frombuffer(raw, dtype))
     made = bc.frombuffer(bytes([0, 1, 2]), bool)
     assert made.get().tolist() == [False, True, True] and int(made.sum()) == 2
+
+
+def test_lists_of_few_places():
+    host = np.arange(10.0)
+    a = bc.array(host, device="cpu")
+    for at in ([1, 2, 3], [-1, 0, -10], [4], [2] * 64, [2] * 65):
+        np.testing.assert_array_equal(a[at].get(), host[at])
+        np.testing.assert_array_equal(
+            a[::-2][at[:1]].get() if abs(at[0]) < 5 else host[:0], host[::-2][at[:1]] if abs(at[0]) < 5 else host[:0]
+        )
+    for at in ([10], [-11], [2**70]):
+        with pytest.raises((IndexError, OverflowError)):
+            a[at]
+    assert a[[True] * 5 + [False] * 5].get().tolist() == [0, 1, 2, 3, 4]
+
+
+def test_short_names_of_dtypes():
+    for name in "f8 f4 f2 i8 i4 i2 i1 u1 u2 u4 u8 c8 c16 d f int ? b B l q D F b1 e h".split():
+        assert bc.zeros(2, name).dtype == np.dtype(name), name
+    with pytest.raises(TypeError):
+        bc.zeros(2, "x3")
