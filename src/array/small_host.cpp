@@ -315,7 +315,8 @@ bool put_one(const Array& a, std::span<const SliceItem> items, const Element& va
   if (items.empty() || !reachable(a.device()) || (history_observer() && a.storage()->history)) return false;
   const DType from = value.dtype, to = a.dtype();
   // Other casts have special rules and warnings.
-  const bool simple = can_cast(from, to, Casting::safe) || (is_real_float(from) && is_real_float(to));
+  const bool plain = bc::is_plain(from) && bc::is_plain(to);  // the table of casts has no times
+  const bool simple = plain && (can_cast(from, to, Casting::safe) || (is_real_float(from) && is_real_float(to)));
   const Tier0Loop cast = from != to && simple ? tier0_cast(from, to) : nullptr;
   if (from != to && !cast) return false;
   const TapeLock lock(tape(a.device()));
@@ -490,7 +491,8 @@ bool find_stored(const Arg& value, const Array& target, int64_t count, Room* roo
   const DType to = target.dtype();
   // Other casts have special rules and warnings.
   const bool casts = v.dtype() != to;
-  const Tier0Loop cast = casts && can_cast(v.dtype(), to, Casting::safe) ? tier0_cast(v.dtype(), to) : nullptr;
+  const bool plain = bc::is_plain(v.dtype()) && bc::is_plain(to);  // the table of casts has no times
+  const Tier0Loop cast = casts && plain && can_cast(v.dtype(), to, Casting::safe) ? tier0_cast(v.dtype(), to) : nullptr;
   if ((casts && !cast) || !(v.device() == target.device())) return false;
   if (!find(v, from) || (from->count != count && from->count != 1)) return false;
   if (cast) {

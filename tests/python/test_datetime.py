@@ -464,3 +464,17 @@ def test_quantiles_of_times_with_nat(xp, kind, method):
 )
 def test_casts_and_dtypes_of_folds_of_times(xp, code):
     assert_like_numpy(xp, code)
+
+
+def test_numbers_stored_into_few_times():
+    spans, numbers = bc.array(np.array([1, 2, 3], "m8[s]"), device="cpu"), bc.array([5, 6, 7], device="cpu")
+    host = np.array([1, 2, 3], "m8[s]")
+    spans[0] = numbers[1]
+    host[0] = np.int64(6)
+    np.testing.assert_array_equal(spans.get(), host)
+    spans[bc.array([1, 2], device="cpu")] = numbers[:2]
+    host[[1, 2]] = [5, 6]
+    np.testing.assert_array_equal(spans.get(), host)
+    spans[0:2] = numbers[1:]
+    host[0:2] = [6, 7]
+    np.testing.assert_array_equal(spans.get(), host)
