@@ -283,10 +283,18 @@ def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
     return made
 
 
+# Products that need no plan: the dimensions of both operands, and the function.
+_DIRECT: dict[Any, tuple[int, Any]] = {"i,i->": (1, _c.dot), "i,i": (1, _c.dot), "ij,jk->ik": (2, _c.matmul), "ij,jk": (2, _c.matmul)}
+
+
 def _product(subscripts: Any, a: Any, b: Any) -> ndarray | None:
     """The sums over two arrays of one dtype; None of anything else."""
     if type(subscripts) is not str or type(a) is not ndarray or type(b) is not ndarray or a.dtype != b.dtype:
         return None
+    if (direct := _DIRECT.get(subscripts)) is not None and a.dtype.kind in "fciu":
+        ndim, function = direct
+        if a.ndim == ndim and b.ndim == ndim and a.shape[-1] == b.shape[0]:
+            return function(a, b)
     steps = _plan(subscripts.replace(" ", ""), (a.shape, b.shape), None).steps
     if len(steps) != 1 or len(steps[0].places) != 2:
         return None

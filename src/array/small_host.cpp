@@ -524,6 +524,11 @@ bool put_row(const Array& place, const Arg& value) {
   if (!find_stored(value, place, to.count, &room, &from)) return false;
   if (to.step == to.item && from.step == to.item)
     std::memcpy(to.first, from.first, static_cast<size_t>(to.count) * to.item);
+  else if (to.step == to.item && from.step == 0)
+    by_item(to.item, [&](auto u) {
+      u = get<decltype(u)>(from.first);
+      std::fill_n(reinterpret_cast<decltype(u)*>(to.first), to.count, u);
+    });
   else
     by_item(to.item, [&](auto u) {
       using U = decltype(u);
@@ -951,6 +956,23 @@ std::optional<Array> sort_small(const Array& a) {
     std::memcpy(made.storage()->current->buffer->ptr, all, static_cast<size_t>(n) * sizeof(*all));
     return made;
   });
+}
+
+bool sort_in_place_small(const Array& a) {
+  if (a.ndim() != 1 || a.size() <= 1 || !open(a.device()) || changes_history(a, Arg(a))) return false;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find(a, &from) || from.step != from.item || !sole_owner(a)) return false;
+  bool done = false;
+  by_sorted_type(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    T* const all = reinterpret_cast<T*>(from.first);
+    if (has_negative_zero(all, from.count)) return;
+    std::sort(all, all + from.count, [](T x, T y) { return comes_before(x, y); });
+    done = true;
+  });
+  if (done) wrote(*a.storage());
+  return done;
 }
 
 std::optional<Array> argsort_small(const Array& a) {

@@ -90,6 +90,8 @@ std::optional<Array> packbits_small(const Array& a);
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape);
 /// Reduces a 1-d array by a row whose result does not depend on the order of elements. Returns whether it was done.
 bool reduce_small(Op op, const Array& a, Element* made);
+/// Sorts a vector in its memory. Returns whether it was done.
+bool sort_in_place_small(const Array& a);
 /// numpy.sort of a 1-d array, and numpy.argsort with kind="stable".
 std::optional<Array> sort_small(const Array& a);
 std::optional<Array> argsort_small(const Array& a);

@@ -343,7 +343,7 @@ PyObject* plain_method(PyObject* self, PyObject* args) {
     return new_ref(Py_None);
   }
   if (Which == 6 && n == 0 && a.ndim() > 0) {
-    put_in_order(self, "sort", sort(a, -1));
+    if (!sort_in_place_small(writable(self, "sort"))) put_in_order(self, "sort", sort(a, -1));
     return new_ref(Py_None);
   }
   return nullptr;

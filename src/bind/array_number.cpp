@@ -47,7 +47,7 @@ PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
       if (PyObject* number = apply_bare(op, operands)) return number;
     }
     // Nearly every operator has arrays of ours and Python numbers. (Exponents may have to be looked at.)
-    if (Term terms[2]; op != Op::power && as_term(&terms[0], x) && as_term(&terms[1], y)) [[likely]] {
+    if (Term terms[2]; op != Op::power && as_terms(terms, x, y)) [[likely]] {
       LineNote line;
       return wrap_value(ufunc(op, terms, UfuncOptions()));
     }

@@ -107,6 +107,20 @@ inline bool as_term(Term* term, PyObject* o) {
   }
   return false;
 }
+/// The two operands of a binary row. NumPy's float64 scalars beside arrays of float64 and complex128 count as Python's numbers: they
+/// change no dtype there.
+inline bool as_terms(Term* terms, PyObject* x, PyObject* y) {
+  const bool first = as_term(&terms[0], x), second = as_term(&terms[1], y);
+  if (first == second) return first;
+  PyObject* const other = first ? y : x;
+  const Array* const array = terms[first ? 0 : 1].array;
+  if (!array || (array->dtype() != DType::f64 && array->dtype() != DType::c128)) return false;
+  if (reinterpret_cast<PyObject*>(Py_TYPE(other)) != state().scalar_types[static_cast<int>(DType::f64)]) return false;
+  Term& term = terms[first ? 1 : 0];
+  term.weak = Weak::real;
+  term.value = Scalar::real(PyFloat_AsDouble(other));
+  return true;
+}
 /// Adds any operand that a binary operator takes (also NumPy's, DLPack's, lists); false for objects that it does not know.
 bool push_operand(ArgList* args, PyObject* o, Device device);
 /// As push_operand, but unknown objects go through numpy.asarray (which may raise).

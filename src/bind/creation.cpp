@@ -173,6 +173,26 @@ PyObject* arange_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
   return nullptr;
 }
 
+/// An entry of a function of one array that gives an array itself: F, but for the call by one positional argument that is that array.
+template <auto F, bool contiguous>
+PyObject* itself_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  if (n == 1 && !kwnames && is_array(args[0]) && !as_py_array(args[0])->scalar)
+    if (const Array& a = array_of(args[0]); !contiguous || (a.ndim() > 0 && a.contiguous())) return new_ref(args[0]);
+  return entry<F, 0>(self, args, n, kwnames);
+}
+
+template <auto F, bool contiguous>
+PyMethodDef itself_method(const char* signature) {
+  PyMethodDef method = define<F, 0>(signature);
+  method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&itself_entry<F, contiguous>));
+  return method;
+}
+
+constexpr auto as_array_function = [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device, bool) {
+  return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
+};
+constexpr auto as_contiguous_function = [](PyObject* o, PyObject* dtype, PyObject*) { return convert(o, dtype, Py_None, 'C', 1, Py_None); };
+
 PyMethodDef arange_method() {
   PyMethodDef method = BC_FUNCTION(
       "arange(start=..., stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).", arange_bound);
@@ -289,14 +309,12 @@ void init_convert(PyObject* module) {
                       "any array, number or nested list.",
                       [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, int64_t ndmax, PyObject*,
                          PyObject* device, bool) { return convert(o, dtype, copy_it, order, ndmin, device, ndmax); }),
-          BC_FUNCTION("asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
-                      "number or nested list; itself when it is one. NumPy's arrays are copied, on the CPU as on a GPU, so that what is "
-                      "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere.",
-                      [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device, bool) {
-                        return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
-                      }),
-          BC_FUNCTION("ascontiguousarray(a, dtype=None, *, like=None) An array whose elements lie in C order.",
-                      [](PyObject* o, PyObject* dtype, PyObject*) { return convert(o, dtype, Py_None, 'C', 1, Py_None); }),
+          itself_method<as_array_function, false>(
+              "asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
+              "number or nested list; itself when it is one. NumPy's arrays are copied, on the CPU as on a GPU, so that what is "
+              "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere."),
+          itself_method<as_contiguous_function, true>(
+              "ascontiguousarray(a, dtype=None, *, like=None) An array whose elements lie in C order."),
           BC_FUNCTION("asnumpy(a, out=None, order='C') A NumPy array with the elements.",
                       [](PyObject* o, PyObject* to, char order) {
                         if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);

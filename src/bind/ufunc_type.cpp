@@ -175,6 +175,10 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
         if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
       Term terms[3];
       int known = 0, arrays = 0;
+      if (u->nin == 2 && as_terms(terms, args[0], args[1])) {
+        known = 2;
+        arrays = terms[0].array || terms[1].array;
+      }
       while (known < u->nin && as_term(&terms[known], args[known])) arrays += terms[known++].array != nullptr;
       if (known == u->nin && arrays) {
         LineNote line;

@@ -489,3 +489,74 @@ def test_short_names_of_dtypes():
         assert bc.zeros(2, name).dtype == np.dtype(name), name
     with pytest.raises(TypeError):
         bc.zeros(2, "x3")
+
+
+def test_few_elements_are_sorted_and_filled_in_place():
+    for host in (
+        np.array([3.0, -1.0, np.nan, 2.0, np.inf]),
+        np.array([5, 1, 4, 4]),
+        np.array([0.0, -0.0, 1.0, -0.0]),
+        np.array([7, 0, 255], "u1"),
+    ):
+        a = bc.array(host, device="cpu")
+        view, before = a[1:], a.copy()
+        view.sort()
+        host[1:].sort()
+        np.testing.assert_array_equal(a.get(), host)
+        a[::-2].sort()
+        host[::-2].sort()
+        np.testing.assert_array_equal(a.get(), host)
+        np.testing.assert_array_equal(bc.sort(before).get(), np.sort(before.get()))
+    a = bc.arange(4.0, device="cpu")[::-1].copy()
+    twice = a * 2
+    a.sort()
+    assert twice.tolist() == [6.0, 4.0, 2.0, 0.0] and a.tolist() == [0.0, 1.0, 2.0, 3.0]
+    z = bc.ones(1000, device="cpu")
+    z.fill(2.5)
+    z[::2] = 1
+    assert z.tolist() == [1.0, 2.5] * 500
+
+
+def test_numpys_float64_beside_arrays():
+    three = np.float64(3.0)
+    for dtype in ("float64", "complex128", "float32", "float16", "int64", "int8", "bool"):
+        host = np.array([1, 0, 1]).astype(dtype)
+        a = bc.array(host, device="cpu")
+        for f in (operator.add, operator.mul, operator.truediv, operator.sub, operator.lt, operator.eq, operator.pow):
+            if dtype == "complex128" and f is operator.lt:
+                continue
+            for pair, theirs in (((a, three), (host, three)), ((three, a), (three, host))):
+                with np.errstate(all="ignore"):
+                    ours, expected = f(*pair), f(*theirs)
+                assert ours.dtype == expected.dtype, (dtype, f)
+                np.testing.assert_allclose(ours.get(), expected, rtol=1e-3)
+    with pytest.raises(TypeError):
+        bc.array([1.0]) << three
+
+
+def test_arrays_that_are_arrays_already():
+    a = bc.arange(6.0, device="cpu").reshape(2, 3)
+    assert bc.asarray(a) is a and bc.ascontiguousarray(a) is a
+    assert bc.ascontiguousarray(a.T) is not a and bc.ascontiguousarray(a.T).flags.c_contiguous
+    element = a[0, 1]
+    assert bc.asarray(element) is not element and bc.ascontiguousarray(bc.array(2.0)).shape == (1,)
+    assert bc.asarray(a, "float32").dtype == np.float32
+
+
+def test_usual_einsums():
+    rng = np.random.default_rng(5)
+    for dtype in ("float64", "int32", "complex128", "float16"):
+        x, m = (rng.normal(size=5) * 9).astype(dtype), (rng.normal(size=(5, 5)) * 9).astype(dtype)
+        a, b = bc.array(x, device="cpu"), bc.array(m, device="cpu")
+        for text, ours, theirs in [
+            ("i,i->", (a, a), (x, x)),
+            ("i,i", (a, a), (x, x)),
+            ("ij,jk->ik", (b, b.T), (m, m.T)),
+            ("ij,jk", (b, b), (m, m)),
+        ]:
+            made, expected = bc.einsum(text, *ours), np.einsum(text, *theirs)
+            assert made.dtype == expected.dtype and made.shape == expected.shape
+            np.testing.assert_allclose(made.get(), expected, rtol=3e-2 if dtype == "float16" else 1e-9)
+    with pytest.raises(ValueError):
+        bc.einsum("i,i->", bc.ones(3), bc.ones(4))
+    assert bc.einsum("i,i->", bc.ones(1), bc.ones(4)).get() == 4
