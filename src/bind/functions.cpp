@@ -582,10 +582,13 @@ std::vector<PyMethodDef> joining_composites() {
                   [](PyObject* a, PyObject* repeats, const Axis& axis) { return repeat_any(given(a), repeats, axis); }),
       BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
       BC_FUNCTION("delete(arr, obj, axis=None)",
-                  [](const Array& a, PyObject* at, const Axis& axis) { return delete_(a, integers(at), axis); }),
+                  [](const Array& a, PyObject* at, const Axis& axis) {
+                    return is_array(at) ? delete_(a, array_of(at), axis) : delete_(a, integers(at), axis);
+                  }),
       BC_FUNCTION("insert(arr, obj, values, axis=None)",
                   [](const Array& a, PyObject* at, const Array& values, const Axis& axis) {
-                    return insert(a, integers(at), values, axis, !PySequence_Check(at));
+                    return is_array(at) ? insert(a, array_of(at), values, axis)
+                                        : insert(a, integers(at), values, axis, !PySequence_Check(at));
                   }),
   };
 }
