@@ -414,7 +414,7 @@ ogrid = _Grid(np.ogrid)
 
 def tri_indices(n: int, k: int, m: int | None, upper: bool) -> tuple[ndarray, ...]:
     """The row and column indices on and below (or above) a diagonal."""
-    low = _c.tri(n, m, k - 1 if upper else k, np.bool_)
+    low = _c.tri(max(n, 0), None if m is None else max(m, 0), k - 1 if upper else k, np.bool_)
     return tuple(_c.nonzero(~low if upper else low))
 
 
