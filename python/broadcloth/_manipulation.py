@@ -464,7 +464,7 @@ def _padded(x: ndarray, widths: list[Any], mode: Any, kwargs: dict[str, Any]) ->
         result = _bordered(x, widths)
         if mode == "constant":
             shape = result.shape
-            values = _pairs(kwargs.get("constant_values", 0), x.ndim)
+            values = _fill_pairs(kwargs.get("constant_values", 0), x)
             for axis, ((before, after), (left, right)) in enumerate(zip(widths, values)):
                 # Corners belong to the axis that comes last, as in NumPy.
                 outer = (slice(None),) * axis
@@ -512,6 +512,15 @@ _PAD_KEYWORDS: dict[str, set[str]] = {
 def _pairs(given: Any, ndim: int) -> list[Any]:
     """One pair an axis."""
     return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist() if ndim else []
+
+
+def _fill_pairs(given: Any, x: ndarray) -> list[Any]:
+    """One pair an axis of what is assigned: NumPy casts one value or one pair as elements, and checks a table of numbers."""
+    values = np.asarray(given)
+    if values.ndim > 2 or values.size > 2 or values.dtype.kind not in "biufc":
+        return _pairs(given, x.ndim)
+    elements = _c.asarray(values, device=x.device).astype(x.dtype).ravel()
+    return [[elements[0], elements[-1]]] * x.ndim
 
 
 def _along(axis: int, *part: int | None) -> tuple[slice, ...]:

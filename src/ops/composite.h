@@ -26,6 +26,8 @@ Array ones_like(const Array& a, std::optional<DType> dtype = {}, std::optional<D
 Array full_like(const Array& a, const Arg& value, std::optional<DType> dtype = {}, std::optional<Dims> shape = {});
 /// The scalar as a 0-d array of its default dtype, or the array itself.
 Array as_array(const Arg& a, Device device);
+/// As stored(), where NumPy casts a Python integer as an element of an array: 300 is 44 as an int8.
+Array stored_by_cast(const Arg& value, DType dtype, Device device);
 
 /// `num` values from start to stop; they may be arrays, whose axes come after (or around) `axis`. *step gets the spacing when wanted.
 Array linspace(const Arg& start, const Arg& stop, int64_t num = 50, bool endpoint = true, std::optional<DType> dtype = {}, int64_t axis = 0,
