@@ -1287,6 +1287,7 @@ def flush(device: DeviceLike = None) -> None: ...
 def synchronize() -> None: ...
 def show_plan(a: ndarray, plan: bool, ir: bool, source: bool) -> str:
     """The named phases of the plan that computes a pending array."""
+
 def is_pending(a: ndarray) -> bool:
     """Tells whether the value waits to be computed."""
 

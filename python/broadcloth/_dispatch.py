@@ -105,8 +105,13 @@ def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], 
     >>> type(np.emath.sqrt(bc.ones(2))).__name__
     'ndarray'
     """
+    if not isinstance(args, tuple):
+        raise TypeError(f"args must be a tuple, not {type(args).__name__}")
+    if not isinstance(kwargs, dict):
+        raise TypeError(f"kwargs must be a dict, not {type(kwargs).__name__}")
     for kind in types:
-        if not (issubclass(kind, _c.ndarray) or issubclass(kind, np.ndarray)):
+        # A program's `numpy.ndarray` is a class of ours that says of both kinds of arrays that they are subclasses.
+        if not (issubclass(kind, (_c.ndarray, np.ndarray)) or issubclass(_c.ndarray, kind)):
             return NotImplemented
     try:
         ours = _found[func]

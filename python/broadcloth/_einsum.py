@@ -275,9 +275,10 @@ def _order_letter(order: Any) -> str:
 
 
 def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
-    if order == "C":
+    fortran = order == "A" and all(a.flags.f_contiguous for a in arrays)
+    if order == "C" or (order == "A" and not fortran):
         return _c.array(made, order="C", copy=None)
-    if order == "F" or (order == "A" and all(a.flags.f_contiguous for a in arrays)):
+    if order == "F" or fortran:
         return _c.array(made, order="F", copy=None)
     return made
 
@@ -349,6 +350,8 @@ def einsum(
         product = _product(*operands)
         if product is not None:
             return product
+    if dtype is not None:
+        dtype = _c.get_dtype(dtype)
     subscripts, given = _arguments(operands)
     letter = _order_letter(order)
     device = next((v.device for v in given if isinstance(v, ndarray)), None)

@@ -102,7 +102,28 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     >>> bc.may_share_memory(a[:2], a[1:])
     True
     """
-    return _c.shares_memory(a, b)
+    _check_work(max_work)
+    return _c.shares_memory(_with_memory(a), _with_memory(b))
+
+
+def _check_work(max_work: Any) -> None:
+    if max_work is not None and not -(2**63) <= operator.index(max_work) < 2**63:
+        raise OverflowError("max_work: expected an integer of 64 bits")
+
+
+def _with_memory(x: Any) -> Any:
+    """The array that an object stands for."""
+    if isinstance(x, (ndarray, np.ndarray)):
+        return x
+    made = x.__array__() if hasattr(type(x), "__array__") else np.asarray(x)
+    return made if isinstance(made, (ndarray, np.ndarray)) else np.asarray(made)
+
+
+def _on_host(x: Any) -> Any:
+    """NumPy's view of an array in host memory; None of others."""
+    if isinstance(x, np.ndarray):
+        return x
+    return np.asarray(memoryview(x)) if x.device.type == "cpu" and x.dtype.kind in "biufc" else None
 
 
 class _Place:
@@ -140,6 +161,12 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     >>> bc.shares_memory(a[::2], a[1::2]), bc.may_share_memory(a[::2], a[1::2])
     (False, True)
     """
+    _check_work(max_work)
+    a, b = _with_memory(a), _with_memory(b)
+    if isinstance(a, ndarray) != isinstance(b, ndarray):
+        places = _on_host(a), _on_host(b)
+        if places[0] is not None and places[1] is not None:
+            return bool(np.shares_memory(*places, max_work))
     return _c.shares_memory(a, b, True, max_work)
 
 
@@ -313,7 +340,7 @@ def fill_diagonal(a: ndarray, val: ArrayLike, wrap: bool = False) -> None:
     array([[5, 0],
            [0, 5]])
     """
-    if np.size(val):  # type: ignore[arg-type]
+    if isinstance(val, (int, float)) or np.size(val):  # type: ignore[arg-type]
         _c.fill_diagonal(a, val, wrap)
 
 

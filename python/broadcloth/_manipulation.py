@@ -147,8 +147,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
 
 
 def _each(make: Any, arrays: tuple[Any, ...]) -> Any:
-    made = tuple(map(make, arrays))
-    return made[0] if len(made) == 1 else made
+    return make(arrays[0]) if len(arrays) == 1 else tuple(map(make, arrays))
 
 
 @overload
@@ -357,6 +356,8 @@ def _chosen(a: Any, kept: np.ndarray, axis: int) -> ndarray:
 
 def _places(name: str, arr: Any, obj: Any, axis: int | None) -> Any:
     """Indices as numbers, where they are given as a slice or a mask; an array of a GPU stays there."""
+    if type(obj) is int:
+        return obj
     extents = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
     extent = int(np.prod(extents)) if axis is None else extents[normalize_axis_index(axis, len(extents))]
     if isinstance(obj, slice):

@@ -182,6 +182,8 @@ def matrices_of(x1: ndarray, x2: ndarray, out: ndarray | None, axes: Any) -> tup
 def _product(
     name: str, cores: tuple[int, int, int], x1: Any, x2: Any, out: Any, axes: Any, axis: Any, keepdims: bool, options: Any
 ) -> ndarray:
+    if not isinstance(keepdims, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected a bool for keepdims, got {type(keepdims).__name__}")
     function = getattr(_c, name)
     if axes is None and axis is None and not keepdims:
         return _finish(function(x1, x2), out, **options)
@@ -219,6 +221,8 @@ def vecdot(
     >>> bc.vecdot([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
+    if out is None and axes is None and axis is None and not keepdims and not options:
+        return _c.vecdot(x1, x2)
     return _product("vecdot", (1, 1, 0), x1, x2, out, axes, axis, keepdims, options)
 
 

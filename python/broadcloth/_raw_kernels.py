@@ -10,9 +10,7 @@ from typing import Any
 from . import _broadcloth as _c
 
 RawKernel = _c.RawKernel
-copyreg.pickle(
-    RawKernel, lambda k: (_raw_kernel, (k.code, k.name, tuple(k.options), k.backend, k.file_path, k.enable_cooperative_groups))
-)
+copyreg.pickle(RawKernel, lambda k: (_raw_kernel, (k.code, k.name, tuple(k.options), k.backend, k.file_path, k.enable_cooperative_groups)))
 
 
 def _raw_kernel(code: str | None, name: str, options: tuple[str, ...], backend: str, path: str | None, cooperative: bool) -> _c.RawKernel:

@@ -270,12 +270,10 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> ndarray:
     if bins.ndim != 1:
         raise ValueError("object too deep for desired array" if bins.ndim else "object of too small depth for desired array")
     side = "left" if right else "right"
-    # One look answers both questions.
-    steps = bins[1:] >= bins[:-1], bins[1:] <= bins[:-1]
-    rises, falls = _c.reduce("all", steps[0]), _c.reduce("all", steps[1])
-    if rises:
+    direction = _c.direction(bins)
+    if direction > 0:
         return _c.searchsorted(bins, x, side)
-    if falls:
+    if direction < 0:
         return len(bins) - _c.searchsorted(bins[::-1], x, side)
     raise ValueError("bins must be monotonically increasing or decreasing")
 
@@ -320,6 +318,8 @@ def unique(
     a = _asarray(ar)
     if axis is None or (a.ndim == 1 and normalize_axis_index(axis, 1) == 0):
         parts = _c.unique(a, return_index, return_inverse, return_counts, equal_nan)
+        if not (return_index or return_inverse or return_counts):
+            return parts[0]
     else:
         rows = _c.moveaxis(a, axis, 0)
         values, *rest = _c.unique_rows(rows, return_index, return_inverse, return_counts)

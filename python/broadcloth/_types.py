@@ -29,8 +29,8 @@ class _ScalarType(type):
         return Type(cls.__name__)[key]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and not kwargs and type(args[0]) in _NUMBERS:  # the usual call, without a look at its argument
-            return cls.__mro__[1](args[0])
+        if len(args) == 1 and type(args[0]) in _NUMBERS and not kwargs:  # the usual call, without a look at its argument
+            return cls.numpy_type(args[0])  # type: ignore[attr-defined]
         if args and all(isinstance(a, type) or a is None or hasattr(a, "__kernel_type__") for a in args):
             from .types import Signature, Type
 
@@ -58,7 +58,8 @@ class _ScalarType(type):
 
 
 def _scalar(name: str) -> Any:
-    made = _ScalarType(name, (getattr(np, name),), {"__slots__": (), "__module__": "broadcloth", "__doc__": getattr(np, name).__doc__})
+    theirs = getattr(np, name)
+    made = _ScalarType(name, (theirs,), {"__slots__": (), "__module__": "broadcloth", "__doc__": theirs.__doc__, "numpy_type": theirs})
     _c.name_dtype(made, name)
     return made
 
@@ -151,6 +152,10 @@ def _own_type(dtype: Any) -> Any:
     return next((own for own in _OWN if own is dtype or (not isinstance(dtype, (float, str)) and own == dtype) or dtype == own.name), None)
 
 
+# The limits of types that were asked for, by their names or classes.
+_INFOS: dict[Any, Any] = {}
+
+
 def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
     """Machine limits of a floating-point type, or of an array's type.
 
@@ -171,7 +176,14 @@ def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
     >>> bc.finfo(bc.bfloat16).eps
     0.0078125
     """
-    found = dtype.dtype if isinstance(dtype, _c.ndarray) else dtype
+    if type(dtype) is str or type(dtype) is type:
+        if (known := _INFOS.get(dtype)) is None:
+            known = _INFOS[dtype] = _info(dtype)
+        return known
+    return _info(dtype.dtype if isinstance(dtype, _c.ndarray) else dtype)
+
+
+def _info(found: Any) -> Any:
     own = _own_type(found)
     if own is bfloat16:
         return _OwnInfo(own, 8, 7, 127, (2 - 2.0**-7) * 2.0**127, 0.01)
@@ -255,4 +267,4 @@ def isscalar(element: object) -> bool:
     >>> bc.isscalar(3.0), bc.isscalar(bc.array(3.0))
     (True, False)
     """
-    return not isinstance(element, _c.ndarray) and bool(np.isscalar(element))
+    return type(element) in _NUMBERS or (not isinstance(element, _c.ndarray) and bool(np.isscalar(element)))

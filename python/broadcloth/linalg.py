@@ -214,9 +214,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
     shape = matrix.shape[-(matrix.ndim - right.ndim) :]
     n = math.prod(shape)
     if matrix.size != n**2:
-        raise LinAlgError(
-            "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
-        )
+        raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
     return solve(matrix.reshape(n, n), right.ravel()).reshape(shape)
 
 
@@ -603,9 +601,7 @@ def matrix_rank(
     if tol is not None:
         threshold: Any = _asarray(tol, device=a.device)[..., None]
     else:
-        relative: Any = (
-            max(a.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else _asarray(rtol, device=a.device)[..., None]
-        )
+        relative: Any = max(a.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else _asarray(rtol, device=a.device)[..., None]
         threshold = _reduce("max", s, -1, None, None, True, 0.0) * relative
     return (s > threshold).sum(-1)
 
@@ -983,6 +979,26 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
         if p.ndim != 2:
             raise LinAlgError(f"{p.ndim}-dimensional array given. Array must be two-dimensional")
     sizes = [p.shape[0] for p in parts] + [parts[-1].shape[1]]
+    result = _three(parts, sizes) if n == 3 else _many(parts, sizes)
+    if first == 1:
+        result = result[0]
+    if last == 1:
+        result = result[..., 0]
+    if out is None:
+        return result
+    _c.copyto(out, result)
+    return out
+
+
+def _three(parts: list[ndarray], sizes: list[int]) -> ndarray:
+    a, b, c, d = sizes
+    if a * c * (b + d) < b * d * (a + c):
+        return _c.matmul(_c.matmul(parts[0], parts[1]), parts[2])
+    return _c.matmul(parts[0], _c.matmul(parts[1], parts[2]))
+
+
+def _many(parts: list[ndarray], sizes: list[int]) -> ndarray:
+    n = len(parts)
     # The textbook table: best[i][j] is the cheapest way to multiply parts i to j, cut[i][j] where it is split.
     best = [[0.0] * n for _ in range(n)]
     cut = [[0] * n for _ in range(n)]
@@ -995,12 +1011,4 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
     def product(i: int, j: int) -> ndarray:
         return parts[i] if i == j else _c.matmul(product(i, cut[i][j]), product(cut[i][j] + 1, j))
 
-    result = product(0, n - 1)
-    if first == 1:
-        result = result[0]
-    if last == 1:
-        result = result[..., 0]
-    if out is None:
-        return result
-    _c.copyto(out, result)
-    return out
+    return product(0, n - 1)

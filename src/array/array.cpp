@@ -12,6 +12,7 @@
 #include "array/history.h"
 #include "array/other_dtypes.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
 #include "graph/aliases.h"
@@ -760,7 +761,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
 
   TapeLock lock(tape(a.device()));
   Array result;
-  if (!identity && reduced == 0 && !options.join) {
+  // A sum of nothing is its start, also where that is -0.0.
+  const bool starts = op == Op::reduce_sum && options.initial && is_inexact(loop.out) && !a.history();
+  if ((!identity || starts) && reduced == 0 && !options.join) {
     result = astype(broadcast_to(stored(*options.initial, loop.out, a.device()), shown), loop.out);
   } else {
     Ref<Node> node = new_node(op, loop.out, a.device(), shown);
@@ -1054,6 +1057,7 @@ Array unset(const Dims& shape, DType dtype, Device device) {
 }
 
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
+  if (std::optional<Array> few = full_small(shape, value, dtype, device)) return *few;
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(Op::cast, dtype, device, shape);
   node->loop[0] = node->dtype;

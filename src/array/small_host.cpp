@@ -9,6 +9,7 @@
 
 #include "array/history.h"
 #include "codegen/tier0/tier0.h"
+#include "core/extents.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
 #include "runtime/host_library.h"
@@ -308,6 +309,19 @@ bool put_one(const Array& a, std::span<const SliceItem> items, const Element& va
   return true;
 }
 
+std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dtype, Device device) {
+  if (!open(device) || !bc::is_plain(dtype) || element_count(shape, itemsize(dtype)) > kFew) return std::nullopt;
+  Array made = empty(shape, dtype, device);
+  char* const to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  alignas(16) char element[16] = {};
+  value.store(dtype, element);
+  by_item(itemsize(dtype), [&](auto u) {
+    u = get<decltype(u)>(element);
+    std::fill_n(reinterpret_cast<decltype(u)*>(to), made.size(), u);
+  });
+  return made;
+}
+
 Array array_of_one(const Element& element) {
   const Device host{DeviceType::cpu, 0};
   Array made = empty(Dims(), element.dtype, host);
@@ -424,10 +438,11 @@ bool apply_by_loop(Op op, std::span<const ElementTerm> terms, Element* made) {
 bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made) {
   if (!open(Device{DeviceType::cpu, 0})) return false;
   if (terms.size() == 2) {
-    if (double x, y; is_plain(terms[0], &x) && is_plain(terms[1], &y)) {
-      if (apply_plain(op, DType::f64, x, y, made)) return true;
-    } else if (int64_t i, j; is_plain(terms[0], &i) && is_plain(terms[1], &j)) {
+    // Two Python integers are both: they are computed as integers.
+    if (int64_t i, j; is_plain(terms[0], &i) && is_plain(terms[1], &j)) {
       if (apply_plain(op, DType::i64, i, j, made)) return true;
+    } else if (double x, y; is_plain(terms[0], &x) && is_plain(terms[1], &y)) {
+      if (apply_plain(op, DType::f64, x, y, made)) return true;
     }
   }
   return apply_by_loop(op, terms, made);
@@ -449,9 +464,21 @@ bool find_stored(const Arg& value, const Array& target, int64_t count, Room* roo
     return store_number(value, target.dtype(), room->bytes);
   }
   const Array& v = value.array;
-  if (v.dtype() != target.dtype() || !(v.device() == target.device())) return false;
+  const DType to = target.dtype();
+  // Other casts have special rules and warnings.
+  const bool casts = v.dtype() != to;
+  const Tier0Loop cast = casts && can_cast(v.dtype(), to, Casting::safe) ? tier0_cast(v.dtype(), to) : nullptr;
+  if ((casts && !cast) || !(v.device() == target.device())) return false;
   if (!find(v, from) || (from->count != count && from->count != 1)) return false;
-  if (v.storage() == target.storage()) {
+  if (cast) {
+    const bool row = from->step == from->item;
+    const int item = itemsize(to);
+    for (int64_t k = 0; k < from->count; k += row ? from->count : 1)
+      cast(from->at(k), nullptr, nullptr, room->bytes + k * item, row ? from->count : 1);
+    from->first = room->bytes;
+    from->item = item;
+    from->step = item;
+  } else if (v.storage() == target.storage()) {
     for (int64_t k = 0; k < from->count; ++k) std::memcpy(room->bytes + k * from->item, from->at(k), static_cast<size_t>(from->item));
     from->first = room->bytes;
     from->step = from->item;
@@ -467,7 +494,8 @@ bool put_row(const Array& place, const Arg& value) {
   const TapeLock lock(tape(place.device()));
   Room room;
   Near to, from;
-  if (!find(place, &to) || (to.step == 0 && to.count > 1) || !sole_owner(place)) return false;
+  // A number needs no room of its own.
+  if (!find(place, &to, value.weak == Weak::none ? kFew : 1 << 12) || (to.step == 0 && to.count > 1) || !sole_owner(place)) return false;
   if (!find_stored(value, place, to.count, &room, &from)) return false;
   if (to.step == to.item && from.step == to.item)
     std::memcpy(to.first, from.first, static_cast<size_t>(to.count) * to.item);
@@ -500,6 +528,28 @@ bool put_small(const Array& a, const Array& index, const Arg& value) {
       std::memcpy(to.at(places.at[k]), &u, sizeof(U));
     }
   });
+  wrote(*a.storage());
+  return true;
+}
+
+bool change_small(Op op, const Array& a, const Array& index, const Arg& value) {
+  const bool arithmetic = op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::maximum || op == Op::minimum;
+  if (!arithmetic || is_bool(a.dtype()) || is_bool(index.dtype()) || index.ndim() != 1) return false;
+  if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
+  const Tier0Loop run = tier0_loop(op, a.dtype());
+  const TapeLock lock(tape(a.device()));
+  Room room;
+  Near to, from;
+  Places places;
+  if (!run || !find(a, &to, INT64_MAX) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find_places(index, to.count, &places, false) || index.storage() == a.storage()) return false;
+  if (!find_stored(value, a, places.count, &room, &from)) return false;
+  for (int k = 0; k < places.count; ++k) {
+    char* const place = to.at(places.at[k]);
+    alignas(16) char made[16];
+    run(place, from.at(k), nullptr, made, 1);
+    std::memcpy(place, made, static_cast<size_t>(to.item));
+  }
   wrote(*a.storage());
   return true;
 }
@@ -773,30 +823,52 @@ std::optional<Array> packbits_small(const Array& a) {
   return made;
 }
 
-std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype) {
+std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape) {
+  constexpr int64_t kMost = 1 << 12;  // of more elements a kernel is faster
   const Device device = arrays[0].device();
-  if (!open(device)) return std::nullopt;
-  int64_t total = 0;
-  for (const Array& a : arrays) {
-    if (a.ndim() != 1 || a.dtype() != dtype || has_history(a)) return std::nullopt;
-    total += a.shape()[0];
-  }
-  if (total > kFew) return std::nullopt;
+  if (!open(device) || element_count(shape, itemsize(dtype)) > kMost) return std::nullopt;
+  for (const Array& a : arrays)
+    if (a.dtype() != dtype || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(device));
   Near from;
   for (const Array& a : arrays)
-    if (!find(a, &from)) return std::nullopt;
-  Array made = empty(Dims{total}, dtype, device);
+    if (!find(a, &from, kMost, true)) return std::nullopt;
+  Array made = empty(shape, dtype, device);
+  if (made.size() == 0) return made;
   char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  int64_t outer = 1, joined = itemsize(dtype);  // bytes of the result for each index of the axes before `axis`
+  for (int d = 0; d < shape.size(); ++d) (d < axis ? outer : joined) *= shape[d];
   for (const Array& a : arrays) {
-    find(a, &from);
-    if (from.step == from.item) {
-      std::memcpy(to, from.first, static_cast<size_t>(from.count) * from.item);
-      to += from.count * from.item;
-      continue;
+    find(a, &from, kMost, true);
+    const int64_t run = from.count / outer, bytes = run * from.item;
+    for (int64_t k = 0; k < outer; ++k) {
+      if (from.step == from.item) {
+        std::memcpy(to + k * joined, from.at(k * run), static_cast<size_t>(bytes));
+        continue;
+      }
+      for (int64_t j = 0; j < run; ++j) std::memcpy(to + k * joined + j * from.item, from.at(k * run + j), from.item);
     }
-    for (int64_t k = 0; k < from.count; ++k, to += from.item) std::memcpy(to, from.at(k), from.item);
+    to += bytes;
   }
+  return made;
+}
+
+std::optional<Array> repeat_small(const Array& a, int64_t count) {
+  constexpr int64_t kMost = 1 << 12;
+  if (!open(a.device()) || has_history(a) || count < 0 || count > kMost || a.size() * count > kMost) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find(a, &from, kMost, true)) return std::nullopt;
+  Array made = empty(Dims{from.count * count}, a.dtype(), a.device());
+  char* const to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  by_item(from.item, [&](auto u) {
+    using U = decltype(u);
+    U* next = reinterpret_cast<U*>(to);
+    for (int64_t k = 0; k < from.count; ++k) {
+      u = get<U>(from.at(k));
+      for (int64_t j = 0; j < count; ++j) *next++ = u;
+    }
+  });
   return made;
 }
 
@@ -864,6 +936,130 @@ std::optional<Array> argsort_small(const Array& a) {
     std::sort(to, to + n, [&](int64_t x, int64_t y) { return comes_before(all[x], all[y]) || (!comes_before(all[y], all[x]) && x < y); });
     return made;
   });
+}
+
+std::optional<Array> unique_small(const Array& a, Array* counts) {
+  std::optional<Array> made = make_sorted(a, [&](auto* all, int64_t n) -> std::optional<Array> {
+    std::sort(all, all + n, [](auto x, auto y) { return comes_before(x, y); });
+    if (all[n - 1] != all[n - 1]) return std::nullopt;  // whether NaNs are equal is a question of the caller's
+    int64_t firsts[kFew], found = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      firsts[found] = k;
+      all[found] = all[k];
+      found += k + 1 == n || all[k] != all[k + 1];
+    }
+    Array values = empty(Dims{found}, a.dtype(), a.device());
+    std::memcpy(values.storage()->current->buffer->ptr, all, static_cast<size_t>(found) * sizeof(*all));
+    if (counts) {
+      *counts = empty(Dims{found}, DType::i64, a.device());
+      auto* const to = static_cast<int64_t*>(counts->storage()->current->buffer->ptr);
+      for (int64_t k = 0; k < found; ++k) to[k] = firsts[k] + 1 - (k ? firsts[k - 1] + 1 : 0);
+    }
+    return values;
+  });
+  return made;
+}
+
+std::optional<Array> lexsort_small(std::span<const Array> keys) {
+  const Array& last = keys.back();
+  if (!open(last.device())) return std::nullopt;
+  for (const Array& k : keys)
+    if (k.ndim() != 1 || has_history(k) || !(k.device() == last.device())) return std::nullopt;
+  const TapeLock lock(tape(last.device()));
+  int64_t order[kFew], sorted[kFew];
+  constexpr int64_t kMost = 64;  // of more a sort that takes n log n steps is faster
+  const int64_t n = last.size();
+  if (n > kMost) return std::nullopt;
+  std::iota(order, order + n, int64_t{0});
+  for (const Array& k : keys) {
+    Near from;
+    bool done = false;
+    if (!find(k, &from)) return std::nullopt;
+    by_sorted_type(k.dtype(), [&](auto of_type) {
+      using T = decltype(of_type);
+      // A stable sort by insertion of what the keys before have sorted.
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t place = order[i];
+        const T v = get<T>(from.at(place));
+        int64_t j = i;
+        for (; j > 0 && comes_before(v, get<T>(from.at(sorted[j - 1]))); --j) sorted[j] = sorted[j - 1];
+        sorted[j] = place;
+      }
+      std::copy_n(sorted, n, order);
+      done = true;
+    });
+    if (!done) return std::nullopt;
+  }
+  Array made = empty(Dims{n}, DType::i64, last.device());
+  std::memcpy(made.storage()->current->buffer->ptr, order, static_cast<size_t>(n) * sizeof(int64_t));
+  return made;
+}
+
+std::optional<Array> searchsorted_small(const Array& a, const Array& values, bool right) {
+  constexpr int64_t kMost = 64;  // values; of more a kernel, which searches for several at once, is faster
+  if (!open(a.device()) || !(values.device() == a.device()) || a.dtype() != values.dtype() || has_history(a) || has_history(values))
+    return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near in, from;
+  if (a.size() == 0 || !find(a, &in, INT64_MAX) || !find(values, &from, kMost, true)) return std::nullopt;
+  std::optional<Array> made;
+  by_sorted_type(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    made = empty(values.shape(), DType::i64, a.device());
+    auto* const to = static_cast<int64_t*>(made->storage()->current->buffer->ptr);
+    for (int64_t k = 0; k < from.count; ++k) {
+      const T v = get<T>(from.at(k));
+      int64_t low = 0, high = in.count;
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const T here = get<T>(in.at(middle));
+        const bool before = right ? !comes_before(v, here) : comes_before(here, v);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+      }
+      to[k] = low;
+    }
+  });
+  return made;
+}
+
+std::optional<int> direction_small(const Array& a) {
+  if (!open(a.device()) || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  if (!find(a, &from)) return std::nullopt;
+  std::optional<int> made;
+  by_sorted_type(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    bool rises = true, falls = true;
+    for (int64_t k = 1; k < from.count; ++k) {
+      const T before = get<T>(from.at(k - 1)), here = get<T>(from.at(k));
+      rises &= here >= before;
+      falls &= here <= before;
+    }
+    made = rises ? 1 : falls ? -1 : 0;
+  });
+  return made;
+}
+
+std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
+  constexpr int64_t kBlock = 1024;  // one block of a kernel's sum
+  const bool known = dtype == DType::f64 || dtype == DType::f32 || dtype == DType::i64 || dtype == DType::c128;
+  if (!known || a.dtype() != dtype || b.dtype() != dtype || a.ndim() != 1 || b.ndim() != 1 || a.size() == 0 || a.size() != b.size())
+    return std::nullopt;
+  if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
+  const Tier0Loop multiply = tier0_loop(Op::multiply, dtype);
+  const TapeLock lock(tape(a.device()));
+  Near x, y;
+  if (!multiply || !find(a, &x, kBlock) || !find(b, &y, kBlock) || x.step != x.item || y.step != y.item) return std::nullopt;
+  alignas(64) char products[kBlock * 16];
+  multiply(x.first, y.first, nullptr, products, x.count);
+  alignas(16) char total[16] = {};  // aligned to 16 for complex numbers
+  if (!tier0_reduce(Op::reduce_sum, dtype, products, x.count, 0, total)) return std::nullopt;
+  Element sum;
+  sum.dtype = dtype;
+  std::memcpy(sum.bytes, total, sizeof(total));
+  return array_of_one(sum);
 }
 
 namespace {
@@ -978,7 +1174,14 @@ bool reduce_small(Op op, const Array& a, Element* made) {
   if (a.ndim() != 1 || a.shape()[0] == 0 || !open(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   Near near;
-  if (!find(a, &near)) return false;
+  const bool truths = is_bool(a.dtype()) && (op == Op::reduce_any || op == Op::reduce_all || op == Op::reduce_count_nonzero);
+  if (!find(a, &near, truths ? 1 << 12 : kFew)) return false;
+  if (truths && near.step == 1) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < near.count; ++k) count += near.first[k];  // booleans in memory are 0 or 1
+    if (op == Op::reduce_count_nonzero) return set_element(made, DType::i64, count);
+    return set_element(made, DType::b1, op == Op::reduce_any ? count > 0 : count == near.count);
+  }
   switch (const DType t = a.dtype()) {
     case DType::b1:
     case DType::u8: return reduce_numbers(op, t, Numbers<uint8_t>{near}, made);

@@ -55,10 +55,12 @@ bool put_row(const Array& place, const Arg& value);
 /// Tells whether the program seems to access the pending array `a` element by element, because several pending nodes do. Then computing `a`
 /// is faster than recording a node for each element.
 bool loops_over_elements(const Array& a);
+/// An array of few elements that are all `value`.
+std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dtype, Device device);
 /// An array without axes that holds an element.
 Array array_of_one(const Element& element);
-/// Computes an elementwise row of elements and Python numbers, at least one of which is an element. The dtype and bits are the same as with
-/// recording. Returns whether it was done.
+/// Computes an elementwise row of elements and Python numbers on the CPU. The dtype and bits are the same as with recording. Returns
+/// whether it was done.
 bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values, or by a mask of all its elements.
 std::optional<Array> pick_small(const Array& a, const Array& index);
@@ -83,13 +85,27 @@ bool place_small(const Array& a, const Array& mask, const Array& values);
 /// numpy.unpackbits of a 1-d uint8 array (highest bit first), and numpy.packbits of a 1-d array.
 std::optional<Array> unpackbits_small(const Array& a);
 std::optional<Array> packbits_small(const Array& a);
-/// The concatenation of 1-d arrays of one dtype.
-std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype);
+/// The concatenation of arrays of one dtype along an axis, whose shape is `shape`: vectors, or contiguous arrays.
+std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape);
 /// Reduces a 1-d array by a row whose result does not depend on the order of elements. Returns whether it was done.
 bool reduce_small(Op op, const Array& a, Element* made);
 /// numpy.sort of a 1-d array, and numpy.argsort with kind="stable".
 std::optional<Array> sort_small(const Array& a);
 std::optional<Array> argsort_small(const Array& a);
+/// The positions that sort by several vectors of one length: the last first, then the one before it among equal elements, and so on.
+std::optional<Array> lexsort_small(std::span<const Array> keys);
+/// The distinct elements of a 1-d array in ascending order; `counts`, if not null, receives how often each occurs.
+std::optional<Array> unique_small(const Array& a, Array* counts);
+/// The places where `values` go in the ascending vector `a`: the first one, or the last one with `right`.
+std::optional<Array> searchsorted_small(const Array& a, const Array& values, bool right);
+/// How the elements of a vector go: 1 if none is less than the one before it, else -1 if none is greater, else 0.
+std::optional<int> direction_small(const Array& a);
+/// a[index] = row(a[index], value) for each index in turn, of an arithmetic row of two operands. Returns whether it was done.
+bool change_small(Op op, const Array& a, const Array& index, const Arg& value);
+/// Each element of a contiguous array `count` times, in 1-d.
+std::optional<Array> repeat_small(const Array& a, int64_t count);
+/// The sum of the products of two vectors of `dtype`.
+std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype);
 /// a · b of two small matrices whose product has dtype float32 or float64.
 std::optional<Array> matmul_small(const Array& a, const Array& b);
 

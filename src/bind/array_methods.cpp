@@ -7,6 +7,7 @@
 #include "bind/values.h"
 #include "bind/waits.h"
 #include "bind/warnings.h"
+#include "ops/sorting.h"
 
 namespace bc::bind {
 
@@ -319,11 +320,40 @@ PyRef package_function(const char* name, std::atomic<PyObject*>* kept) {
   return PyRef::borrow(function);
 }
 
+void put_in_order(PyObject* self, const char* name, const Array& ordered) {
+  const Array& a = writable(self, name);
+  if (!put_row(a, Arg(ordered))) assign(a, ordered);
+}
+
+/// The usual calls of package_method, which need no Python: nullptr for others.
+template <int Which>
+PyObject* plain_method(PyObject* self, PyObject* args) {
+  const Py_ssize_t n = PyTuple_Size(args);
+  const Array& a = array_of(self);
+  PyObject* const first = n == 1 ? PyTuple_GetItem(args, 0) : nullptr;
+  if (Which == 1 && n == 0) return wrap(argsort(a, -1));
+  if (Which == 3 && first && is_array(first) && a.ndim() == 1 && a.size() == array_of(first).size() && is_bool(array_of(first).dtype()))
+    return get_item(self, first);
+  if (Which == 4 && first && is_array(first)) return wrap_value(searchsorted(a, array_of(first)));
+  if (Which == 5 && first && PyLong_CheckExact(first) && a.ndim() == 1) {
+    const int64_t rank = to_int(first, "partition");
+    put_in_order(self, "partition", partition(a, {&rank, 1}, -1));
+    return new_ref(Py_None);
+  }
+  if (Which == 6 && n == 0 && a.ndim() > 0) {
+    put_in_order(self, "sort", sort(a, -1));
+    return new_ref(Py_None);
+  }
+  return nullptr;
+}
+
 /// Methods that the package writes in Python as functions of the same name.
 template <int Which>
 PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   static constexpr const char* names[] = {"argpartition", "argsort", "choose", "compress", "searchsorted", "partition", "sort"};
   return guard([&]() -> PyObject* {
+    if (!kwargs)
+      if (PyObject* const made = plain_method<Which>(self, args)) return made;
     static constinit std::atomic<PyObject*> kept{nullptr};
     PyRef function = package_function(names[Which], &kept);
     const Py_ssize_t n = PyTuple_Size(args);
@@ -341,9 +371,7 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
     PyRef made = steal(PyObject_Call(function.get(), all.get(), kwargs));
     // sort and partition write the array in place.
     if (Which < 5) return made.release();
-    const Array& a = writable(self, names[Which]);
-    const Array ordered = to_array(made.get(), a.device());
-    if (!put_row(a, Arg(ordered))) assign(a, ordered);
+    put_in_order(self, names[Which], to_array(made.get(), writable(self, names[Which]).device()));
     Py_RETURN_NONE;
   });
 }
@@ -538,6 +566,8 @@ Array repeat_any(const Array& a, PyObject* repeats, const Axis& axis) {
 }
 
 Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::string_view mode, const Array& out) {
+  if (mode == "raise" && !out && a.ndim() == 1 && !is_bool(indices.dtype()) && (!axis || *axis == 0 || *axis == -1))
+    if (std::optional<Array> few = pick_small(a, indices)) return *few;
   if (mode == "raise") {
     const bool along = axis && a.ndim() > 0;
     const int at = along ? normalize_axis(*axis, a.ndim(), "take") : 0;
@@ -591,7 +621,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   const Array& a = writable(self, "fill");
                   const Arg value = to_element(given, to_stored_value(given, a.dtype(), a.device()), a.dtype());
                   if (value.array) warn_of_lost_imaginary(value.array.dtype(), a.dtype());
-                  assign(a, value);
+                  if (!put_row(a, value)) assign(a, value);
                 }),
       BC_METHOD("take(indices, axis=None, out=None, mode='raise') The elements at indices along an axis.", take_method),
       BC_METHOD("put(indices, values, mode='raise') Sets the elements at flat indices.",

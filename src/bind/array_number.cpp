@@ -1,10 +1,12 @@
 // ndarray's operators.
 #include <algorithm>
+#include <cstring>
 
 #include "array/other_dtypes.h"
 #include "bind/convert.h"
 #include "bind/program.h"
 #include "bind/waits.h"
+#include "runtime/profiler.h"
 
 namespace bc::bind {
 namespace {
@@ -251,7 +253,38 @@ PyObject* compare_on_host(PyObject* x, PyObject* y, int how) {
   });
 }
 
+/// Tells of two elements of T how they compare by a number of Python's rich comparisons.
+template <class T>
+bool holds(const Element& a, const Element& b, int how) {
+  T x, y;
+  std::memcpy(&x, a.bytes, sizeof(T));
+  std::memcpy(&y, b.bytes, sizeof(T));
+  switch (how) {
+    case Py_LT: return x < y;
+    case Py_LE: return x <= y;
+    case Py_EQ: return x == y;
+    case Py_NE: return x != y;
+    case Py_GT: return x > y;
+    default: return x >= y;
+  }
+}
+
+/// The comparison of two bare elements of one usual dtype, as sorts and sets of elements make them by the thousand; nullptr for others.
+PyObject* compare_bare(PyObject* x, PyObject* y, int how) {
+  if (!is_bare(x) || !is_bare(y) || profiling()) return nullptr;
+  const Element &a = as_py_array(x)->element, &b = as_py_array(y)->element;
+  if (a.dtype != b.dtype || (a.dtype != DType::f64 && a.dtype != DType::i64)) return nullptr;
+  const bool held = a.dtype == DType::f64 ? holds<double>(a, b, how) : holds<int64_t>(a, b, how);
+  return guard([&] {
+    PyArray* const made = new_element();
+    made->element.dtype = DType::b1;
+    made->element.bytes[0] = static_cast<char>(held);
+    return reinterpret_cast<PyObject*>(made);
+  });
+}
+
 PyObject* compare(PyObject* x, PyObject* y, int how) {
+  if (PyObject* const bare = compare_bare(x, y, how)) return bare;
   static constexpr Op ops[] = {Op::less, Op::less_equal, Op::equal, Op::not_equal, Op::greater, Op::greater_equal};
   // Py_LT 0, Py_LE 1, Py_EQ 2, Py_NE 3, Py_GT 4, Py_GE 5.
   const bool equality = how == Py_EQ || how == Py_NE;
@@ -292,6 +325,7 @@ int truth_of(const Scalar& s) {
 }
 
 int truth(PyObject* self) {
+  if (is_bare(self) && as_py_array(self)->element.dtype == DType::b1) return as_py_array(self)->element.bytes[0] != 0;
   if (is_bare(self)) return truth_of(as_py_array(self)->element.scalar());
   return guard(-1, [&] {
     const Array& a = array_of(self);
@@ -387,8 +421,11 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
       computed.where = options.where;
       // dtype= decides what the loop sees: 255 is -1 as int8.
       const Array seen = options.dtype ? astype(exponent, *options.dtype, false) : exponent;
-      const Array negative = reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed);
-      if (look(negative).i) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
+      Element least;
+      const bool few = !options.where && reduce_small(Op::reduce_min, seen, &least);
+      const auto any_negative = [&] { return look(reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed)).i != 0; };
+      if (few ? least.scalar().i < 0 : any_negative())
+        throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
     }
   }
   return ufunc(op, args->span(), options);

@@ -253,10 +253,23 @@ PyRef flat_key(PyObject* key) {
   return PyRef::borrow(key);
 }
 
+/// The key of a flat iterator over `a`, in whose words a mask of another length is refused.
+PyRef flat_key_of(const Array& a, PyObject* key) {
+  PyRef made = flat_key(key);
+  if (is_array(made.get()))
+    if (const Array& mask = array_of(made.get()); is_bool(mask.dtype()) && mask.ndim() == 1 && mask.size() != a.size())
+      raise(ErrorKind::Index,
+            "boolean index did not match indexed flat iterator along axis 0; size of axis is {} but size of corresponding boolean axis is "
+            "{}",
+            a.size(), mask.size());
+  return made;
+}
+
 PyObject* flat_subscript(PyObject* self, PyObject* key) {
   return guard([&] {
+    if (PyLong_CheckExact(key) && array_of(held(self)).ndim() == 1) return get_item(held(self), key);
     PyRef line = PyRef::steal(wrap(ravel(array_of(held(self)))));
-    PyRef item = PyRef::steal(get_item(line.get(), flat_key(key).get()));
+    PyRef item = PyRef::steal(get_item(line.get(), flat_key_of(array_of(held(self)), key).get()));
     // NumPy's flatiter copies.
     const bool view = is_array(item.get()) && array_of(item.get()).storage() == array_of(held(self)).storage();
     return view ? wrap_value(copy(array_of(item.get()))) : item.release();
@@ -270,7 +283,7 @@ int flat_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
     PyRef line = PyRef::steal(wrap(ravel(a)));
     if (PyTuple_Check(key) && PyTuple_Size(key) == 0)
       throw_python(PyExc_IndexError, "Assigning to a flat iterator with a 0-D index is not supported");
-    set_item(line.get(), flat_key(key).get(), value);
+    set_item(line.get(), flat_key_of(a, key).get(), value);
     if (array_of(line.get()).storage() != a.storage()) assign(a, reshape(array_of(line.get()), a.shape()));
     return 0;
   });

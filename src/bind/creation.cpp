@@ -221,9 +221,24 @@ PyRef other_byte_order(PyObject* dtype) {
   return plain && !to_bool(attr(made.get(), "isnative").get()) ? std::move(made) : PyRef();
 }
 
+/// The elements of bytes, all of them.
+PyRef from_bytes(PyObject* bytes, DType dtype, Device device) {
+  const int64_t n = PyBytes_Size(bytes), item = itemsize(dtype);
+  const Array a = from_host(PyBytes_AsString(bytes), dtype, contiguous_layout(Dims{n / item}), device);
+  PyRef made = PyRef::steal(wrap(a));
+  as_py_array(made.get())->read_only = true;
+  return made;
+}
+
 PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, PyObject*, Device device) {
+  const PyRef other = other_byte_order(dtype);
+  if (!other && PyBytes_CheckExact(buffer) && count == -1 && offset == 0) {
+    const DType plain = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
+    const int64_t bytes = PyBytes_Size(buffer);
+    if (bytes > 0 && bytes % itemsize(plain) == 0 && is_plain(plain)) return from_bytes(buffer, plain, device);
+  }
   PyRef f = attr(state().numpy, "frombuffer");
-  if (const PyRef other = other_byte_order(dtype)) {  // converted, and so a copy
+  if (other) {  // converted, and so a copy
     PyRef made = call(f.get(), {buffer, other.get(), to_py(count).get(), to_py(offset).get()});
     return PyRef::steal(wrap(to_array(made.get(), device)));
   }

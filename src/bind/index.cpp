@@ -238,7 +238,7 @@ IndexItem parse_one(const Array& a, PyObject* o) {
     item.array = index_array(wrapped.get(), a.device());
     return item;
   }
-  if (PySequence_Check(o)) {
+  if (PySequence_Check(o) || attr_or_null(o, state().names.__array__)) {
     item.array = index_array(o, a.device());
     return item;
   }
@@ -491,6 +491,25 @@ void check_indices(const Array& index, int64_t extent, int axis) {
   if (const auto wrong = wrong_index(index, extent)) raise_out_of_bounds(*wrong, extent, axis);
 }
 
+namespace {
+
+/// NumPy's limit for indices that are arrays, in its words.
+void check_count(const Array& a, std::span<const IndexItem> items) {
+  constexpr int64_t kMost = 63;
+  int64_t arrays = 0, numbers = 0;
+  for (const IndexItem& i : items) {
+    arrays += static_cast<bool>(i.array);
+    numbers += i.array && !is_bool(i.array.dtype());
+  }
+  if (arrays <= kMost) return;
+  if (numbers > a.ndim())
+    raise(ErrorKind::Index, "too many indices for array: array is {}-dimensional, but {} were indexed", a.ndim(), numbers);
+  raise(ErrorKind::Index, "when no subspace is given, the number of index arrays cannot be above {}, but {} index arrays found", kMost,
+        arrays);
+}
+
+}  // namespace
+
 std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
   std::vector<IndexItem> items;
   *plain = true;
@@ -505,7 +524,10 @@ std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
     items.push_back(parse_one(a, key));
     *plain = !items[0].array;
   }
-  if (!*plain) settle_indices(a, &items);
+  if (!*plain) {
+    check_count(a, items);
+    settle_indices(a, &items);
+  }
   return items;
 }
 
@@ -519,6 +541,15 @@ PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyOb
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
     return wrap_value(copy(view));
   return wrap_view(std::move(view), self);
+}
+
+/// Computes a short mask that waits (`a[a > 1] = 0`, `a[a > 1]`), and what it masks: to record the op takes longer than to do it.
+void compute_small_mask(const Array& a, const Array& mask) {
+  constexpr int64_t kShort = 256;
+  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
+  if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
+  data(mask);
+  data(a);
 }
 
 }  // namespace
@@ -536,8 +567,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   SliceItem few[kFew];
   const int n = basic_items(key, few);
   if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
-  if (is_array(key))
+  if (is_array(key)) {
+    compute_small_mask(a, array_of(key));
     if (std::optional<Array> made = pick_small(a, array_of(key))) return wrap_value(std::move(*made));
+  }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
   if (plain) {
@@ -596,15 +629,6 @@ bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
   made->dtype = dtype;
   value.store(dtype, made->bytes);
   return true;
-}
-
-/// Computes a short mask that waits (`a[a > 1] = 0`), and what it masks: to record the store takes longer than to do it.
-void compute_small_mask(const Array& a, const Array& mask) {
-  constexpr int64_t kShort = 256;
-  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
-  if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
-  data(mask);
-  data(a);
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {

@@ -358,7 +358,7 @@ void order_after(Stream producer) {
 /// Makes the consumer's stream see what this array's stream has queued. Returns that stream's tape; nullptr where the consumer told none.
 Tape* order_for(const Array& a, PyObject* stream) {
   if (!traits(a.device()).asynchronous) {
-    if (stream != Py_None) throw_python(PyExc_BufferError, "__dlpack__: expected stream=None for an array on the CPU");
+    if (stream != Py_None) throw_python(PyExc_RuntimeError, "__dlpack__: expected stream=None for an array on the CPU");
     return nullptr;
   }
   const int64_t number = stream == Py_None ? 1 : to_int(stream, "stream");

@@ -27,6 +27,7 @@ std::vector<PyMethodDef> sorting_functions() {
                   [](const Array& a, const Axes& kth, const NumberAxis& axis) { return argpartition(a, kth, axis); }),
       BC_FUNCTION("order_statistics(a, ranks, axis) The elements that a sort along the axis would put at the ranks.",
                   [](const Array& a, const Axes& ranks, int64_t axis) { return order_statistics(a, ranks, axis); }),
+      BC_LOOKING("direction(a) Whether a vector ascends (1), descends (-1), or neither (0).", [](const Array& a) { return direction(a); }),
       BC_VALUE("searchsorted(a, v, side='left', sorter=None)",
                [](const Array& a, const Array& v, std::string_view side, const std::optional<Array>& sorter) {
                  return searchsorted(a, v, side, sorter);

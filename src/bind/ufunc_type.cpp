@@ -58,6 +58,7 @@ struct Keywords {
       } else if (is(n.order)) {
         order = to_order(values[i], 'K');
       } else if (is(n.signature) || is(n.sig)) {
+        if (signature) throw_python(PyExc_TypeError, "cannot specify both 'sig' and 'signature'");
         signature = values[i];
       } else if (!is(n.subok)) {
         PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", as_ufunc(self)->name, key);
@@ -77,7 +78,7 @@ std::vector<std::optional<DType>> signature_types(const PyUfunc* u, PyObject* si
     for (Py_ssize_t i = 0; i < count; ++i) types[i] = to_dtype_or_none(PyTuple_GetItem(signature, i));
     return types;
   }
-  if (!PyUnicode_Check(signature)) throw_python(PyExc_TypeError, "The signature object to ufunc must be a string or a tuple.");
+  if (!PyUnicode_Check(signature)) throw_python(PyExc_TypeError, "the signature object to ufunc must be a string or a tuple.");
   std::string codes(as_string(signature));
   if (codes.size() == 1) raise(ErrorKind::Type, "{}: signature='{}' names one dtype; use dtype=", as_string(u->name), codes);
   const size_t arrow = codes.find("->");
@@ -158,6 +159,8 @@ void warn_of_unsafe(Op op, ArgList& operands, const UfuncOptions& options) {
   if (options.out) warn_of_lost_imaginary(loop.out, options.out.dtype());
 }
 
+bool is_plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o); }
+
 PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
@@ -168,7 +171,8 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
       throw PythonError();
     }
     if (nargs == u->nin && !kwnames && u->pair == Pair::none && u->op != Op::power && u->op != Op::float_power) [[likely]] {
-      if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])))
+      if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])) ||
+          (is_plain_number(args[0]) && is_plain_number(args[u->nin - 1]) && default_device().type == DeviceType::cpu))
         if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
       Term terms[3];
       int known = 0, arrays = 0;
@@ -371,6 +375,12 @@ void at_on_host(const char* name, const Array& a, PyObject* indices, PyObject* b
 PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b) {
   const PyUfunc* u = as_ufunc(self);
   if (u->nout != 1) throw_python(PyExc_ValueError, "Only single output ufuncs supported at this time");
+  if (!is_array(array) && !is_numpy_array(array))
+    if (const PyRef own = attr_or_null(array, state().names.__array_ufunc__); own && own.get() != Py_None) {
+      const PyRef at = to_py(std::string_view("at"));
+      PyRef made = is_missing(b) ? call(own.get(), {self, at.get(), array, indices}) : call(own.get(), {self, at.get(), array, indices, b});
+      if (made.get() != Py_NotImplemented) return made;
+    }
   const Array& a = writable(array, name_of(self));
   std::optional<Arg> second;
   if (!is_missing(b)) second = to_arg(b, a.device());
@@ -382,6 +392,7 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
     at_on_host(name_of(self), a, indices, b);
     return PyRef::borrow(Py_None);
   }
+  if (second && is_array(indices) && change_small(u->op, a, array_of(indices), *second)) return PyRef::borrow(Py_None);
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, indices, &plain);
   without_gil([&] { ufunc_at(u->op, a, items, second); });
@@ -633,6 +644,12 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
         PyErr_Clear();
         return ufunc_on_host(args, kwargs);
       }
+    }
+    if (!kwargs && n <= 4 && Py_TYPE(function.get()) == state().ufunc) {  // an operator between a scalar of NumPy's and an array
+      PyObject* operands[2];
+      for (Py_ssize_t i = 2; i < n; ++i) operands[i - 2] = PyTuple_GetItem(args, i);
+      if (PyObject* const made = call_ufunc(function.get(), operands, static_cast<size_t>(n - 2), nullptr)) return made;
+      return unlike_times_compared(name.get(), PyRef::steal(PyTuple_GetSlice(args, 2, n)).get());
     }
     PyRef inputs = PyRef::steal(PyTuple_GetSlice(args, 2, n));
     PyObject* out = kwargs ? PyDict_GetItem(kwargs, state().names.out) : nullptr;

@@ -48,7 +48,7 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
              info(a.dtype()).name, info(to).name, to_string(casting));
   if (arrays.size() == 1 && !out) return astype(first, to);
   if (!out)
-    if (std::optional<Array> joined = concatenate_small(arrays, to)) return *joined;
+    if (std::optional<Array> joined = concatenate_small(arrays, to, at, shape)) return *joined;
   Array r = out;
   if (!r) {
     std::vector<Dims> strides;
@@ -144,6 +144,8 @@ Array repeat(const Array& a_in, int64_t count, Axis axis) {
   const Array a = axis ? atleast_1d(a_in) : ravel(a_in);
   const int at = normalize_axis(axis.value_or(0), a.ndim(), "repeat");
   BC_CHECK(count >= 0, Value, "repeats may not contain negative values.");
+  if (a.ndim() == 1)
+    if (std::optional<Array> few = repeat_small(a, count)) return *few;
   Dims wide = a.shape();
   wide.insert(at + 1, count);
   Dims shape = a.shape();

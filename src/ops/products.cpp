@@ -19,6 +19,7 @@ Array multiply_matrices(const Array& a, const Array& b, DType t) {
 }
 
 Array dot_of_vectors(const Array& a, const Array& b, DType t) {
+  if (std::optional<Array> few = dot_small(a, b, t)) return *few;
   if (is_bool(t)) return reduce(Op::reduce_any, ufunc(Op::logical_and, {a, b}));
   ReduceOptions o;
   o.dtype = t;  // small integers stay small here, unlike in sum()

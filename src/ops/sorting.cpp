@@ -157,6 +157,7 @@ Array lexsort(Arrays keys, Axis axis) {
   for (const Array& k : keys) BC_CHECK(k.shape() == shape, Value, "all keys need to be the same shape");
   if (shape.empty() && (!axis || *axis == 0 || *axis == -1)) return full(Dims(), Scalar::integer(0), DType::i64, keys[0].device());
   const int d = normalize_axis(axis.value_or(-1), shape.size(), "lexsort");
+  if (std::optional<Array> few = lexsort_small(keys)) return *few;
   Array order = argsort(keys[0], d);
   for (const Array& k : keys.subspan(1)) order = take_along_axis(order, argsort(take_along_axis(k, order, d), d), d);
   return order;
@@ -192,10 +193,25 @@ Array searchsorted(const Array& a_in, const Array& values_in, std::string_view s
     a = take(a, *sorter);
   }
   if (!is_plain(t)) return searchsorted(sort_keys(a), sort_keys(values), side);
+  if (std::optional<Array> few = searchsorted_small(a, values, side == "right")) return *few;
   if (values.size() == 0) return empty(values.shape(), DType::i64, a.device());
   if (a.size() == 0) return zeros(values.shape(), DType::i64, a.device());
   return record_library({a, values}, {a.shape(), values.shape()}, std::make_unique<SearchsortedExtra>(side == "right"), values.shape(),
                         DType::i64, a.device());
+}
+
+int64_t direction(const Array& a) {
+  if (const std::optional<int> known = direction_small(a)) return *known;
+  const int64_t n = a.size();
+  if (n < 2) return 1;
+  const Array before = narrow(a, 0, 0, n - 1), after = narrow(a, 0, 1, n - 1);
+  // Both reductions run in one pass.
+  const Array rises = reduce(Op::reduce_all, ufunc(Op::greater_equal, {after, before}));
+  const Array falls = reduce(Op::reduce_all, ufunc(Op::less_equal, {after, before}));
+  bool up = false, down = false;
+  to_host(rises, &up);
+  to_host(falls, &down);
+  return up ? 1 : down ? -1 : 0;
 }
 
 Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equal_nan) {
@@ -208,6 +224,13 @@ Unique unique(const Array& a, bool indices, bool inverse, bool counts, bool equa
   const Array flat = ravel(a);
   const int64_t n = flat.size();
   if (n == 0) return unique_of_nothing(copy(flat), a.shape(), indices, inverse, counts);
+  if (!indices && !inverse) {
+    Unique u;
+    if (std::optional<Array> few = unique_small(flat, counts ? &u.counts : nullptr)) {
+      u.values = *few;
+      return u;
+    }
+  }
   Array places, sorted;
   if (indices || inverse) {
     places = argsort(flat, 0);

@@ -20,6 +20,8 @@ Array argpartition(const Array& a, std::span<const int64_t> kth, Axis axis = -1)
 /// The elements that a sort along `axis` would put at `ranks` (ascending, distinct, in [0, n)); the axis then holds those.
 Array order_statistics(const Array& a, std::vector<int64_t> ranks, int64_t axis);
 /// How many elements of `a` (1-d, sorted) are less than each value; `side` "right": not greater. `sorter` sorts `a`.
+/// How the elements of a vector go: 1 if none is less than the one before it, else -1 if none is greater, else 0. Reads the vector.
+int64_t direction(const Array& a);
 Array searchsorted(const Array& a, const Array& values, std::string_view side = "left", const std::optional<Array>& sorter = {});
 
 /// What np.unique tells of a flattened array. Looks (the number of values is needed).

@@ -294,3 +294,82 @@ def test_integers_beyond_int64_are_no_truth_values(xp, number):
     assert not flags.any()
     xp.copyto(flags, 2**63 - 1, casting="unsafe")
     assert flags.all()
+
+
+def test_limits_and_words_of_indices():
+    a = bc.ones((1,) * 4)
+    for index in (True, False, np.array([0])):
+        with pytest.raises(IndexError):
+            a[(index,) * 64]
+        with pytest.raises(IndexError):
+            a[(index,) * 64] = 1
+    with pytest.raises(IndexError, match="too many indices for array: array is 4-dimensional, but 64 were indexed"):
+        a[(np.array([0]),) * 64]
+
+    class Index:
+        def __array__(self, dtype=None, copy=None):
+            return np.array(2)
+
+    assert int(bc.arange(5)[Index()]) == 2
+    flat = bc.arange(9).reshape(3, 3).flat
+    for use in (lambda: flat[bc.ones(10, bool)], lambda: flat.__setitem__(bc.ones(10, bool), 1)):
+        with pytest.raises(IndexError, match="boolean index did not match indexed flat iterator"):
+            use()
+
+
+def test_memory_of_objects_that_stand_for_arrays():
+    class ByInterface:
+        def __init__(self, data):
+            self.data = data
+
+        @property
+        def __array_interface__(self):
+            return self.data.__array_interface__
+
+    class ByMethod(ByInterface):
+        __array_interface__ = property()  # type: ignore[assignment]
+
+        def __array__(self, dtype=None, copy=None):
+            return self.data
+
+    x = bc.arange(5, device="cpu")
+    for cls in (ByInterface, ByMethod):
+        assert bc.may_share_memory(cls(x[::2]), x[1::2]) and bc.may_share_memory(cls(x[1::3]), x[::2])
+        assert bc.shares_memory(cls(x[1::3]), x[::2]) and not bc.shares_memory(cls(x[::2]), x[1::2])
+        assert not bc.shares_memory(cls(x), bc.arange(5, device="cpu"))
+    for f in (bc.may_share_memory, bc.shares_memory):
+        with pytest.raises(OverflowError):
+            f(x, x, max_work=10**100)
+
+
+def test_words_of_ufuncs_and_sums_of_nothing():
+    with pytest.raises(TypeError, match="both 'sig' and 'signature'"):
+        bc.add(1, 2, sig="ii->i", signature="ii->i")
+    with pytest.raises(TypeError, match="the signature object to ufunc must be a string or"):
+        bc.add(3, 4, signature=123.0)
+    with pytest.raises(TypeError, match="keepdims"):
+        bc.vecdot([1, 2], [3, 4], keepdims="true")
+    for dtype in ("float16", "float32", "float64", "complex64"):
+        for n in (0, 1, 150):
+            total = bc.sum(bc.full(n, -0.0, dtype), initial=-0.0).get()
+            assert np.signbit(total.real) and total.dtype == dtype
+    assert bc.sum(bc.zeros((0, 3)), axis=0, initial=2.0).get().tolist() == [2.0, 2.0, 2.0]
+
+    class Counts:
+        def __init__(self):
+            self.calls = []
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            self.calls.append((ufunc.__name__, method, len(inputs)))
+
+    counts = Counts()
+    assert bc.negative.at(counts, [0, 1]) is None and bc.add.at(counts, [0], 2) is None
+    assert counts.calls == [("negative", "at", 2), ("add", "at", 3)]
+
+
+def test_order_of_einsums_and_dtypes_that_are_none():
+    a, b, c = bc.array(np.ones((2, 3), order="F")), bc.array(np.ones((3, 4), order="F")), bc.ones((3, 4))
+    assert bc.einsum("ij,jk->ik", a, b, order="A").flags.f_contiguous
+    assert bc.einsum("ij,jk->ki", a, c, order="A").flags.c_contiguous
+    with pytest.raises(TypeError):
+        bc.einsum("", 0, dtype="no dtype")

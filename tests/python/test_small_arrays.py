@@ -347,3 +347,124 @@ def test_products_by_einsum_of_two_arrays():
         assert_array_equal(bc.asnumpy(bc.einsum(text, *ours)), np.einsum(text, *pair))
     with pytest.raises(ValueError):
         bc.einsum("ij,jk->ik", x, x)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+def test_products_of_short_vectors_are_those_of_kernels(dtype):
+    rng = np.random.default_rng(2)
+    for n in (1, 5, 31, 32, 33, 200, 1000, 1024, 1025):
+        x, y = ((rng.normal(size=n) * 100).astype(dtype) for _ in range(2))
+        if dtype == "complex128":
+            x, y = x + 1j * rng.normal(size=n), y - 2j
+        a, b = bc.array(x, device="cpu"), bc.array(y, device="cpu")
+        for product in (lambda a=a, b=b: a.dot(b), lambda a=a, b=b: a @ b, lambda a=a, b=b: bc.vdot(a, b), lambda a=a, b=b: bc.inner(a, b)):
+            now, recorded = both(product)
+            assert now.dtype == recorded.dtype == dtype
+            np.testing.assert_array_equal(now, recorded)
+        np.testing.assert_allclose(a.dot(b).get(), x.dot(y), rtol=1e-4)
+
+
+def test_functions_of_numbers_alone():
+    for name, args in [("sqrt", (2.0,)), ("abs", (-3,)), ("sin", (0.5,)), ("add", (2, 3)), ("divide", (1, 4)), ("less", (2, 2.5)),
+                       ("floor_divide", (7, 2)), ("multiply", (2**62, 2)), ("maximum", (1, 2.5)), ("logical_and", (1, 0)),
+                       ("hypot", (3, 4)), ("equal", (2**53 + 1, 2**53)), ("sqrt", (2,)), ("bitwise_and", (6, 3))]:  # fmt: skip
+        now, theirs = getattr(bc, name)(*args), getattr(np, name)(*args)
+        assert now.dtype == theirs.dtype and now.shape == (), name
+        np.testing.assert_array_equal(now.get(), theirs)
+    with pytest.raises(TypeError):
+        bc.bitwise_and(1.0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "bool", "int8", "complex128"])
+def test_few_elements_are_joined_repeated_and_filled(dtype):
+    host = np.arange(24).astype(dtype)
+    for shape, axis in [((24,), 0), ((4, 6), 0), ((4, 6), 1), ((2, 3, 4), 1), ((4, 6), -1), ((0, 6), 0), ((24, 1), 1)]:
+        x = host[: int(np.prod(shape))].reshape(shape)
+        a = bc.array(x, device="cpu")
+        np.testing.assert_array_equal(bc.concatenate([a, a, a], axis).get(), np.concatenate([x, x, x], axis))
+        np.testing.assert_array_equal(bc.concatenate([a, a.T.copy().T], axis).get(), np.concatenate([x, x], axis))
+    a = bc.array(host, device="cpu")
+    np.testing.assert_array_equal(bc.concatenate([a[::3], a[:0], a[::-1]]).get(), np.concatenate([host[::3], host[::-1]]))
+    for part in (slice(None), slice(None, None, -5), slice(0, 0)):
+        for count in (0, 1, 3):
+            np.testing.assert_array_equal(a[part].repeat(count).get(), host[part].repeat(count))
+    for value in (0, 1, True):
+        assert bc.full(7, value, dtype).get().tolist() == np.full(7, value, dtype).tolist()
+    with pytest.raises(ValueError, match="negative"):
+        a.repeat(-1)
+
+
+def test_few_keys_and_values_are_sorted_and_found():
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 9, 40, 70):
+        x, y = rng.integers(0, 4, n), rng.choice([0.0, 1.0, -2.0, np.nan, np.inf], n)
+        a, b = bc.array(x, device="cpu"), bc.array(y, device="cpu")
+        for keys, theirs in [((a, b), (x, y)), ((b, a), (y, x)), ((b, b[::-1], a), (y, y[::-1], x))]:
+            np.testing.assert_array_equal(bc.lexsort(keys).get(), np.lexsort(theirs))
+        for values, host in ((a, x), (b, y)):
+            np.testing.assert_array_equal(bc.unique(values).get(), np.unique(host))
+            for ours, known in zip(bc.unique(values, return_counts=True), np.unique(host, return_counts=True), strict=True):
+                np.testing.assert_array_equal(ours.get(), known)
+            np.testing.assert_array_equal(bc.unique_values(values).get(), np.sort(np.unique_values(host)))
+            for side in ("left", "right"):
+                np.testing.assert_array_equal(
+                    bc.searchsorted(bc.sort(values), values, side).get(), np.searchsorted(np.sort(host), host, side)
+                )
+    for bins in ([0.0, 1.0, 2.5, 4.0], [4.0, 2.5, 1.0], [1.0], [2, 2, 2], list(range(300)), list(range(300))[::-1]):
+        values = [0.2, 6.4, 3.0, 1.0, 2.5]
+        np.testing.assert_array_equal(bc.digitize(bc.array(values), bc.array(bins)).get(), np.digitize(values, bins))
+    for bins in ([1.0, 3.0, 2.0], [1.0, np.nan, 2.0], [*range(300), 5]):
+        with pytest.raises(ValueError, match="monotonic"):
+            bc.digitize(bc.array([1.0]), bc.array(bins))
+
+
+def test_few_places_are_taken_changed_and_stored():
+    for dtype in ("float64", "float32", "int64", "complex128", "uint8"):
+        host, at = np.arange(10).astype(dtype), np.array([1, 2, 3, 2, -1])
+        a, places = bc.array(host, device="cpu"), bc.array(at, device="cpu")
+        np.testing.assert_array_equal(a.take(places).get(), host.take(at))
+        for name, value in [("add", 1), ("multiply", 3), ("subtract", 2), ("maximum", 5)]:
+            getattr(np, name).at(host, at, value)
+            getattr(bc, name).at(a, places, value)
+            np.testing.assert_array_equal(a.get(), host)
+        np.add.at(host, at, host[5:])
+        bc.add.at(a, places, a[5:])
+        np.testing.assert_array_equal(a.get(), host)
+    z, w = bc.zeros(6, device="cpu"), np.zeros(6)
+    few = np.array([4, 2, 3, 2])
+    z[bc.array(few, device="cpu")] = bc.array(few, device="cpu")
+    w[few] = few
+    np.testing.assert_array_equal(z.get(), w)
+    z[1:5] = bc.array(few, device="cpu")[::-1]
+    w[1:5] = few[::-1]
+    np.testing.assert_array_equal(z.get(), w)
+    z[z > 2.5] = bc.array([7], device="cpu")
+    w[w > 2.5] = 7
+    np.testing.assert_array_equal(z.get(), w)
+    np.testing.assert_array_equal(z[z > 5].get(), w[w > 5])
+
+
+def test_elements_compare_as_numbers():
+    x = np.array([3.0, -1.0, np.nan, 2.0, 3.0])
+    a = bc.array(x, device="cpu")
+    for p, u in zip(a, x, strict=True):
+        for q, v in zip(a, x, strict=True):
+            for compare in (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge):
+                found = compare(p, q)
+                assert found.dtype == bool and bool(found) == compare(u, v)
+    i = bc.array([5, 3, 5, 9], device="cpu")
+    assert sorted(int(v) for v in set(i)) == [3, 5, 9] and int(max(i)) == 9 and [int(v) for v in sorted(i)] == [3, 5, 5, 9]
+
+
+def test_bytes_as_arrays():
+    raw = np.arange(5.0).tobytes()
+    for dtype in (float, "int64", "uint8", "float32", "complex128"):
+        if len(raw) % np.dtype(dtype).itemsize:
+            with pytest.raises(ValueError):
+                bc.frombuffer(raw, dtype)
+            continue
+        made = bc.frombuffer(raw, dtype)
+        assert not made.flags.writeable and made.dtype == dtype
+        np.testing.assert_array_equal(made.get(), np.frombuffer(raw, dtype))
+    made = bc.frombuffer(bytes([0, 1, 2]), bool)
+    assert made.get().tolist() == [False, True, True] and int(made.sum()) == 2

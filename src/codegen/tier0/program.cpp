@@ -389,4 +389,14 @@ namespace bc {
 Tier0Loop tier0_loop(Op op, DType type) { return Tier0Program::supported() ? tier0::row_loop(op, type) : nullptr; }
 Tier0Loop tier0_cast(DType from, DType to) { return Tier0Program::supported() ? tier0::cast_loop(from, to) : nullptr; }
 
+bool tier0_reduce(Op op, DType type, const void* from, int64_t n, double ddof, void* out) {
+  if (!Tier0Program::supported()) return false;
+  const tier0::Reduction& row = tier0::tables().reductions[static_cast<int>(op) - tier0::kFirstReduction][static_cast<int>(type)];
+  if (!row.block) return false;
+  alignas(64) char state[tier0::kMaxState];
+  row.block(from, n, 0, state);
+  row.finish(state, static_cast<double>(n), ddof, out, 1);
+  return true;
+}
+
 }  // namespace bc

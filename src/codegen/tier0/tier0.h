@@ -37,5 +37,8 @@ using Tier0Loop = void (*)(const void* a, const void* b, const void* c, void* ou
 /// false. The results have the same bits as in every kernel.
 Tier0Loop tier0_loop(Op op, DType type);
 Tier0Loop tier0_cast(DType from, DType to);
+/// Reduces n >= 1 contiguous elements of `type`, at most tier0::kReduceBlock, by a reduction row that accumulates in that type, with the
+/// bits of every kernel. Returns false, and leaves `out` alone, where there is no such loop.
+bool tier0_reduce(Op op, DType type, const void* from, int64_t n, double ddof, void* out);
 
 }  // namespace bc

@@ -49,9 +49,7 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> ndarray:
     row = column.conj() if r is None else _vectors(r).to_device(column.device)
     batch = np.broadcast_shapes(column.shape[:-1], row.shape[:-1])
     m, n = column.shape[-1], row.shape[-1]
-    values = _c.concatenate(
-        [_c.broadcast_to(column[..., ::-1], (*batch, m)), _c.broadcast_to(row[..., 1:], (*batch, max(n - 1, 0)))], -1
-    )
+    values = _c.concatenate([_c.broadcast_to(column[..., ::-1], (*batch, m)), _c.broadcast_to(row[..., 1:], (*batch, max(n - 1, 0)))], -1)
     i, j = _places(m, column.device), _places(n, column.device)
     return values[..., (m - 1) - i[:, None] + j]
 
@@ -137,8 +135,10 @@ def leslie(f: ArrayLike, s: ArrayLike) -> ndarray:
     """
     top, rest = _vectors(f), _vectors(s)
     if top.shape[-1] != rest.shape[-1] + 1 or rest.shape[-1] == 0:
-        what = "The length of s must be at least 1." if top.shape[-1] == rest.shape[-1] + 1 else (
-            "Incorrect lengths for f and s. The length of s along the last axis must be one less than the length of f."
+        what = (
+            "The length of s must be at least 1."
+            if top.shape[-1] == rest.shape[-1] + 1
+            else ("Incorrect lengths for f and s. The length of s along the last axis must be one less than the length of f.")
         )
         raise ValueError(what)
     n = top.shape[-1]
@@ -420,9 +420,7 @@ def invhilbert(n: int, exact: bool = False) -> ndarray:
 
     def element(i: int, j: int) -> int:
         s = i + j
-        return (
-            (-1) ** s * (s + 1) * math.comb(n + i, n - j - 1) * math.comb(n + j, n - i - 1) * math.comb(s, i) ** 2
-        )
+        return (-1) ** s * (s + 1) * math.comb(n + i, n - j - 1) * math.comb(n + j, n - i - 1) * math.comb(s, i) ** 2
 
     return _c.asarray([[element(i, j) for j in range(n)] for i in range(n)], np.int64 if exact else np.float64)
 

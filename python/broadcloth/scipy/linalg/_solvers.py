@@ -424,9 +424,7 @@ def matmul_toeplitz(c_or_cr: Any, x: ArrayLike, check_finite: bool = False, work
     return made[:m].astype(dtype, copy=False).reshape(m, *right.shape[1:])
 
 
-def inv(
-    a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: str | None = None, lower: bool = False
-) -> ndarray:
+def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: str | None = None, lower: bool = False) -> ndarray:
     """The inverses of square matrices.
 
     Parameters

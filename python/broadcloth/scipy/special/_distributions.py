@@ -112,7 +112,7 @@ def _kolmogorov(y: Any) -> Any:
         return 1.0
     if y < 0.82:
         # The theta function's transform converges fast for small y.
-        q = math.exp(-math.pi**2 / (8 * y * y))
+        q = math.exp(-(math.pi**2) / (8 * y * y))
         return 1 - math.sqrt(2 * math.pi) / y * q * (1 + q**8 * (1 + q**16 * (1 + q**24)))
     q = math.exp(-2 * y * y)
     return 2 * q * (1 - q**3 * (1 - q**5 * (1 - q**7 * (1 - q**9))))

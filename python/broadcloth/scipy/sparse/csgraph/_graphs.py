@@ -190,5 +190,3 @@ def csgraph_to_masked(csgraph: Any) -> np.ma.MaskedArray:
     np.int64(1)
     """
     return np.ma.masked_invalid(_c.asnumpy(csgraph_to_dense(csgraph, np.nan)))
-
-

@@ -684,5 +684,3 @@ def _rayleigh_ritz(parts: list[tuple[ndarray, ndarray, ndarray]], k: int, larges
     c = inverse.conj().T @ y
     order = slice(None, -k - 1, -1) if largest else slice(0, k)
     return w[order], c[:, order]
-
-

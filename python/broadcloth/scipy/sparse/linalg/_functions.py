@@ -381,5 +381,3 @@ def spbandwidth(A: Any) -> tuple[int, int]:
     gap = columns - rows
     low, high = _c.asnumpy(_c.stack([gap.min(), gap.max()])).tolist()
     return max(0, -low), max(0, high)
-
-

@@ -246,9 +246,7 @@ class LinearOperator:
 class _CustomOperator(LinearOperator):
     """An operator of functions that were given."""
 
-    def __init__(
-        self, shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None
-    ) -> None:
+    def __init__(self, shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None) -> None:
         super().__init__(dtype, shape)
         self._functions = (matvec, rmatvec, matmat, rmatmat)
         self._init_dtype()
