@@ -36,6 +36,8 @@ def _lines(a: ndarray, axis: Any) -> tuple[ndarray, int]:
         return _c.ravel(a), 0
     if a.ndim == 0:
         a = a.reshape(1)
+    if isinstance(axis, bool):
+        raise TypeError("an integer is required for the axis")
     at = normalize_axis_index(operator.index(axis), a.ndim)
     return _c.moveaxis(a, at, -1), at
 

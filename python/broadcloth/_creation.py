@@ -400,6 +400,10 @@ class _Grid:
         self._grid = numpy_grid
 
     def __getitem__(self, key: Any) -> Any:
+        if self._grid is np.mgrid and isinstance(key, tuple) and key:
+            thin = [_c.asarray(line) for line in np.ogrid[key]]
+            if thin[0].device.type != "cpu":  # only the lines go to the device
+                return _c.stack(_c.broadcast_arrays(*thin))
         made = self._grid[key]
         return tuple(map(_c.asarray, made)) if isinstance(made, (tuple, list)) else _c.asarray(made)
 
@@ -409,9 +413,9 @@ ogrid = _Grid(np.ogrid)
 
 
 def tri_indices(n: int, k: int, m: int | None, upper: bool) -> tuple[ndarray, ...]:
-    """The row and column indices on and below (or above) a diagonal, found on the host: only their count depends on anything."""
-    found = np.triu_indices(n, k, m) if upper else np.tril_indices(n, k, m)
-    return tuple(_c.asarray(f) for f in found)
+    """The row and column indices on and below (or above) a diagonal."""
+    low = _c.tri(max(n, 0), None if m is None else max(m, 0), k - 1 if upper else k, np.bool_)
+    return tuple(_c.nonzero(~low if upper else low))
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:

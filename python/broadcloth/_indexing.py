@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -378,8 +379,42 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     """
     if type(indices) is int and type(shape) is tuple and order == "C" and (few := _coordinates(indices, shape)):
         return tuple(map(_c.as_result, few))
+    if (
+        isinstance(indices, ndarray)
+        and indices.device.type != "cpu"
+        and indices.size
+        and indices.dtype.kind in "iu"
+        and order in ("C", "F")
+    ):
+        return _unravelled(indices, shape, order)
     found = np.unravel_index(_c.asnumpy(indices), shape, order)  # type: ignore[call-overload]
     return tuple(_c.as_result(f) for f in found)
+
+
+def _extents(shape: ShapeLike) -> tuple[int, ...]:
+    return tuple(map(operator.index, shape)) if isinstance(shape, Sequence) else (operator.index(shape),)
+
+
+def _bounds(x: ndarray) -> tuple[int, int]:
+    """The least and the greatest element, by one read."""
+    low, high = _c.asnumpy(_c.stack([_c.reduce("min", x), _c.reduce("max", x)]))
+    return int(low), int(high)
+
+
+def _unravelled(indices: ndarray, shape: ShapeLike, order: str) -> tuple[ndarray, ...]:
+    """What unravel_index gives for an array of a GPU, computed there."""
+    if order not in ("C", "F"):
+        raise ValueError(f"only 'C' or 'F' order is permitted (got {order!r})")
+    extents = _extents(shape)
+    size = math.prod(extents)
+    for bound in _bounds(indices):
+        if not 0 <= bound < size:
+            raise ValueError(f"index {bound} is out of bounds for array with size {size}")
+    rest, at = indices.astype(np.int64), []
+    for extent in reversed(extents) if order == "C" else extents:
+        at.append(rest % extent)
+        rest = rest // extent
+    return tuple(at[::-1] if order == "C" else at)
 
 
 def _coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
@@ -415,8 +450,35 @@ def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", or
         place = _flat_place(multi_index, dims) if 0 < len(dims) == len(multi_index) else None
         if place is not None:
             return _c.as_result(place)
+    if isinstance(multi_index, ndarray):
+        multi_index = tuple(multi_index)
+    if order in ("C", "F") and any(isinstance(i, ndarray) and i.device.type != "cpu" for i in multi_index):
+        return _ravelled(multi_index, dims, mode, order)
     at = tuple(_c.asnumpy(i) for i in multi_index)
     return _c.as_result(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
+
+
+def _ravelled(multi_index: Sequence[Any], dims: ShapeLike, mode: Any, order: str) -> ndarray:
+    """What ravel_multi_index gives for arrays of a GPU, computed there."""
+    extents = _extents(dims)
+    modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
+    if len(multi_index) != len(extents):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(extents)}")
+    flat: Any = 0
+    columns = list(zip(map(_asarray, multi_index), extents, modes, strict=True))
+    for at, extent, how in columns if order == "C" else columns[::-1]:
+        if at.dtype.kind not in "iu":
+            raise TypeError("only int indices permitted")
+        if how == "wrap":
+            at = at % extent
+        elif how == "clip":
+            at = _c.clip(at, 0, extent - 1)
+        elif how != "raise":
+            raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {how!r})")
+        elif at.size and not ((bounds := _bounds(at))[0] >= 0 and bounds[1] < extent):
+            raise ValueError("invalid entry in coordinates array")
+        flat = flat * extent + at.astype(np.int64)
+    return flat
 
 
 def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -355,23 +355,28 @@ def _chosen(a: Any, kept: np.ndarray, axis: int) -> ndarray:
 
 
 def _places(name: str, arr: Any, obj: Any, axis: int | None) -> Any:
-    """Indices as numbers, where they are given as a slice or a mask."""
+    """Indices as numbers, where they are given as a slice or a mask; an array of a GPU stays there."""
     if type(obj) is int:
         return obj
     extents = arr.shape if isinstance(arr, ndarray) else np.shape(arr)
     extent = int(np.prod(extents)) if axis is None else extents[normalize_axis_index(axis, len(extents))]
     if isinstance(obj, slice):
         return list(range(*obj.indices(extent)))
-    found = obj.get() if isinstance(obj, ndarray) else np.asarray(obj)
+    stays = isinstance(obj, ndarray) and obj.device.type != "cpu"
+    found = obj if stays else _c.asnumpy(obj)
     if found.dtype == bool:
         if found.ndim != 1 or (name == "delete" and len(found) != extent):
             fits = f" and match the axis length of {extent}" if name == "delete" else ""
             raise ValueError(f"boolean array argument obj to {name} must be one dimensional{fits}")
+        if stays:
+            return found if name == "delete" else _c.nonzero(found)[0]
         return np.flatnonzero(found).tolist()
     if found.dtype.kind not in "iu" and (found.size or isinstance(obj, (ndarray, np.ndarray))):
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if name == "insert" and found.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    if stays:
+        return found
     return found.tolist() if found.ndim < 2 else found.ravel().tolist()
 
 
@@ -411,7 +416,6 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         How many elements go before and after.
     mode : {'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect', 'symmetric', 'wrap', 'empty'} or callable
         A function is called as ``function(vector, widths, axis, kwargs)`` for each 1-d slice along each axis, and writes to it.
-        Medians are found on the host.
     constant_values : scalar, pair, or one pair an axis
         For 'constant'.
     end_values : scalar, pair, or one pair an axis
@@ -461,7 +465,7 @@ def _padded(x: ndarray, widths: list[Any], mode: Any, kwargs: dict[str, Any]) ->
         result = _bordered(x, widths)
         if mode == "constant":
             shape = result.shape
-            values = _pairs(kwargs.get("constant_values", 0), x.ndim)
+            values = _fill_pairs(kwargs.get("constant_values", 0), x)
             for axis, ((before, after), (left, right)) in enumerate(zip(widths, values)):
                 # Corners belong to the axis that comes last, as in NumPy.
                 outer = (slice(None),) * axis
@@ -509,6 +513,15 @@ _PAD_KEYWORDS: dict[str, set[str]] = {
 def _pairs(given: Any, ndim: int) -> list[Any]:
     """One pair an axis."""
     return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist() if ndim else []
+
+
+def _fill_pairs(given: Any, x: ndarray) -> list[Any]:
+    """One pair an axis of what is assigned: NumPy casts one value or one pair as elements, and checks a table of numbers."""
+    values = np.asarray(given)
+    if values.ndim > 2 or values.size > 2 or values.dtype.kind not in "biufc":
+        return _pairs(given, x.ndim)
+    elements = _c.asarray(values, device=x.device).astype(x.dtype).ravel()
+    return [[elements[0], elements[-1]]] * x.ndim
 
 
 def _along(axis: int, *part: int | None) -> tuple[slice, ...]:
@@ -570,8 +583,9 @@ def _statistics(x: ndarray, axis: int, widths: Any, mode: str, lengths: Any) -> 
     made = []
     for width, part in zip(widths, (_along(axis, 0, taken[0]), _along(axis, extent - taken[1], extent))):
         if mode == "median":
-            host = _c.asnumpy(x[part])
-            value = _c.asarray(np.asarray(np.median(host, axis, keepdims=True)), device=x.device)
+            from ._quantiles import median  # which needs this module
+
+            value = _c.asarray(median(x[part], axis, keepdims=True))
         else:
             value = _c.reduce({"maximum": "max", "minimum": "min", "mean": "mean"}[mode], x[part], axis, None, None, True)
         if x.dtype.kind in "iu":
@@ -634,12 +648,18 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     if not axes:
         return filt if isinstance(filt, ndarray) else x
     cuts = [slice(None)] * x.ndim
-    found = np.nonzero(_c.asnumpy(x))
+    if x.size == 0:
+        return x[tuple(slice(0, 0) if d in axes else slice(None) for d in range(x.ndim))]
+    facts = [_c.reduce("any", x)]
     for d in axes:
-        if not len(found[d]):
+        seen = _c.reduce("any", x, tuple(k for k in range(x.ndim) if k != d))
+        facts += [_c.reduce("argmax", seen), _c.reduce("argmax", _c.flip(seen))]
+    some, *ends = (int(f) for f in _c.asnumpy(_c.stack([_c.asarray(f).astype(np.int64) for f in facts])))
+    for d, low, behind in zip(axes, ends[::2], ends[1::2]):
+        if not some:
             cuts[d] = slice(0, 0)
             continue
-        low, high = int(found[d].min()), int(found[d].max()) + 1
+        high = x.shape[d] - behind
         cuts[d] = slice(low if "f" in where else None, high if "b" in where else None)
     if x.ndim == 1 and isinstance(filt, (list, tuple)):
         return filt[cuts[0]]

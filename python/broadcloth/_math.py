@@ -224,10 +224,11 @@ def nan_to_num(
     >>> bc.nan_to_num(bc.array([bc.nan, 1.0]))
     array([0., 1.])
     """
-    result = _c.nan_to_num(x, nan, posinf, neginf)
-    if (copy is np._CopyMode.ALWAYS) if isinstance(copy, np._CopyMode) else copy:
+    always = (copy is np._CopyMode.ALWAYS) if isinstance(copy, np._CopyMode) else copy
+    target: Any = x if always or isinstance(x, ndarray) else _asarray(x, copy=None if copy is None else False)
+    result = _c.nan_to_num(target, nan, posinf, neginf)
+    if always:
         return result
-    target = _asarray(x)
     if target.dtype.kind in "fc":
         target[...] = result
     return target if target.ndim else target[()]
@@ -476,8 +477,10 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
     weak = (int, float, complex)
     if any(type(choice) in weak for choice in choicelist):
         # Python's numbers lend their kind only.
-        parts = [choice if type(choice) in weak else _asarray(choice) for choice in (*choicelist, default)]
+        parts: list[Any] = [choice if type(choice) in weak else _asarray(choice) for choice in (*choicelist, default)]
         common = _c.result_type(*parts)
+        otherwise: Any = parts[-1]
+        default = _asarray(otherwise).astype(common) if type(otherwise) in weak else otherwise
         choicelist = [_asarray(choice).astype(common, copy=False) for choice in parts[:-1]]
     return _c.select(condlist, choicelist, default)
 

@@ -194,16 +194,21 @@ def _index_output(out: Any) -> Any:
     return out
 
 
+def _truth(keepdims: Any) -> bool:
+    """`keepdims` where NumPy asks for its truth; elsewhere it must be an integer."""
+    return keepdims is not _NoValue and bool(keepdims)
+
+
 def argmax(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    return _run("argmax", a, axis, None, _index_output(out), keepdims, _NoValue, True)
+    return _run("argmax", a, axis, None, _index_output(out), _truth(keepdims), _NoValue, True)
 
 
 def argmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-    return _run("argmin", a, axis, None, _index_output(out), keepdims, _NoValue, True)
+    return _run("argmin", a, axis, None, _index_output(out), _truth(keepdims), _NoValue, True)
 
 
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> ndarray:
-    return _run("count_nonzero", a, axis, None, None, keepdims, _NoValue, True)
+    return _run("count_nonzero", a, axis, None, None, keepdims if _truth(keepdims) or axis is not None else False, _NoValue, True)
 
 
 def ptp(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
@@ -287,7 +292,7 @@ def average(
     >>> bc.average([1.0, 2.0, 3.0], weights=[3, 1, 0])
     array(1.25)
     """
-    result, scale = _c.average(a, axis, weights, keepdims=False if keepdims is _NoValue else keepdims)
+    result, scale = _c.average(a, axis, weights, keepdims=bool(operator.index(False if keepdims is _NoValue else keepdims)))
     return (result, scale) if returned else result
 
 
@@ -650,6 +655,7 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     _check_moments(dtype)
+    bias = bool(bias != 0)  # NumPy compares: None and "" divide by the number of observations
     if fweights is not None or aweights is not None:
         return _weighted_cov(m, y, rowvar, (0 if bias else 1) if ddof is None else ddof, fweights, aweights, dtype)
     result = _c.cov(m if dtype is None else _asarray(m).astype(dtype, copy=False), y, rowvar, bias, ddof)

@@ -613,7 +613,8 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     ----------
     a : array_like, (..., m, n)
     rcond : array_like, optional
-        Singular values not above it times the largest one count as zero; 1e-15 unless given. Broadcasts over the stack.
+        Singular values not above it times the largest one count as zero. Broadcasts over the stack. Unless given it is 1e-15 in double
+        precision, and in single precision, where 1e-15 keeps rounding errors, what `rtol=None` stands for.
     hermitian : bool
         `a` is taken to be Hermitian, which is faster.
     rtol : array_like, optional
@@ -632,21 +633,19 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
-    matrix = _asarray(a)
-    if rcond is None:
-        if rtol is _NoValue:
-            rcond = 1e-15
-        elif rtol is None:
-            kind = matrix.dtype if matrix.dtype.kind in "fc" else np.dtype(np.float64)
-            rcond = max(matrix.shape[-2:]) * float(np.finfo(kind).eps)
-        else:
-            rcond = rtol
-    elif rtol is not _NoValue:
+    if rcond is not None and rtol is not _NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
+    matrix = _asarray(a)
     if matrix.size == 0 and matrix.ndim >= 2:
         return _c.empty((*matrix.shape[:-2], matrix.shape[-1], matrix.shape[-2]), matrix.dtype, device=matrix.device)
     u, s, vh = svd(matrix.conj(), full_matrices=False, hermitian=hermitian)
-    relative: Any = rcond if isinstance(rcond, float) else _asarray(rcond, device=matrix.device)[..., None]
+    cutoff = rcond if rtol is _NoValue else rtol
+    rounding = max(matrix.shape[-2:]) * float(np.finfo(s.dtype).eps)
+    relative: Any
+    if cutoff is None:
+        relative = 1e-15 if rtol is _NoValue and s.dtype.itemsize == 8 else rounding
+    else:
+        relative = _asarray(cutoff, device=matrix.device)[..., None]
     large = s > relative * _reduce("max", s, -1, None, None, True)
     inverse = _c.where(large, 1 / s, _ufuncs["multiply"](s, 0.0))
     return _c.matmul(vh.mT, inverse[..., None] * u.mT)
@@ -700,7 +699,8 @@ def _squares(a: ndarray) -> ndarray:
     return _ufuncs["square"](a)
 
 
-def _vector(a: ndarray, order: Any, axis: Any, keepdims: bool) -> ndarray:
+def _vector(a: ndarray, order: Any, axis: Any, keepdims: Any) -> ndarray:
+    keepdims = bool(keepdims)
     """A vector norm over one or more axes: one reduction that reads `a` once."""
     size = _ufuncs["absolute"]
     if order is None or order == 2:
@@ -746,6 +746,14 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
     raise ValueError("Invalid norm order for matrices.")
 
 
+def _axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes of a norm, which NumPy does not take from a list."""
+    try:
+        return normalized_axes(axis if isinstance(axis, tuple) else operator.index(axis), ndim)
+    except TypeError:
+        raise TypeError("'axis' must be None, an integer or a tuple of integers") from None
+
+
 def norm(x: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, keepdims: bool = False) -> ndarray:
     """The norm of vectors or matrices.
 
@@ -779,10 +787,7 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, ke
             return _vector(a, 2, None, keepdims)
         axes: tuple[int, ...] = tuple(range(a.ndim))
     else:
-        try:
-            axes = normalized_axes(axis, a.ndim)
-        except TypeError:
-            raise TypeError("'axis' must be None, an integer or a tuple of integers") from None
+        axes = _axes_of(axis, a.ndim)
     if len(axes) == 1:
         if isinstance(ord, str):
             raise ValueError(f"Invalid norm order '{ord}' for vectors")
@@ -801,7 +806,7 @@ def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fals
     array(5.)
     """
     a = _floating(x)
-    return _vector(a, ord, None if axis is None else normalized_axes(axis, a.ndim), keepdims)
+    return _vector(a, ord, None if axis is None else _axes_of(axis, a.ndim), keepdims)
 
 
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "fro") -> ndarray:

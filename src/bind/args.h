@@ -155,6 +155,31 @@ template <>
 struct From<Indices> {
   static Indices get(PyObject* o, const Context& c);
 };
+/// An axis or None where NumPy refuses booleans.
+struct NumberAxis {
+  Axis value;
+  operator const Axis&() const { return value; }
+};
+template <>
+struct From<NumberAxis> {
+  static NumberAxis get(PyObject* o, const Context&) { return {o == Py_None ? Axis() : Axis(to_axis(o))}; }
+};
+/// Axes or None as a reduction takes them.
+struct ReducedAxes {
+  std::optional<Axes> value;
+};
+template <>
+struct From<ReducedAxes> {
+  static ReducedAxes get(PyObject* o, const Context&) { return {o == Py_None ? std::nullopt : std::optional(to_reduced_axes(o))}; }
+};
+/// The order of an array that is like no other.
+struct StorageOrder {
+  char value;
+};
+template <>
+struct From<StorageOrder> {
+  static StorageOrder get(PyObject* o, const Context&) { return {to_storage_order(o)}; }
+};
 template <class T>
 struct From<std::optional<T>> {
   static std::optional<T> get(PyObject* o, const Context& c) {

@@ -16,10 +16,10 @@ namespace bc::bind {
 ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                              PyObject* where, Device device) {
   ReduceOptions o;
-  if (axis && axis != Py_None && !is_missing(axis)) o.axes = to_axes(axis);
+  if (axis && axis != Py_None && !is_missing(axis)) o.axes = to_reduced_axes(axis);
   o.dtype = to_dtype_or_none(dtype);
   if (out && out != Py_None) o.out = writable(PyTuple_Check(out) && PyTuple_Size(out) == 1 ? PyTuple_GetItem(out, 0) : out, name);
-  o.keepdims = !is_missing(keepdims) && to_bool(keepdims);
+  o.keepdims = !is_missing(keepdims) && to_flag(keepdims);
   o.no_identity = initial == Py_None;
   if (!is_missing(initial) && initial != Py_None) {
     o.initial = to_arg(initial, device);
@@ -121,7 +121,8 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
 template <Op op>
 PyRef arg_extreme(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
   check_arg_extreme(op, array_of(self), axis);
-  return reduction<op>(self, axis, nullptr, out, keepdims, nullptr, nullptr);
+  PyObject* keep = !is_missing(keepdims) && to_bool(keepdims) ? Py_True : Py_False;
+  return reduction<op>(self, axis, nullptr, out, keep, nullptr, nullptr);
 }
 
 PyRef ptp_method(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
@@ -135,10 +136,7 @@ PyRef ptp_method(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdi
 Dims shape_arguments(PyObject* const* args, Py_ssize_t n, const char* name) {
   if (n == 1) return to_shape(args[0]);
   Dims d;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    if (PyBool_Check(args[i])) raise(ErrorKind::Type, "{}: expected an integer, got bool", name);
-    d.push_back(to_int(args[i], name));
-  }
+  for (Py_ssize_t i = 0; i < n; ++i) d.push_back(to_extent(args[i], name));
   return d;
 }
 
@@ -509,12 +507,14 @@ PyRef complex_dunder(PyObject* self) {
   return steal(PyComplex_FromDoubles(re, 0));
 }
 
-PyRef take_method(PyObject* self, const Indices& indices, const Axis& axis, const Array& out, std::string_view mode) {
+PyRef take_method(PyObject* self, const Indices& indices, const NumberAxis& axis, const Array& out, std::string_view mode) {
   return steal(out ? wrap(take_checked(array_of(self), indices.array, axis, mode, out))
                    : wrap_value(take_checked(array_of(self), indices.array, axis, mode, out)));
 }
 
-PyRef repeat_method(PyObject* self, PyObject* repeats, const Axis& axis) { return steal(wrap(repeat_any(array_of(self), repeats, axis))); }
+PyRef repeat_method(PyObject* self, PyObject* repeats, const NumberAxis& axis) {
+  return steal(wrap(repeat_any(array_of(self), repeats, axis)));
+}
 
 PyRef clip_method(PyObject* self, PyObject* low, PyObject* high, PyObject* out, PyObject* dtype, PyObject* casting, PyObject* where) {
   return steal(clip_any(self, low, high, out, dtype, casting, where));
@@ -601,11 +601,11 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("argmax(axis=None, out=None, *, keepdims=False) Where the largest element is.", (arg_extreme<Op::reduce_argmax>)),
       BC_METHOD("argmin(axis=None, out=None, *, keepdims=False) Where the smallest element is.", (arg_extreme<Op::reduce_argmin>)),
       BC_METHOD("cumsum(axis=None, dtype=None, out=None) The running sum along an axis.",
-                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                [](PyObject* self, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
                   return cumsum(warned(array_of(self), dtype, out), axis, dtype, out);
                 }),
       BC_METHOD("cumprod(axis=None, dtype=None, out=None) The running product along an axis.",
-                [](PyObject* self, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+                [](PyObject* self, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
                   return cumprod(warned(array_of(self), dtype, out), axis, dtype, out);
                 }),
       BC_METHOD("clip(min=None, max=None, out=None, *, dtype=None, casting='same_kind', where=True) The elements limited to [min, max].",
@@ -660,7 +660,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
       BC_METHOD("swapaxes(axis1, axis2, /) Two axes exchanged; a view.",
                 [](PyObject* self, int64_t axis1, int64_t axis2) { return swapaxes(array_of(self), axis1, axis2); }),
       BC_METHOD("squeeze(axis=None) The axes of extent 1 dropped; a view.",
-                [](PyObject* self, const std::optional<Axes>& axis) { return itself_or_view(self, squeeze(array_of(self), axis)); }),
+                [](PyObject* self, const ReducedAxes& axis) { return itself_or_view(self, squeeze(array_of(self), axis.value)); }),
       BC_METHOD("astype(dtype, order='K', casting='unsafe', subok=True, copy=True, *, device=None) The elements cast to another dtype.",
                 [](PyObject* self, PyObject* dtype, PyObject* order, Casting casting, bool subok, PyObject* copy_it, PyObject* device) {
                   if (is_copy_mode(copy_it))

@@ -392,7 +392,21 @@ PyObject* to_index(PyObject* self) {
 
 }  // namespace
 
+namespace {
+
+/// Tells whether a negative exponent is never looked at, because the mask is False everywhere.
+bool computes_nothing(const Arg& exponent, const Array& where) {
+  if (!where || exponent.weak != Weak::integer || exponent.value.dtype == DType::u64 || exponent.value.as_double() >= 0 ||
+      where.device().type == DeviceType::null)
+    return false;
+  return !look(reduce(Op::reduce_any, where, {})).i;
+}
+
+}  // namespace
+
 Array apply(Op op, ArgList* args, const UfuncOptions& options) {
+  if (op == Op::power && computes_nothing((*args)[1], options.where)) [[unlikely]]
+    (*args)[1].value = Scalar::integer(0);
   if (op == Op::power && (*args)[1].array && is_signed_int(options.dtype ? *options.dtype : (*args)[1].array.dtype())) [[unlikely]] {
     const Arg& base = (*args)[0];
     const Array& exponent = (*args)[1].array;

@@ -246,10 +246,8 @@ std::optional<bool> to_copy_mode(PyObject* o) {
   return to_bool(o);
 }
 
-namespace {
-
-int64_t to_extent(PyObject* o) {
-  if (PyBool_Check(o)) throw_python(PyExc_TypeError, "shape: expected an integer, got bool");
+int64_t to_extent(PyObject* o, const char* what) {
+  if (PyBool_Check(o)) raise(ErrorKind::Type, "{}: expected an integer, got bool", what);
   if (PyLong_Check(o)) {
     int overflow = 0;
     const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -257,10 +255,8 @@ int64_t to_extent(PyObject* o) {
       throw_python(PyExc_ValueError, overflow < 0 ? "negative dimensions are not allowed" : "Maximum allowed dimension exceeded");
     return v;
   }
-  return to_int(o, "shape");
+  return to_int(o, what);
 }
-
-}  // namespace
 
 Dims to_shape(PyObject* o) {
   Dims d;
@@ -292,6 +288,31 @@ Axes to_axes(PyObject* o) {
     return to_axes(items.get());
   }
   return axes;
+}
+
+int64_t to_axis(PyObject* o) {
+  if (PyBool_Check(o)) throw_python(PyExc_TypeError, "an integer is required for the axis");
+  return to_int(o, "axis");
+}
+
+Axes to_reduced_axes(PyObject* o) {
+  if (!PyTuple_Check(o)) return Axes{to_axis(o)};
+  Axes axes;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) axes.push_back(to_axis(PyTuple_GetItem(o, i)));
+  return axes;
+}
+
+bool to_flag(PyObject* o) {
+  if (o == Py_True || o == Py_False) [[likely]]
+    return o == Py_True;
+  PyRef number = PyRef::steal(PyNumber_Index(o));
+  return to_bool(number.get());
+}
+
+char to_storage_order(PyObject* o) {
+  const char order = to_order(o);
+  if (order != 'C' && order != 'F') throw_python(PyExc_ValueError, "only 'C' or 'F' order is permitted");
+  return order;
 }
 
 char to_order(PyObject* o, char otherwise) {

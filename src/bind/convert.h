@@ -31,10 +31,20 @@ bool names_device(std::string_view text);
 PyRef device_object(Device d);
 Casting to_casting(PyObject* o);
 char to_order(PyObject* o, char otherwise = 'C');
+/// The order of an array that is like no other: 'C' or 'F'.
+char to_storage_order(PyObject* o);
 int64_t to_int(PyObject* o, const char* what);
+/// One extent of a shape.
+int64_t to_extent(PyObject* o, const char* what = "shape");
 bool to_bool(PyObject* o);
 Dims to_shape(PyObject* o);
 Axes to_axes(PyObject* o);
+/// The axes of a reduction: one number or a tuple of numbers. NumPy refuses lists and booleans there, where `x.sum(True)` means `keepdims`.
+Axes to_reduced_axes(PyObject* o);
+/// The one axis of a function that refuses booleans.
+int64_t to_axis(PyObject* o);
+/// A flag that NumPy reads as an integer: None, texts and floats are errors.
+bool to_flag(PyObject* o);
 inline bool is_missing(PyObject* o) { return !o || o == Py_Ellipsis || o == state().np_no_value; }
 PyRef shape_tuple(const Dims& d, int64_t factor = 1);
 

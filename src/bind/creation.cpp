@@ -231,6 +231,16 @@ Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObje
       d, axes, [&](const Dims& s) { return fill == Py_None ? unset(s, t, where) : full_function(s, fill, dtype_object(t), 'C', where); });
 }
 
+/// NumPy's dtype of numbers in the byte order that is not the machine's; null for any other.
+PyRef other_byte_order(PyObject* dtype) {
+  const bool text = PyUnicode_Check(dtype) && PyUnicode_GetLength(dtype) > 1;
+  if (!text && !PyObject_TypeCheck(dtype, state().np_dtype)) return {};
+  if (text && as_string(dtype)[0] != '>' && as_string(dtype)[0] != '<') return {};
+  PyRef made = call(reinterpret_cast<PyObject*>(state().np_dtype), {dtype});
+  const bool plain = std::string_view("iufc").find(as_string(attr(made.get(), "kind").get())) != std::string_view::npos;
+  return plain && !to_bool(attr(made.get(), "isnative").get()) ? std::move(made) : PyRef();
+}
+
 /// The elements of bytes, all of them.
 PyRef from_bytes(PyObject* bytes, DType dtype, Device device) {
   const int64_t n = PyBytes_Size(bytes), item = itemsize(dtype);
@@ -241,12 +251,17 @@ PyRef from_bytes(PyObject* bytes, DType dtype, Device device) {
 }
 
 PyRef from_buffer(PyObject* buffer, PyObject* dtype, int64_t count, int64_t offset, PyObject*, Device device) {
-  if (PyBytes_CheckExact(buffer) && count == -1 && offset == 0) {
+  const PyRef other = other_byte_order(dtype);
+  if (!other && PyBytes_CheckExact(buffer) && count == -1 && offset == 0) {
     const DType plain = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
     const int64_t bytes = PyBytes_Size(buffer);
     if (bytes > 0 && bytes % itemsize(plain) == 0 && is_plain(plain)) return from_bytes(buffer, plain, device);
   }
   PyRef f = attr(state().numpy, "frombuffer");
+  if (other) {  // converted, and so a copy
+    PyRef made = call(f.get(), {buffer, other.get(), to_py(count).get(), to_py(offset).get()});
+    return PyRef::steal(wrap(to_array(made.get(), device)));
+  }
   const DType t = dtype == Py_Ellipsis ? DType::f64 : to_dtype_or_none(dtype).value_or(DType::f64);
   const DType host = info(t).in_numpy ? t : itemsize(t) == 1 ? DType::u8 : DType::u16;
   PyRef made = call(f.get(), {buffer, dtype_object(host), to_py(count).get(), to_py(offset).get()});
@@ -328,20 +343,20 @@ void init_convert(PyObject* module) {
                       "elements, read-only where the buffer is.",
                       from_buffer),
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
-                      [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
-                        return in_order(shape, order, [&](const Dims& s) { return unset(s, dtype, device); });
+                      [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
+                        return in_order(shape, order.value, [&](const Dims& s) { return unset(s, dtype, device); });
                       }),
           BC_FUNCTION("zeros(shape, dtype=None, order='C', *, like=None, device=None) Zeros.",
-                      [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
-                        return in_order(shape, order, [&](const Dims& s) { return zeros(s, dtype, device); });
+                      [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
+                        return in_order(shape, order.value, [&](const Dims& s) { return zeros(s, dtype, device); });
                       }),
           BC_FUNCTION("ones(shape, dtype=None, order='C', *, like=None, device=None) Ones.",
-                      [](const Dims& shape, DType dtype, char order, PyObject*, Device device) {
-                        return in_order(shape, order, [&](const Dims& s) { return ones(s, dtype, device); });
+                      [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
+                        return in_order(shape, order.value, [&](const Dims& s) { return ones(s, dtype, device); });
                       }),
           BC_FUNCTION("full(shape, fill_value, dtype=None, order='C', *, like=None, device=None) One value everywhere.",
-                      [](const Dims& shape, PyObject* fill, PyObject* dtype, char order, PyObject*, Device device) {
-                        return full_function(shape, fill, dtype, order, device);
+                      [](const Dims& shape, PyObject* fill, PyObject* dtype, StorageOrder order, PyObject*, Device device) {
+                        return full_function(shape, fill, dtype, order.value, device);
                       }),
           BC_FUNCTION(
               "full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "

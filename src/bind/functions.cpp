@@ -317,6 +317,11 @@ PyRef split_function(PyObject* o, PyObject* where, int64_t axis) {
   return list;
 }
 
+template <auto F>
+Array nan_scan(const Array& a, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
+  return F(a, axis, dtype, out);
+}
+
 /// What a reduction without its NaNs says of a slice that holds nothing else.
 enum class Nothing { Silent, AllNan, Mean, Spread };
 
@@ -386,7 +391,7 @@ std::vector<Array> choices_of(PyObject* given_choices, Device device) {
   std::vector<Array> arrays;
   if (choices.empty()) return arrays;
   const DType t = compose::result_type(choices);
-  for (const Arg& choice : choices) arrays.push_back(stored(choice, t, device));
+  for (const Arg& choice : choices) arrays.push_back(stored_by_cast(choice, t, device));
   return arrays;
 }
 
@@ -479,7 +484,7 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("matrix_transpose(x, /)", [](PyObject* a) { return view_of(a, matrix_transpose(given(a))); }),
       BC_FUNCTION("expand_dims(a, axis)", [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
       BC_FUNCTION("squeeze(a, axis=None)",
-                  [](PyObject* a, const std::optional<Axes>& axis) { return itself_or_view_of(a, squeeze(given(a), axis)); }),
+                  [](PyObject* a, const ReducedAxes& axis) { return itself_or_view_of(a, squeeze(given(a), axis.value)); }),
       BC_FUNCTION("flip(m, axis=None)",
                   [](PyObject* a, const std::optional<Axes>& axis) {
                     const Array flipped = flip(given(a), axis);
@@ -520,10 +525,10 @@ std::vector<PyMethodDef> creation_composites() {
       BC_FUNCTION("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)", bc::logspace),
       BC_FUNCTION("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
       BC_FUNCTION("eye(N, M=None, k=0, dtype=None, order='C', *, device=None, like=None)",
-                  [](int64_t n, std::optional<int64_t> m, PyObject* which, DType dtype, char order, Device device, PyObject*) {
+                  [](int64_t n, std::optional<int64_t> m, PyObject* which, DType dtype, StorageOrder order, Device device, PyObject*) {
                     const int64_t k = diagonal(which);
                     // Fortran's order is C's of the transposed matrix.
-                    return order == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
+                    return order.value == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
                   }),
       BC_FUNCTION("identity(n, dtype=None, *, device=None)", bc::identity),
       BC_FUNCTION("diag(v, k=0)",
@@ -556,7 +561,8 @@ std::vector<PyMethodDef> creation_composites() {
 std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
-                  [](Parts parts, const Axis& axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                  [](Parts parts, const NumberAxis& given_axis, const Array& out, std::optional<DType> dtype, Casting casting) {
+                    const Axis& axis = given_axis;
                     if (!axis && !dtype && !out && !parts.numbers.empty()) parts.convert_numbers();
                     return concatenate(joined(parts.arrays, dtype, casting, out), axis, dtype, casting, out);
                   }),
@@ -579,13 +585,16 @@ std::vector<PyMethodDef> joining_composites() {
                   [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, shifts(shift, a), axis); }),
       BC_FUNCTION("tile(A, reps)", [](const Array& a, const Dims& reps) { return tile(a, reps); }),
       BC_FUNCTION("repeat(a, repeats, axis=None)",
-                  [](PyObject* a, PyObject* repeats, const Axis& axis) { return repeat_any(given(a), repeats, axis); }),
+                  [](PyObject* a, PyObject* repeats, const NumberAxis& axis) { return repeat_any(given(a), repeats, axis); }),
       BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
       BC_FUNCTION("delete(arr, obj, axis=None)",
-                  [](const Array& a, PyObject* at, const Axis& axis) { return delete_(a, integers(at), axis); }),
+                  [](const Array& a, PyObject* at, const Axis& axis) {
+                    return is_array(at) ? delete_(a, array_of(at), axis) : delete_(a, integers(at), axis);
+                  }),
       BC_FUNCTION("insert(arr, obj, values, axis=None)",
                   [](const Array& a, PyObject* at, const Array& values, const Axis& axis) {
-                    return insert(a, integers(at), values, axis, !PySequence_Check(at));
+                    return is_array(at) ? insert(a, array_of(at), values, axis)
+                                        : insert(a, integers(at), values, axis, !PySequence_Check(at));
                   }),
   };
 }
@@ -634,15 +643,15 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
       BC_VALUE("vector_norm(x, ord=2.0, axis=None, keepdims=False)", bc::vector_norm),
       BC_VALUE("cumsum(a, axis=None, dtype=None, out=None)",
-               [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+               [](const Array& a, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
                  return cumsum(warned(a, dtype, out), axis, dtype, out);
                }),
       BC_VALUE("cumprod(a, axis=None, dtype=None, out=None)",
-               [](const Array& a, const Axis& axis, std::optional<DType> dtype, const Array& out) {
+               [](const Array& a, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
                  return cumprod(warned(a, dtype, out), axis, dtype, out);
                }),
-      BC_VALUE("nancumsum(a, axis=None, dtype=None, out=None)", bc::nancumsum),
-      BC_VALUE("nancumprod(a, axis=None, dtype=None, out=None)", bc::nancumprod),
+      BC_VALUE("nancumsum(a, axis=None, dtype=None, out=None)", nan_scan<bc::nancumsum>),
+      BC_VALUE("nancumprod(a, axis=None, dtype=None, out=None)", nan_scan<bc::nancumprod>),
       BC_VALUE("vdot(a, b)", bc::vdot),
       BC_VALUE("inner(a, b)", bc::inner),
       BC_VALUE("outer(a, b, out=None)", bc::outer),
@@ -664,7 +673,7 @@ PyRef small_or_none(std::optional<Array> made) { return steal(made ? wrap_value(
 std::vector<PyMethodDef> selection_composites() {
   return {
       BC_VALUE("take(a, indices, axis=None, out=None, mode='raise')",
-               [](const Array& a, const Indices& indices, const Axis& axis, const Array& out, std::string_view mode) {
+               [](const Array& a, const Indices& indices, const NumberAxis& axis, const Array& out, std::string_view mode) {
                  return take_checked(a, indices.array, axis, mode, out);
                }),
       BC_FUNCTION("put(a, ind, v, mode='raise')",
@@ -723,7 +732,8 @@ std::vector<PyMethodDef> selection_composites() {
                     if (value.weak != Weak::none && put_small(target, mask, value)) return;
                     putmask(target, mask, stored(value, target.dtype(), target.device()));
                   }),
-      BC_LOOKING("compress(condition, a, axis=None, out=None)", bc::compress),
+      BC_LOOKING("compress(condition, a, axis=None, out=None)", [](const Array& condition, const Array& a, const NumberAxis& axis,
+                                                                   const Array& out) { return compress(condition, a, axis, out); }),
       BC_LOOKING("extract(condition, arr)", bc::extract),
       BC_VALUE("choose(a, choices, out=None, mode='raise')",
                [](const Array& a, PyObject* given_choices, const Array& out, std::string_view mode) {

@@ -10,6 +10,7 @@
 #include "bind/vectorcall.h"
 #include "bind/warnings.h"
 #include "core/dtype_sets.h"
+#include "core/stored_value.h"
 
 namespace bc::bind {
 namespace {
@@ -300,10 +301,8 @@ int64_t single_axis(PyObject* axis, const Array& array, const char* method) {
   Axes axes;
   if (axis == Py_None)
     for (int d = 0; d < nd; ++d) axes.push_back(d);
-  else if (PyTuple_Check(axis))
-    axes = to_axes(axis);
   else
-    axes.push_back(to_int(axis, "axis"));
+    axes = to_reduced_axes(axis);
   const bool number = nd == 0 && !PyTuple_Check(axis) && (axes.empty() || axes[0] == 0 || axes[0] == -1);
   for (const int64_t d : axes)
     if (!number) normalize_axis(d, nd, method);
@@ -350,6 +349,8 @@ PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
 /// Whether ufunc.at has loops of ours: those that give back the one type that they take. Comparisons and times have not.
 bool has_own_at(Op op, const Array& a, const std::optional<Arg>& b) {
   if (is_time(a.dtype()) || (b && b->array && is_time(b->array.dtype()))) return false;
+  // A Python integer that the dtype does not hold is an element of int64 here, unlike in the ufunc's call.
+  if (b && b->weak == Weak::integer && is_integer(a.dtype()) && !integer_fits(b->value, a.dtype())) return false;
   OperandType operands[2] = {{a.dtype()}, {}};
   if (b) operands[1] = {b->array ? b->array.dtype() : DType::b1, b->weak};
   if (info(op).nin != 2 || !b) return true;

@@ -130,8 +130,9 @@ const char* BodyPrinter::shared_random_text(const Value& x) const {
   const bool wide = x.dtype == DType::f64;
   if (!wide && x.dtype != DType::f32) return nullptr;
   switch (x.op) {
-    case Op::random_uniform: return wide ? "uniform_of(neighbour_u64(words, u, a, b))" : "uniform_of(neighbour_u32(words, u, a, b))";
-    case Op::random_normal: return wide ? "normal_of(neighbour_u64(words, u, a, b))" : "normal_of(neighbour_u32(words, u, a, b))";
+    case Op::random_uniform: return wide ? "uniform_of(neighbour_u64(words, u, a, b))" : "uniform_of(neighbour_u32<false>(words, u, a, b))";
+    case Op::random_normal:
+      return wide ? "normal_of(neighbour_u64(words, u, a, b))" : "bits_as<float>(neighbour_u32<true>(words, u, a, b))";
     default: return nullptr;
   }
 }
@@ -188,27 +189,29 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
 }
 )";
   if (!random) return out;
-  // The random words for a block of numbers. If neighbours have consecutive numbers, which the compiler sees in most programs, each takes
-  // its word of the shared block; otherwise each computes its own block.
+  // The random words, or the bits of normal numbers, for a block of numbers. If neighbours have consecutive numbers, which the compiler
+  // sees in most programs, each takes its word of the shared block; otherwise each computes its own block.
   return out + fmt::format("constexpr int kNeighbours = {};\n", ir_.schedule.vector) + R"(struct RandomWords {
   u64 seed, first;
   u32x4 words;
 };
+template <bool kNormal>
 BC_INLINE u32 neighbour_u32(RandomWords& held, int u, u64 seed, u64 index) {
   const int place = u & 3;
   if (place == 0) {
     held.seed = seed;
     held.first = index;
-    const u32x4 a = random_block(seed, index >> 2);
+    const auto block = [&](u64 counter) { return kNormal ? normal_block(seed, counter) : random_block(seed, counter); };
+    const u32x4 a = block(index >> 2);
     const int skipped = int(index) & 3;
     held.words = a;
     if (skipped != 0) {
       u32x4 b = a;
-      if (skipped > 4 - kNeighbours) b = random_block(seed, (index >> 2) + 1);
+      if (skipped > 4 - kNeighbours) b = block((index >> 2) + 1);
       held.words = skipped == 1 ? u32x4{a.y, a.z, a.w, b.x} : skipped == 2 ? u32x4{a.z, a.w, b.x, b.y} : u32x4{a.w, b.x, b.y, b.z};
     }
   } else if (index - held.first != u64(place) || seed != held.seed) {
-    return random_u32(seed, index);
+    return kNormal ? bits_as<u32>(standard_normal<float>(seed, index)) : random_u32(seed, index);
   }
   const u32x4& w = held.words;
   return place == 0 ? w.x : place == 1 ? w.y : place == 2 ? w.z : w.w;

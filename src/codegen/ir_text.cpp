@@ -54,6 +54,7 @@ std::string schedule_text(const Ir& ir) {
       say(fmt::format("blocks of {} threads", kCudaBlock));
     if (s.vector > 1) say(fmt::format("vectors of {}", s.vector));
     if (ir.walk == Walk::rows && s.unroll > 1) say(fmt::format("{} vectors at a time", s.unroll));
+    if (ir.walk == Walk::map && s.unroll > 1) say(fmt::format("{} vectors a thread", s.unroll));
     if (s.rows > 1) say(fmt::format("{} x {} rows together", s.outer_rows, s.rows));
     if (s.cached) say("rows kept in registers");
     if (s.tile) say(fmt::format("tiles of {0} x {0}", s.tile));

@@ -204,39 +204,52 @@ class CudaPrinter {
     const std::string walk = fmt::format("if (const I i = I(blockIdx.x) * {0} + threadIdx.x; i < total) {{\n", kCudaBlock);
     const char* type = ir_.schedule.wide ? "u64" : "u32";
     const bool line = inner == 0 && v > 1;  // the last vector may be partial
+    const std::string elements_of_line = fmt::format("i < whole ? {} : int({} - x0)", v, word(p_.kept_size));
+    // Handles the elements of a vector one by one.
+    auto elements = [&](const std::string& count) {
+      predicated_.insert(used.begin(), used.end());  // no access is a vector here
+      return fmt::format("const int count = {};\n{}#pragma unroll 1\nfor (int u = 0; u < count; ++u) {{\n{}{}}}\n", count,
+                         body_.random_blocks(0), body_.values(0, false), body_.outputs(0, false));
+    };
     // Handles the elements of a vector together; where `good` is false, one by one.
-    auto body = [&] {
+    auto body = [&](std::string good, const std::string& count) {
       if (!fast && v == 1) return vector_body(0, used, "", "");
-      std::string good = line ? "i < whole" : "true", all = "#ifndef BC_QUICK\n";
+      std::string all = "#ifndef BC_QUICK\n";
       if (fast) {
         // Elements are computed again where a fast form got an argument out of its range.
         body_.fast = true;
         const std::string condition = body_.fast_condition(0, false);
-        if (!condition.empty()) good = line ? good + " && " + condition : condition;
+        if (!condition.empty()) good = good == "true" ? condition : good + " && " + condition;
       }
       all += fmt::format("u32 good = {};\nif (good) {{\n", good);
       all += fast ? vector_body(0, used, "", "", "if (good) {\n", "}\n") : vector_body(0, used, "", "");
       body_.fast = false;
-      predicated_.insert(used.begin(), used.end());  // no access is a vector here
-      all += fmt::format("}}\n#else\nconst u32 good = 0;\n#endif\nif (!good) {{\nconst int count = {};\n#pragma unroll 1\n",
-                         line ? fmt::format("i < whole ? {} : int({} - x0)", v, word(p_.kept_size)) : std::to_string(v));
-      all.insert(all.rfind("#pragma unroll 1"), body_.random_blocks(0));
-      return all + fmt::format("for (int u = 0; u < count; ++u) {{\n{}{}}}\n}}\n", body_.values(0, false), body_.outputs(0, false));
+      return all + "}\n#else\nconst u32 good = 0;\n#endif\nif (!good) {\n" + elements(count) + "}\n";
     };
     if (v == 1) {
       out += fmt::format("const I total = {};\n", word(p_.kept_size)) + walk;
-      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + body() + "}\n";
+      return out + coordinates("i", "x", p_.kept_shape, ir_.kept) + pointers() + body("true", "1") + "}\n";
     }
     // Coordinates count vectors along the last axis.
     if (line) {
-      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v, type) + walk;
-      return out + fmt::format("const I x0 = i * {};\n", v) + pointers() + body() + "}\n";
+      out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v, type);
+      const std::string place = fmt::format("const I x0 = i * {};\n", v) + pointers();
+      if (ir_.schedule.unroll == 1) return out + walk + place + body("i < whole", elements_of_line) + "}\n";
+      // A thread of a whole block handles several vectors, and what they have in common once; the last block walks its elements.
+      const int block = kCudaBlock * ir_.schedule.unroll;
+      out += fmt::format("const I start = I(blockIdx.x) * {} + threadIdx.x;\n#ifndef BC_QUICK\nif (start + {} < whole) {{\n", block,
+                         block - kCudaBlock);
+      out += fmt::format("#pragma unroll\nfor (int turn = 0; turn < {}; ++turn) {{\nconst I i = start + turn * {};\n", ir_.schedule.unroll,
+                         kCudaBlock);
+      out += place + body("true", std::to_string(v)) + "}\nreturn;\n}\n#endif\n";
+      out += fmt::format("#pragma unroll 1\nfor (I i = start; i < start + {} && i < total; i += {}) {{\n", block, kCudaBlock);
+      return out + place + elements(elements_of_line) + "}\n";
     }
     out += fmt::format("const I total = {} / {};\n", word(p_.kept_size), v) + walk;
     out += fmt::format("const {0} width = {0}({1} / {2});\n", type, word(p_.kept_shape + inner), v);
     out += fmt::format("const I x{0} = I({1}(i) % width) * {2};\n", inner, type, v);
     out += coordinates(fmt::format("{}(i) / width", type), "x", p_.kept_shape, inner);
-    return out + pointers() + body() + "}\n";
+    return out + pointers() + body("true", std::to_string(v)) + "}\n";
   }
 
   std::string state(int k) const { return fmt::format("Red{}::S", k); }

@@ -12,7 +12,7 @@ struct Schedule {
   bool segmented = false;  ///< a row is reduced in segments whose partial results a second step joins
   int vector = 1;          ///< CUDA: elements that a thread loads or stores in one access
   int group = 256;         ///< CUDA rows: threads that reduce one row; a power of two
-  int unroll = 1;          ///< CUDA rows: vectors that a thread holds at a time
+  int unroll = 1;          ///< CUDA rows: vectors that a thread holds at a time; CUDA maps: vectors that it computes one after the other
   int rows = 1;            ///< CUDA rows: neighbouring rows that a group of threads reduces because they share an operand
   int outer_rows = 1;      ///< CUDA rows: the same along the axis before the last kept one; the group reduces a rectangle of rows
   bool cached = false;     ///< CUDA rows: one tile covers the row, so values of a stage may stay in registers for the next stage

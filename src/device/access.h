@@ -1,4 +1,4 @@
-// How kernels of array expressions read their parameters and elements.
+// Kernels of array expressions read their parameters and elements by these functions.
 #pragma once
 #include "types.h"
 

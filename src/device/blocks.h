@@ -1,5 +1,5 @@
-// How a reduction's elements are combined: blocks of lanes and a pairwise tree on the CPU, threads and groups on CUDA. The order of joins
-// depends only on counts, so a result is the same in every run, for any number of threads, fused or not.
+// The order in which a reduction combines its elements: blocks of lanes and a pairwise tree on the CPU, threads and groups on CUDA. The
+// order of joins depends only on counts, so a result is the same in every run, for any number of threads, fused or not.
 #pragma once
 #include "access.h"
 #include "philox.h"
@@ -250,7 +250,7 @@ template <class Red> static inline typename Red::S block_arg_bool(const bool* x,
   return k < n ? typename Red::S{wanted, start + k} : typename Red::S{!wanted, start};
 }
 
-// What a reduction computes from the truth of its elements: any, all, or their number. All known at compile time.
+// Reductions of the truth of elements: any, all, or the number of true ones. The kind is known at compile time.
 template <class Red> BC_INLINE bool is_any() {
   return Red::join(false, true) && Red::join(true, false) && Red::join(true, true) && !Red::join(false, false);
 }

@@ -69,11 +69,6 @@ BC_INLINE T log_join(T k, T f) {
   return fma(k, hi, fma(f, scale, fma(log_tail(f), scale, low)));
 }
 /// The logarithm of a finite x >= the smallest normal number, with the bits of log_any.
-BC_FN float log_of_normal(float x) {
-  u32 bits = bits_as<u32>(x) + (0x3f800000u - 0x3f3504f3u);
-  float f = bits_as<float>((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
-  return log_join<NaturalBase>(static_cast<float>(static_cast<i32>(bits >> 23) - 127), f);
-}
 BC_FN double log_of_normal(double x) {
   u64 bits = bits_as<u64>(x) + (0x3ff0000000000000ull - 0x3fe6a09e667f3bcdull);
   double k = bits_as<double>(0x4330000000000000ull | (bits >> 52)) - (0x1p52 + 1023);
@@ -88,12 +83,6 @@ BC_INLINE T log_any(T x) {
   return x > T(0) && x < limits<T>::inf() ? r : special;
 }
 
-#if BC_CUDA
-
-BC_NATIVE1(exp, expf, exp)
-BC_NATIVE1(exp2, exp2f, exp2)
-BC_NATIVE1(expm1, expm1f, expm1)
-BC_FN double log(double a) { return ::log(a); }
 /// x = 2^k (1 + f) with 2/3 <= 1 + f < 4/3, for normal x; k times 2^23.
 BC_FN float log_parts(float x, float& f) {
   u32 power = (bits_as<u32>(x) - 0x3f2aaaabu) & 0xff800000u;
@@ -106,6 +95,13 @@ BC_FN float log_sum(float k, float f) {
                   0x1.1f243ep-3f);
   return fma(k, 0x1.62e43p-24f, fma(f, f * p, f));
 }
+
+#if BC_CUDA
+
+BC_NATIVE1(exp, expf, exp)
+BC_NATIVE1(exp2, exp2f, exp2)
+BC_NATIVE1(expm1, expm1f, expm1)
+BC_FN double log(double a) { return ::log(a); }
 BC_FN float log(float x) {
   bool tiny = x < 0x1p-126f;
   float f, k = log_parts(tiny ? x * 0x1p23f : x, f);
@@ -263,7 +259,7 @@ BC_INLINE T native_logaddexp2(T a, T b) {
   T d = a - b, r = (d > T(0) ? a : b) + log1p(exp2(-fabs(d))) * kLog2e;
   return a == b ? a + T(1) : (d != d ? d : r);
 }
-// Where the terms cancel only more digits help: float runs in double.
+// If the terms cancel, only more digits help: float runs in double.
 BC_FN double logaddexp(double a, double b) { return native_logaddexp(a, b); }
 BC_FN float logaddexp(float a, float b) { return static_cast<float>(native_logaddexp<double>(a, b)); }
 BC_FN float logaddexp2(float a, float b) { return static_cast<float>(native_logaddexp2<double>(a, b)); }

@@ -53,23 +53,54 @@ BC_FN double uniform_of(u64 bits) {
   return fma(high, 0x1p26, low) * 0x1p-53;
 }
 
+struct f32x2 {
+  float x, y;
+};
+
+/// The square root of 2^-100 <= w < 2^100, correctly rounded. For CUDA without the test for other numbers, which sqrt has.
+BC_FN float sqrt_of_normal(float w) {
+#if BC_CUDA
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(w));
+  float root = w * inverse;
+  return fma(fma(-root, root, w), 0.5f * inverse, root);
+#else
+  return sqrt(w);
+#endif
+}
+/// Two independent standard normal numbers of 64 random bits: the radius and the angle of a point of the plane (Box and Muller, 1958). Of
+/// `a` 31 bits are the probability to lie outside of the radius, so that no number is above 6.67.
+BC_FN f32x2 normal_pair(u32 a, u32 b) {
+  float f, k = log_parts(fma(static_cast<float>(static_cast<i32>(a >> 1)), 0x1p-31f, 0x1p-32f), f);
+  float w = -2.0f * log_sum(k, f), radius = sqrt_of_normal(w > 0x1p-100f ? w : 0x1p-100f);
+  // The angle is quarters of a turn, in the upper two bits of `turned`, and at most an eighth more or less.
+  u32 turned = b + 0x20000000u;
+  float t = static_cast<float>(static_cast<i32>(b - (turned & 0xc0000000u))) * 0x1.921fb6p-30f, t2 = t * t;
+  float s = fma(t * t2, BC_P3(t2, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.99437p-13f), t);
+  float c = BC_P5(t2, 1.0f, -0.5f, 0x1.55554ap-5f, -0x1.6c0c32p-10f, 0x1.99eb38p-16f);
+  bool odd = (turned & 0x40000000u) != 0;
+  u32 cosine = bits_as<u32>(odd ? s : c) ^ ((turned + 0x40000000u) & 0x80000000u);
+  u32 sine = bits_as<u32>(odd ? c : s) ^ (turned & 0x80000000u);
+  return {radius * bits_as<float>(cosine), radius * bits_as<float>(sine)};
+}
+/// The standard normal number of element `index`, of its block's four words.
+BC_FN float normal_of(u32x4 words, u64 index) {
+  bool second = (index & 2) != 0;
+  f32x2 pair = normal_pair(second ? words.z : words.x, second ? words.w : words.y);
+  return (index & 1) != 0 ? pair.y : pair.x;
+}
+/// The words of a block of four normal numbers: each needs two, so they are of a stream that no other numbers use.
+BC_FN u32x4 words_of_normals(u64 seed, u64 counter) {
+  return random_u32x4(static_cast<u32>(seed), static_cast<u32>(seed >> 32), counter, 2);
+}
+/// The bits of a block's four standard normal numbers.
+BC_FN u32x4 normal_block(u64 seed, u64 counter) {
+  u32x4 words = words_of_normals(seed, counter);
+  f32x2 low = normal_pair(words.x, words.y), high = normal_pair(words.z, words.w);
+  return {bits_as<u32>(low.x), bits_as<u32>(low.y), bits_as<u32>(high.x), bits_as<u32>(high.y)};
+}
 // Giles (2012): with x in (0, 1) the central probability and w = -log(1 - x^2), the normal quantile is x times a polynomial in w or
 // sqrt(w); own coefficients. `bits`: the lowest is the sign, the others the probability of the tail.
-BC_FN float normal_of(u32 bits) {
-  u32 j = bits | 1u;  // odd: j and 2^32 - j are the tail and the centre, both never zero
-  float tail = static_cast<float>(j) * 0x1p-32f, x = static_cast<float>(0u - j) * 0x1p-32f;
-  float w = -log_of_normal(tail * (2.0f - tail)), a = w - 2.75f;
-  float quantile = BC_P9(a, 2.2101185f, 0.34553623f, -0.0071230945f, -0.0014707725f, 0.0002965594f, -1.2424452e-05f, -3.883048e-06f,
-                         4.9989717e-07f, 1.8439724e-08f);
-  // One number in 490 is in the tail; on a GPU most warps have none and skip the branch.
-  if (w >= 5.5f) {
-    float b = sqrt(w) - 3.5f;
-    quantile =
-        BC_P8(b, 4.7170877f, 1.4246296f, 0.0046641156f, -0.0028718018f, 0.0014220896f, -0.0010627161f, 0.00079362164f, -0.00025385438f);
-  }
-  float z = x * quantile;
-  return (bits & 1u) != 0 ? -z : z;
-}
 BC_FN double normal_of(u64 bits) {
   const double centre[] = {2.3386207100265937,      0.3396349587011405,      -0.008532899177272794,   -0.001047511569500699,
                            0.0002640820495640745,   -1.963285282259484e-05,  -1.931065067157947e-06,  5.98889434625142e-07,
@@ -123,7 +154,7 @@ BC_INLINE T standard_normal(u64 seed, u64 index) {
   if constexpr (is_same<T, double>)
     return normal_of(random_u64(seed, index));
   else
-    return cast<T>(normal_of(random_u32(seed, index)));
+    return cast<T>(normal_of(words_of_normals(seed, index >> 2), index));
 }
 
 /// A whole number below `range` (0 stands for 2^64): the high part of random bits times the range, Lemire (2019). Enough bits are

@@ -12,7 +12,7 @@ BC_NATIVE2(power, powf, pow)
 
 #else
 
-/// How far r is from a^(-1/3) = r (1 - h)^(-1/3): h = 1 - a r^3.
+/// The distance of r from a^(-1/3) = r (1 - h)^(-1/3): h = 1 - a r^3.
 BC_TFN T cbrt_defect(T a, T r) { return fma(-(a * r), r * r, T(1)); }
 /// a^(1/3) from r near a^(-1/3), by a Newton step with the exact residual.
 BC_TFN T cbrt_finish(T a, T r) {

@@ -65,7 +65,7 @@ BC_LONG double i0(double a) {
                           2.576713587513473e-20,  1.3221311878574378e-22, 5.708590105609675e-25,  2.5152771608066784e-27,
                           5.0777875111859426e-30, 4.8920850686388197e-32, -7.223996135998553e-35, 6.10487331032778e-37};
   double x = fabs(a), h = 0.5 * x, t = h * h;
-  // What the rounding of t takes from the result, by the logarithmic derivative's first terms.
+  // The error that the rounding of t makes in the result, by the logarithmic derivative's first terms.
   double mend = x > 2.0 ? fma(h, h, -t) * (1.0 - 0.5 / x) / h : 0.0;
   double near = fma(t, horner(t, small), 1.0);
   if (x <= 16.0) return fma(near, mend, near);

@@ -25,6 +25,9 @@ constexpr int64_t kGrain = 16384, kJoinGrain = 4096;
 // ---- CUDA
 constexpr int kMaxVectorBytes = 16;  // the widest access of a thread
 constexpr int kMaxVector = 8;
+// Vectors of random numbers that a thread of a map computes: the ten round keys, which are 18 of 60 integer operations for four numbers,
+// and the index are computed once for all of them.
+constexpr int kRandomVectors = 4;
 // A long row is reduced by several blocks where there are few rows: up to eight blocks for each of an H100's 132 multiprocessors.
 constexpr int64_t kLongRow = 32768, kFewRows = 512, kRowBlocks = 8 * 132;
 // Elements that a thread holds at a time: fewer do not hide the memory's latency, more need too many registers for full occupancy.
@@ -133,12 +136,18 @@ int vector_of_map(const Ir& ir, const AccessWalks& walks) {
   return fits ? vector : 1;
 }
 
+bool draws_random_numbers(const Ir& ir) {
+  return std::any_of(ir.values.begin(), ir.values.end(),
+                     [](const Value& v) { return v.kind == Value::Kind::op && (v.op == Op::random_uniform || v.op == Op::random_normal); });
+}
+
 void choose_vectors(Ir* ir, const AccessWalks& walks, const ReduceShape& shape) {
   Schedule& s = ir->schedule;
   s.group = shape.group;
   s.unroll = shape.unroll;
   s.cached = shape.cached && ir->walk == Walk::rows && ir->stages > 1;
   s.vector = ir->walk == Walk::map ? vector_of_map(*ir, walks) : shape.vector;
+  if (ir->walk == Walk::map) s.unroll = ir->kept == 1 && s.vector > 1 && draws_random_numbers(*ir) ? kRandomVectors : 1;
   if (ir->walk == Walk::columns)
     for (const Accumulator& a : ir->accumulators)
       while (s.vector > 1 && state_bytes(a) * s.vector * kCudaBlock > kColumnStateBytes) s.vector /= 2;
@@ -225,7 +234,7 @@ Launches cuda_launches(const Ir& ir, const AccessWalks& walks, const ReduceShape
   if (s.tile) {
     grid = m / width / height * ceil_div(width, s.tile) * ceil_div(height, s.tile);
   } else if (ir.walk == Walk::map) {
-    grid = std::max<int64_t>(1, ceil_div(ceil_div(m, s.vector), kCudaBlock));
+    grid = std::max<int64_t>(1, ceil_div(ceil_div(m, s.vector), int64_t{kCudaBlock} * s.unroll));
   } else if (ir.walk == Walk::rows) {
     const int threads = std::max(s.group, kCudaBlock);
     l.block[0] = threads;

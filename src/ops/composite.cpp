@@ -151,7 +151,7 @@ Array select(Arrays conditions, Arrays choices, const Arg& otherwise) {
     BC_CHECK(is_bool(conditions[i].dtype()), Type, "invalid entry {} in condlist: should be boolean ndarray", i);
     shape = broadcast_shapes("select", broadcast_shapes("select", shape, conditions[i].shape()), choices[i].shape());
   }
-  Array r = cast(stored(otherwise, t, choices[0].device()), t);
+  Array r = cast(stored_by_cast(otherwise, t, choices[0].device()), t);
   r = broadcast_to(r, broadcast_shapes("select", shape, r.shape()));
   for (size_t i = conditions.size(); i-- > 0;) r = ufunc(Op::where, {conditions[i], choices[i], r}, {.order = 'C'});
   return r;

@@ -26,6 +26,8 @@ Array ones_like(const Array& a, std::optional<DType> dtype = {}, std::optional<D
 Array full_like(const Array& a, const Arg& value, std::optional<DType> dtype = {}, std::optional<Dims> shape = {});
 /// The scalar as a 0-d array of its default dtype, or the array itself.
 Array as_array(const Arg& a, Device device);
+/// As stored(), where NumPy casts a Python integer as an element of an array: 300 is 44 as an int8.
+Array stored_by_cast(const Arg& value, DType dtype, Device device);
 
 /// `num` values from start to stop; they may be arrays, whose axes come after (or around) `axis`. *step gets the spacing when wanted.
 Array linspace(const Arg& start, const Arg& stop, int64_t num = 50, bool endpoint = true, std::optional<DType> dtype = {}, int64_t axis = 0,
@@ -80,8 +82,6 @@ std::vector<Array> array_split(const Array& a, int64_t sections, int64_t axis = 
 std::vector<Array> array_split(const Array& a, std::span<const int64_t> cuts, int64_t axis = 0);
 std::vector<Array> unstack(const Array& a, int64_t axis = 0);
 Array repeat(const Array& a, int64_t count, Axis axis = {});
-/// `counts` broadcasts to the axis (synchronises: the result's extent is their sum).
-Array repeat(const Array& a, const Array& counts, Axis axis = {});
 Array tile(const Array& a, const Dims& reps);
 Array flip(const Array& a, const std::optional<Axes>& axes = {});  ///< a view; nullopt: all axes
 Array rot90(const Array& a, int64_t k = 1, int64_t axis1 = 0, int64_t axis2 = 1);
@@ -103,9 +103,17 @@ Array contiguous_ravel(const Array& a, char order);  ///< as NumPy's ravel: elem
 Array reshape_fortran(const Array& a, const Dims& shape);
 std::vector<Array> broadcast_arrays(Arrays arrays);
 Array resize(const Array& a, const Dims& shape);  ///< np.resize: repeats the elements to fill
+
+// ---- Positions (insertion.cpp) ----------------------------------------------------------------------------------------------------
+
+/// `counts` broadcasts to the axis (synchronises: the result's extent is their sum).
+Array repeat(const Array& a, const Array& counts, Axis axis = {});
+/// `at`: positions, or a mask of what goes.
 Array delete_(const Array& a, std::span<const int64_t> at, Axis axis = {});
+Array delete_(const Array& a, const Array& at, Axis axis = {});
 /// `single`: the place is a number, not a list of one.
 Array insert(const Array& a, std::span<const int64_t> at, const Array& values, Axis axis = {}, bool single = false);
+Array insert(const Array& a, const Array& at, const Array& values, Axis axis = {});
 
 // ---- Elementwise (composite.cpp) --------------------------------------------------------------------------------------------------
 

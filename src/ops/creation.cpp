@@ -33,6 +33,11 @@ Array as_array(const Arg& a, Device device) {
   return stored(a, past_int64 ? DType::u64 : default_dtype(a.weak), device);
 }
 
+Array stored_by_cast(const Arg& value, DType dtype, Device device) {
+  const bool wraps = value.weak == Weak::integer && value.value.dtype != DType::f64 && is_integer(dtype);
+  return wraps && !integer_fits(value.value, dtype) ? cast(as_array(value, device), dtype) : stored(value, dtype, device);
+}
+
 namespace {
 
 Device device_for(std::initializer_list<Arg> args, Device otherwise) {

@@ -153,25 +153,6 @@ Array repeat(const Array& a_in, int64_t count, Axis axis) {
   return reshape(copy(broadcast_to(insert_axis(a, at + 1), wide)), shape);
 }
 
-Array repeat(const Array& a_in, const Array& counts, Axis axis) {
-  BC_CHECK(counts.ndim() <= 1, Value, "object too deep for desired array");
-  BC_CHECK(can_cast(counts.dtype(), DType::i64, Casting::safe), Type,
-           "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(counts.dtype()).name);
-  std::vector<int64_t> n(counts.size());
-  to_host(astype(counts, DType::i64, false), n.data());
-  if (counts.ndim() == 0 || n.size() == 1) return repeat(a_in, n[0], axis);
-  const Array a = axis ? atleast_1d(a_in) : ravel(a_in);
-  const int at = normalize_axis(axis.value_or(0), a.ndim(), "repeat");
-  BC_CHECK(static_cast<int64_t>(n.size()) == a.shape()[at], Value, "operands could not be broadcast together with shape ({},) ({},)",
-           a.shape()[at], n.size());
-  std::vector<int64_t> from;
-  for (size_t i = 0; i < n.size(); ++i) {
-    BC_CHECK(n[i] >= 0, Value, "repeats may not contain negative values.");
-    from.insert(from.end(), n[i], static_cast<int64_t>(i));
-  }
-  return take(a, from_host(from.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(from.size())}), a.device()), at);
-}
-
 Array tile(const Array& a_in, const Dims& reps_in) {
   Array a = a_in;
   Dims reps = reps_in;
@@ -392,103 +373,6 @@ Array resize(const Array& a_in, const Dims& shape) {
   if (a.size() == 0 || n == 0) return zeros(shape, a.dtype(), a.device());
   const int64_t times = n / a.size() + (n % a.size() != 0);
   return reshape(narrow(tile(a, Dims{times}), 0, 0, n), shape);
-}
-
-namespace {
-/// Positions of `n` elements on the device.
-Array positions(const std::vector<int64_t>& at, Device device) {
-  return from_host(at.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(at.size())}), device);
-}
-
-/// Up to this many runs of neighbours are copied as slices; more are picked by their positions.
-constexpr size_t kFewRuns = 16;
-
-/// What is left of [0, n) without the elements of a sorted list, as runs of neighbours: where each begins, and how many there are.
-std::vector<std::pair<int64_t, int64_t>> runs_without(const std::vector<int64_t>& sorted, int64_t n) {
-  std::vector<std::pair<int64_t, int64_t>> runs;
-  int64_t from = 0;
-  for (int64_t i : sorted) {
-    if (i > from) runs.emplace_back(from, i - from);
-    from = std::max(from, i + 1);
-  }
-  if (n > from) runs.emplace_back(from, n - from);
-  return runs;
-}
-
-std::vector<int64_t> elements_of(const std::vector<std::pair<int64_t, int64_t>>& runs) {
-  std::vector<int64_t> all;
-  for (const auto& [start, count] : runs)
-    for (int64_t i = 0; i < count; ++i) all.push_back(start + i);
-  return all;
-}
-}  // namespace
-
-Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
-  const Array a = axis ? a_in : ravel(a_in);
-  const int d = normalize_axis(axis.value_or(0), a.ndim(), "delete");
-  const int64_t n = a.shape()[d];
-  std::vector<int64_t> gone;
-  for (int64_t i : at) {
-    BC_CHECK(i >= -n && i < n, Index, "index {} is out of bounds for axis {} with size {}", i, d, n);
-    gone.push_back(i < 0 ? i + n : i);
-  }
-  std::sort(gone.begin(), gone.end());
-  const auto runs = runs_without(gone, n);
-  if (runs.empty() || runs.size() > kFewRuns) return take(a, positions(elements_of(runs), a.device()), d);
-  std::vector<Array> parts;
-  for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
-  // One run lies in memory as what is left of several would.
-  return parts.size() == 1 ? copy(parts[0], is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C') : concatenate(parts, d);
-}
-
-Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& values_in, Axis axis, bool single) {
-  const Array a = axis ? a_in : ravel(a_in);
-  const int d = normalize_axis(axis.value_or(0), a.ndim(), "insert");
-  const int64_t n = a.shape()[d];
-  std::vector<int64_t> at(at_in.begin(), at_in.end());
-  for (int64_t& i : at) {
-    BC_CHECK(i >= -n && i <= n, Index, "index {} is out of bounds for axis {} with size {}", i, d, n);
-    if (i < 0) i += n;
-  }
-  Array values = cast(values_in, a.dtype());
-  // One index takes all values at its place, as a slice would; where it is a number, NumPy moves the first axis of the values there.
-  if (at.size() == 1) {
-    while (values.ndim() < a.ndim()) values = insert_axis(values, 0);
-    if (single) values = moveaxis(values, {0}, {d});
-    at.assign(values.shape()[d], at[0]);
-  }
-  const int64_t m = static_cast<int64_t>(at.size());
-  std::vector<int64_t> order(m);
-  for (int64_t i = 0; i < m; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return at[x] < at[y]; });
-  std::vector<int64_t> fresh(m), taken;
-  for (int64_t i = 0; i < m; ++i) {
-    fresh[order[i]] = at[order[i]] + i;
-    taken.push_back(fresh[order[i]]);
-  }
-  Dims shape = a.shape();
-  shape[d] = n + m;
-  const Array r = empty(shape, a.dtype(), a.device());
-  auto put_at = [&](const std::vector<int64_t>& where, const Array& v) {
-    std::vector<IndexItem> items(d);
-    items.push_back({{}, positions(where, a.device())});
-    setitem(r, items, Arg(v));
-  };
-  const auto runs = runs_without(taken, n + m);
-  if (runs.size() <= kFewRuns) {
-    int64_t from = 0;
-    for (const auto& [start, count] : runs) {
-      assign(narrow(r, d, start, count), narrow(a, d, from, count));
-      from += count;
-    }
-  } else {
-    put_at(elements_of(runs), a);
-  }
-  if (m == 1)
-    assign(narrow(r, d, fresh[0], 1), values);
-  else if (m > 0)
-    put_at(fresh, values);
-  return r;
 }
 
 }  // namespace bc

@@ -201,6 +201,14 @@ def test_philox_is_a_function_of_its_counter(xp):
     for x in (n32, n64):
         assert abs(x.mean()) < 0.03
         assert abs(x.std() - 1) < 0.02
+    # Numbers of 32 bits come in pairs (Box and Muller, 1958): a radius and an angle, of the words of the complemented key.
+    philox[2, 128](~seed, *out, block)
+    u32 = np.asarray(out[0].get())
+    radius = np.sqrt(-2 * np.log((u32[:, ::2] >> 1) * 2.0**-31 + 2.0**-32))
+    turn = 2 * np.pi * (u32[:, 1::2] * 2.0**-32)
+    for part, of in ((n32[:, ::2], np.cos), (n32[:, 1::2], np.sin)):
+        # The probability is rounded to 24 bits, which a small radius shows.
+        assert (np.abs(part - radius * of(turn)) <= 2e-7 * radius + 1e-7 + 1e-7 / radius).all()
 
 
 def test_numba_messages_for_wrong_states(xp):

@@ -620,3 +620,131 @@ def test_gradients_of_dates_are_differences(edge_order, device):
 )
 def test_forms_with_numbers_masks_and_lists(xp, code):
     assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize("axis", ["True", "[1]", "[]", "range(2)", "np.array([1])", "(True,)", "1.0", "np.array(1)", "(np.int64(1),)"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.sum(a, axis={})",
+        "a.mean({})",
+        "xp.std(a, axis={})",
+        "xp.any(a, {})",
+        "xp.nanmax(a, axis={})",
+        "xp.count_nonzero(a, axis={})",
+        "xp.ptp(a, axis={})",
+        "xp.add.reduce(a, {})",
+        "xp.add.accumulate(a, {})",
+        "xp.add.reduceat(a, [0], {})",
+        "a.argmax({})",
+        "a.argsort({})",
+        "xp.cumsum(a, {})",
+        "a.take([0], {})",
+        "a.repeat(2, {})",
+        "xp.compress([1], a, {})",
+        "xp.concatenate([a, a], {})",
+        "a[:, :1].squeeze({})",
+    ],
+)
+def test_axes_are_no_lists_and_no_booleans(xp, code, axis):
+    assert_like_numpy(xp, "a = xp.arange(6.0).reshape(2, 3); " + code.format(axis))
+
+
+@pytest.mark.parametrize("keepdims", ["None", "'yes'", "1.0", "[]", "2", "np.int64(1)", "np.bool_(True)", "np.array(True)"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a.sum({})",
+        "xp.max(a, {})",
+        "xp.var(a, {})",
+        "xp.all(a, {})",
+        "xp.ptp(a, {})",
+        "xp.nanmean(a, {})",
+        "xp.average(a, {})",
+        "xp.argmax(a, {})",
+        "a.argmin({})",
+        "xp.count_nonzero(a, {})",
+        "xp.median(a, {})",
+        "xp.linalg.norm(a, {})",
+        "xp.linalg.vector_norm(a, {})",
+    ],
+)
+def test_keepdims_is_an_integer_or_a_truth_as_numpy_asks(xp, code, keepdims):
+    assert_like_numpy(xp, "a = xp.arange(6.0).reshape(2, 3); " + code.format(f"keepdims={keepdims}"))
+
+
+@pytest.mark.parametrize("order", ["'A'", "'K'", "'k'", "'f'", "None", "'FC'", "1"])
+@pytest.mark.parametrize("code", ["xp.zeros((2, 2), order={})", "xp.ones(3, order={})", "xp.full(3, 1, order={})", "xp.eye(3, order={})"])
+def test_arrays_like_no_other_have_one_of_two_orders(xp, code, order):
+    assert_like_numpy(xp, code.format(order))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.select([[True, False]], [xp.array([1, 2], 'i1')], default=300)",
+        "xp.select([[True, False], [True, True]], [xp.array([1, 2], 'i1'), 300], default=-200)",
+        "xp.choose([0, 1], [xp.ones(2, 'u1'), -1])",
+        "xp.choose([0, 1], [300, xp.ones(2, 'i1')])",
+        "xp.choose([0, 1], [xp.ones(2, 'u1'), 2**70])",
+        "xp.pad(xp.arange(4, dtype='u1'), 1, constant_values=300)",
+        "xp.pad(xp.arange(4, dtype='u1'), 1, constant_values=(300, -1))",
+        "xp.pad(xp.arange(4, dtype='u1').reshape(2, 2), 1, constant_values=((300, 1), (2, 3)))",
+        "a = xp.arange(4, dtype='u1'); xp.add.at(a, [0, 0], 300); a",
+        "a = xp.arange(4, dtype='u1'); xp.maximum.at(a, [0], -1); a",
+        "a = xp.arange(4, dtype='i4'); xp.subtract.at(a, [0, 0], 2**40); a",
+        "xp.zeros(4).reshape(2**63, 2)",
+        "xp.zeros(4).reshape(-(2**64), 2)",
+        "xp.cov(xp.arange(6.0).reshape(2, 3), bias=None)",
+        "xp.cov(xp.arange(6.0).reshape(2, 3), bias='')",
+        "xp.cov(xp.arange(6.0).reshape(2, 3), bias=None, aweights=[1, 2, 3.0])",
+        "xp.nan_to_num([1.0, np.nan], copy=False)",
+        "xp.nan_to_num(xp.broadcast_to(xp.array([1.0, np.nan]), (2, 2)))",
+        "a = np.array([1.0, np.nan]); xp.nan_to_num(a, copy=None)",
+        "xp.linalg.norm(xp.ones((2, 3)), axis=[0, 1])",
+        "xp.linalg.vector_norm(xp.ones((2, 3)), axis=[0, 1])",
+        "xp.packbits(xp.ones((2, 8), bool), axis=True)",
+        "xp.nancumsum(xp.ones((2, 3)), axis=True)",
+    ],
+)
+def test_numbers_that_numpy_casts_and_arguments_that_it_refuses(xp, code):
+    assert_like_numpy(xp, code)
+
+
+def test_replacing_nan_in_place_changes_numpys_array(device):
+    if device != "cpu":
+        pytest.skip("a GPU does not share memory with NumPy")
+    a = np.array([1.0, np.nan])
+    bc.nan_to_num(a, copy=False)
+    assert_array_equal(a, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", [">i2", ">u4", ">f4", ">c8", ">f8"])
+def test_numbers_of_the_other_byte_order_are_converted_where_they_are_read(xp, dtype, tmp_path):
+    values = np.arange(-3, 5).astype(dtype)
+    (tmp_path / "numbers").write_bytes(values.tobytes())
+    for ours in (
+        xp.frombuffer(values.tobytes(), dtype=dtype),
+        xp.frombuffer(values.tobytes(), dtype=np.dtype(dtype), count=8),
+        xp.fromfile(tmp_path / "numbers", dtype=dtype),
+        xp.asarray(values),
+    ):
+        assert_array_equal(bc.asnumpy(ours), values)
+        assert ours.dtype == values.dtype.newbyteorder("=")
+    if xp is not np:
+        with pytest.raises(TypeError, match="byte order"):
+            xp.zeros(3, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c8", "f8", "c16"])
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_pseudo_inverses_of_singular_matrices_keep_no_rounding_errors(xp, dtype, n):
+    found = xp.linalg.pinv(xp.ones((n, n), dtype))
+    np.testing.assert_allclose(bc.asnumpy(found), np.full((n, n), 1 / n**2), rtol=1e-5)
+
+
+@pytest.mark.parametrize("where", ["False", "np.array(False)", "[False, False]", "[False, True]", "True"])
+@pytest.mark.parametrize("out", ["v", "xp.ones(2)"])
+def test_a_negative_exponent_that_is_not_used_is_no_error(xp, where, out):
+    where = f"xp.asarray({where})" if "[" in where or "(" in where else where
+    assert_like_numpy(xp, f"v = xp.array([1, 2]); xp.power(v, -1, out={out}, where={where})")

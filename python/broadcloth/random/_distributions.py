@@ -14,6 +14,8 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._broadcloth import ndarray
+from .._warnings import warn
+from ..exceptions import PerformanceWarning
 from . import _parallel as parallel
 
 
@@ -91,8 +93,10 @@ def parameters_of(row: Distribution) -> list[inspect.Parameter]:
 
 
 def on_host(value: Any) -> Any:
-    """An argument as NumPy takes it: arrays are copied from their device, also inside lists and tuples."""
+    """An argument as NumPy takes it: arrays are copied from their device, also inside lists and tuples, large ones with a warning."""
     if isinstance(value, ndarray):
+        if value.nbytes > 4096 and value.device.type != "cpu":
+            warn("an array of a GPU is copied to host memory, where NumPy's generator draws the numbers", PerformanceWarning)
         return value.get()
     if type(value) in (list, tuple):
         return type(value)(map(on_host, value))

@@ -184,9 +184,12 @@ std::vector<char> link(const std::vector<char>& binary, const std::string& name,
   }
   size_t bytes = 0;
   if (int result = api.cubin_size(handle, &bytes)) failed("nvJitLinkGetLinkedCubinSize", result);
-  // nvJitLink 13.0 sometimes returns no error but a wrong size of gigabytes when it links a cubin; then the link is tried again.
+  // nvJitLink 13.0 sometimes returns no error but a wrong size, of 500 MB to gigabytes, when it links a cubin; then the link is tried
+  // again.
+  size_t most = (size_t{64} << 20) + 16 * binary.size();
+  for (const LinkedCode& code : others) most += 16 * code.bytes.size();
   std::vector<char> linked;
-  if (bytes <= size_t{1} << 30) {
+  if (bytes <= most) {
     linked.resize(bytes);
     if (int result = api.cubin(handle, linked.data())) failed("nvJitLinkGetLinkedCubin", result);
   }

@@ -20,7 +20,7 @@ struct __bc_meeting {
   }
 };
 
-/// What all groups of threads of one warp can do: `mask` names their lanes.
+/// The operations of all groups of threads of one warp: `mask` names their lanes.
 class __bc_lanes {
  public:
   BC_INLINE void sync() const { __syncwarp(mask_); }
@@ -264,7 +264,7 @@ class thread_block_tile<Size, Parent, false> {
     });
   }
   BC_INLINE int all(int p) const { return !any(p == 0); }
-  /// What `f` makes of the values of all members.
+  /// The values of all members, reduced by `f`.
   template <class T, class F>
   BC_INLINE auto __gather(T v, F f) const {
     static_assert(sizeof(T) <= 16, "tiles of more than a warp exchange values of at most 16 bytes");

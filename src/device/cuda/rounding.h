@@ -34,7 +34,7 @@ BC_INLINE T __bc_directed(T r, E error, __bc_rounding mode) {
 }
 // Neither fused nor put in another order, whatever the kernel is compiled with.
 #define __BC_EXACT _Pragma("clang fp contract(off) reassociate(off)")
-/// What the sum of two numbers loses when it is rounded (Knuth).
+/// The rounding error of the sum of two numbers (Knuth).
 template <class T>
 BC_INLINE T __bc_sum_error(T a, T b) {
   __BC_EXACT

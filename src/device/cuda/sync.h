@@ -30,7 +30,7 @@ template <> struct __bc_word<4> { using type = unsigned int; };
 template <> struct __bc_word<8> { using type = unsigned long; };
 // clang-format on
 
-/// What atomics of a place do. Values that are no numbers go as their bits.
+/// The operations of an atomic place. Values that are no numbers go as their bits.
 template <class T>
 struct __bc_atomic_of {
   using Bits = typename __bc_word<sizeof(T)>::type;
@@ -260,7 +260,7 @@ template <thread_scope Scope = thread_scope_system> using binary_semaphore = cou
 
 // ---- pipelines
 enum class pipeline_role { producer, consumer };
-/// How many threads have filled, and have left, each stage.
+/// The numbers of threads that have filled, and have left, each stage.
 template <thread_scope Scope, unsigned Stages>
 struct pipeline_shared_state {
   barrier<Scope> filled[Stages], left[Stages];

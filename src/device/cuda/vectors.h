@@ -223,7 +223,7 @@ __BC_INDEX(gridDim, grid, dim3)
 #undef __BC_INDEX
 static constexpr int warpSize = 32;
 
-/// What the angle brackets of a launch hold.
+/// The arguments in the angle brackets of a launch.
 BC_FN void __bc_child_shape(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
   using Note = void (*)(void*, const unsigned*, size_t, const void*);
   const unsigned shape[6] = {grid.x, grid.y, grid.z, block.x, block.y, block.z};

@@ -1,4 +1,4 @@
-// What a warp's threads tell each other: every exchange writes to the warp's memory, meets, reads, and meets again, so that the next one
+// Exchanges between a warp's threads: every exchange writes to the warp's memory, meets, reads, and meets again, so that the next one
 // may write.
 #pragma once
 

@@ -17,7 +17,7 @@ enum FindingKind { kOutOfBounds = 1, kRace = 2, kUninitialised = 3, kNaN = 4, kB
 enum AccessMode { kRead = 0, kWrite = 1, kAtomic = 2, kOnlyBounds = 3 };
 enum AccessSpace { kGeneric = 0, kShared = 1, kLocal = 2 };
 
-/// Who touched an address last, in words of (block, barriers passed, warp's barriers passed, thread).
+/// The thread that touched an address last, in words of (block, barriers passed, warp's barriers passed, thread).
 struct Touched {
   u64 key;
   u64 write, read, other_read, atomic;
@@ -212,7 +212,7 @@ BC_INLINE T set_value(Checker& c, int site, T v) {
   return v;
 }
 
-/// How many threads of the block have returned before its end, counted in the table under a key that is no address. A barrier of all
+/// The number of threads of the block that returned before its end, counted in the table under a key that is no address. A barrier of all
 /// threads does not wait for them: it is complete when those that have not exited have come (PTX ISA, `exit`; compute capability 7.0 on).
 BC_FN u64 left_key() { return ~static_cast<u64>(block_number()); }
 BC_PY void leave(Checker& c) {
@@ -242,7 +242,7 @@ BC_FN void barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
 #define __syncthreads_and(predicate) static_cast<int>(::bc::py::barrier_count((predicate) == 0) == 0)
 #endif
 
-/// Where a barrier of the block is: all its threads must come that have not returned, and to the same one.
+/// The call of the block's barrier: all threads that have not returned must come, and to the same barrier.
 BC_PY void meet(Checker& c, int site) {
   static __shared__ int of_one;
   of_one = site;

@@ -135,7 +135,7 @@ struct Shared {
 };
 BC_INLINE bool is_shared(const Shared& head) { return kThreads && __builtin_expect(head.shared != 0, 0); }
 
-/// What a thread does with an object while a Guard lives: others then do not change it, and while it is changed do not read it either. Only
+/// A Guard lives while a thread uses an object: others then do not change it, and while it is changed do not read it either. Only
 /// shared objects have a lock to be taken. Whoever has it may take it again, and the locks of what the object holds; two objects of one
 /// type are never taken together. Nothing in between waits for the interpreter: what is put in is made before (shareable).
 enum Access : i32 { kReads, kWrites };
@@ -237,7 +237,7 @@ template <class T>
 BC_INLINE void end_value(T& x) {
   x.~T();
 }
-/// What lives in a container may outlive the call: arrays that the caller owns are kept.
+/// An element of a container may outlive the call: arrays that the caller owns are kept.
 template <class T>
 BC_INLINE void keep_value(T& x) {
   if constexpr (requires { x.keep(); }) x.keep();
@@ -259,7 +259,7 @@ template <class T>
 BC_INLINE void begin_value(void* at, const T& x) {
   keep_value(*new (at) T(x));
 }
-/// What is put into an object: for a shared one a copy that other threads may take.
+/// The value that is stored in an object: for a shared one a copy that other threads may take.
 #if BC_PYTHON_PARALLEL
 template <class T>
 BC_INLINE T shareable(const Shared& into, const T& value) {

@@ -384,7 +384,7 @@ BC_INLINE Array<T, M, 'A'> stretched(const Array<T, N, L>& a, const Tuple<i64, M
 
 // ---- errors
 
-/// Where a kernel reports that a thread raised: the code, then the thread and the block that were first.
+/// The memory in which a kernel reports that a thread raised: the code, then the thread and the block that were first.
 struct Status {
   int code;
   int thread[3];

@@ -1,4 +1,4 @@
-// What kernels ask of their block, warp and grid.
+// Functions by which kernels use their block, warp and grid.
 #pragma once
 #include "core.h"
 

@@ -4,7 +4,7 @@
 
 #if !BC_CUDA
 
-// What the compiler asks of <coroutine>.
+// The parts of <coroutine> that the compiler needs.
 namespace std {
 template <class R, class...>
 struct coroutine_traits {
@@ -78,7 +78,7 @@ struct GeneratorFrame {
     return value();
   }
 };
-/// What a call of a generator function gives. A loop over the call owns the frame alone, so that the compiler makes it part of the loop;
+/// The value of a call of a generator function. A loop over the call owns the frame alone, so that the compiler makes it part of the loop;
 /// everything else makes a Generator of it.
 template <class T>
 struct StartedGenerator : GeneratorFrame<T> {

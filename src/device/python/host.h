@@ -1,4 +1,4 @@
-// What functions compiled for the CPU have beyond kernels: arrays that own their memory, whole-array expressions, exceptions from inside
+// Functions compiled for the CPU have more than kernels: arrays that own their memory, whole-array expressions, exceptions from inside
 // the library, parallel loops. An array expression is printed as one lambda over elements, so `np.sum(a * b + np.sin(a))` is one loop.
 #pragma once
 #include "core.h"
@@ -41,7 +41,7 @@ struct Table {
   void* (*caught)(i32* code);
   /// Raises it again.
   __attribute__((noreturn)) void (*again)(void* exception, i32 code);
-  /// What str() says of it.
+  /// The text that str() gives of the exception.
   const char* (*message)(void* exception, i64* size);
   void (*forget)(void* exception);
   void (*parallel)(i64 items, i64 grain, void (*body)(void* context, i64 begin, i64 end), void* context);
@@ -152,9 +152,9 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
   __builtin_unreachable();
 }
 
-/// Where a function's loops ask whether the user ends it. Loops of many short turns ask between strips of them, so that they are vectorised
-/// as they would be without. The question keeps all registers, so that loops need not keep their numbers in memory because of it; what
-/// raises does not, since only those that a plain call keeps survive an exception.
+/// A function's loops ask by this whether the user ends it. Loops of many short turns ask between strips of them, so that they are
+/// vectorised as they would be without. The question keeps all registers, so that loops need not keep their numbers in memory because of
+/// it; what raises does not, since only those that a plain call keeps survive an exception.
 __attribute__((noinline, cold, preserve_all)) static inline bool is_asked() { return bc_host->asked(); }
 BC_INLINE void ask_to_go_on() {
   if (is_asked()) bc_host->end();
@@ -696,7 +696,7 @@ BC_INLINE i64 rows_of(const Walk<M>& w) {
   for (int k = 0; k + 1 < w.axes; ++k) n *= w.extent[k];
   return n;
 }
-/// Where an operand's row begins.
+/// The address of an operand's row.
 template <class T, int M>
 BC_INLINE char* row_of(const Operand<T, M>& o, const Walk<M>& w, i64 row) {
   char* at = o.at;

@@ -498,7 +498,7 @@ BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I
 // Arrays of indices beside other indices. What the others leave is a view; of its axes some are picked from, the rest stay. `offsets`
 // tells for each place of the indices' joint shape how far in bytes its elements lie from the view's first ones.
 
-/// Where a mask is true, along its axis d.
+/// The places where a mask is true, along its axis d.
 template <int N, char L>
 BC_INLINE Host<i64, 1, 'C'> true_places(const Host<bool, N, L>& mask, int d) {
   const Host<bool, N, 'C'> m = contiguous(mask);
@@ -539,7 +539,7 @@ BC_INLINE Array<T, N - K, 'A'> rest_of(const Array<T, N, L>& a, const Tuple<i64,
     }
   return r;
 }
-/// What belongs to the i-th place: `a` without its axes [P, P + B).
+/// The part of `a` that belongs to the i-th place: `a` without its axes [P, P + B).
 template <int P, int B, class T, int N, char L>
 BC_INLINE Array<T, N - B, 'A'> at_place(const Array<T, N, L>& a, i64 i) {
   Array<T, N - B, 'A'> r{};
@@ -1011,7 +1011,7 @@ constexpr i32 dtype_number<float8_e4m3fn> = 15;
 template <>
 constexpr i32 dtype_number<float8_e5m2> = 16;
 
-/// What dot says of such arrays, or the operator @.
+/// The error of dot, or of the operator @, for such arrays.
 template <int N, int M>
 __attribute__((noinline, cold, noreturn)) static void refuse_product(Tuple<i64, N> a, Tuple<i64, M> b, bool operator_form) {
   const i64 at = M > 1 ? M - 2 : 0;

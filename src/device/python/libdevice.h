@@ -59,7 +59,7 @@ BC_INLINE T directed(T r, T error) {
   if (up && error > 0) return bc::nextafter(r, limits<T>::inf());
   return r;
 }
-/// What a sum of two lost (Knuth).
+/// The rounding error of a sum of two (Knuth).
 template <class T>
 BC_INLINE T sum_error(T a, T b, T s) {
   const T part = s - a;

@@ -5,7 +5,7 @@
 namespace bc {
 namespace py {
 
-/// How the elements of `target = f(leaves…)` may be walked so that none is written before it was read.
+/// The orders in which the elements of `target = f(leaves…)` may be walked so that none is written before it was read.
 enum Order : int { kBackward = -1, kCopied = 0, kForward = 1, kAnyOrder = 2 };
 
 template <class T, int N>

@@ -74,6 +74,8 @@ BC_FN u64 philox_u64(u64 seed, u64 sequence, u64 offset) {
   const u32x4 c = philox(seed, sequence, offset >> 1);
   return (offset & 1) != 0 ? (static_cast<u64>(c.w) << 32) | c.z : (static_cast<u64>(c.y) << 32) | c.x;
 }
+/// A normal number needs two words; philox_u32 gives the same words for no key but the complement.
+BC_FN float philox_normal(u64 seed, u64 sequence, u64 offset) { return normal_of(philox(~seed, sequence, offset >> 2), offset); }
 template <class R>
 BC_INLINE R philox_block(u64 seed, u64 sequence, u64 block) {
   const u32x4 c = philox(seed, sequence, block);

@@ -36,7 +36,7 @@ BC_FN i64 count_points(const char* at, i64 size) {
   for (i64 i = 0; i < size; ++i) n += (at[i] & 0xc0) != 0x80;
   return n;
 }
-/// What a longer text that is not all ASCII has before its characters: where every 16th code point begins, as far as somebody asked, so
+/// A table before the characters of a longer text that is not all ASCII: where every 16th code point begins, as far as somebody asked, so
 /// that an index costs no walk from the start. Texts that share the memory share it. `self` tells it from characters.
 struct TextMarks {
   static constexpr i64 kStep = 16, kLeast = 64;
@@ -140,7 +140,7 @@ static inline i64 byte_of_marked(const Str& s, i64 i, TextMarks* m) {
   for (i64 p = from * TextMarks::kStep; p < point && at < end; ++p) at = next_point(text, at, end);
   return at - begin;
 }
-/// Where the code point `i` begins; i may be the length.
+/// The offset of the code point `i`; i may be the length.
 static inline i64 byte_of(const Str& s, i64 i) {
   if (s.ascii()) return i;
   if (i > TextMarks::kStep)

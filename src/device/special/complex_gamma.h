@@ -30,7 +30,7 @@ BC_FN complex128 loggamma_far(complex128 z) {
   const complex128 v = reciprocal_of(z);
   return plus_real(plus_real(z, -0.5) * log(z) - z, 0.9189385332046728) + v * stirling(v * v);
 }
-/// How many steps up Stirling's formula needs from Re z >= 1/2.
+/// The number of steps up that Stirling's formula needs from Re z >= 1/2.
 BC_FN int steps_to_far(complex128 z) { return z.re < 10.0 && fabs(z.im) < 10.0 ? static_cast<int>(ceil(10.0 - z.re)) : 0; }
 /// z (z + 1) ... (z + n - 1) and how often its argument has passed pi, for Im z >= 0.
 BC_FN complex128 rising(complex128 z, int n, double& turns) {

@@ -6,7 +6,7 @@
 namespace bc {
 namespace special_rows {
 
-/// Where the iteration begins; p = sqrt(2 (e z + 1)), or with the other sign where the branch begins at -1 / e too.
+/// The first value of the iteration; p = sqrt(2 (e z + 1)), or with the other sign where the branch begins at -1 / e too.
 BC_FN complex128 lambertw_guess(complex128 z, double k, complex128 p, bool at_branch_point) {
   const double size = square_size(z);
   // Around the branch point w = -1 + p - p^2 / 3 ..., here as a quotient, which is good for larger p too.

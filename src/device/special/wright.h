@@ -5,7 +5,7 @@
 namespace bc {
 namespace special_rows {
 
-/// Where the terms x^k / (k! gamma(a k + b)) are largest: k (a k + b)^a = x, by Newton's method on the logarithms.
+/// The k of the largest terms x^k / (k! gamma(a k + b)): k (a k + b)^a = x, by Newton's method on the logarithms.
 BC_FN double wright_peak(double a, double b, double x) {
   const double l = log(x);
   double t = (l - a * log(a > 1e-300 ? a : 1e-300)) / (1.0 + a);

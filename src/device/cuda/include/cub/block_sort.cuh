@@ -27,7 +27,7 @@ struct Digits {
   }
 };
 
-/// What a sort has in shared memory: keys with their values, and room for a second order.
+/// The shared memory of a sort: keys with their values, and room for a second order.
 template <class K, class V, int N>
 struct SortRoom {
   Room<K, N> keys;

@@ -1,4 +1,4 @@
-// What CUB's parts share: operators, threads' places, values in pieces, room in shared memory, and loads and stores of one thread.
+// The parts that CUB's headers share: operators, threads' places, values in pieces, room in shared memory, and loads and stores of one thread.
 #pragma once
 #include <cuda/std/type_traits>
 
@@ -250,7 +250,7 @@ template <class It, class O, class T> inline O UpperBound(It in, O count, T valu
   }
   return first;
 }
-/// Where a merge's diagonal meets its path (Odeh, Green, Mwassi, Shmueli and Birk, 2012).
+/// The place where a merge's diagonal meets its path (Odeh, Green, Mwassi, Shmueli and Birk, 2012).
 template <class A, class B, class O, class C>
 inline void MergePathSearch(O diagonal, A a, B b, O a_len, O b_len, C& at) {
   O low = diagonal > b_len ? diagonal - b_len : 0, high = diagonal < a_len ? diagonal : a_len;

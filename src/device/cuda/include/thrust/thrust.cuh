@@ -83,7 +83,7 @@ template <class T> constexpr device_ptr<T> device_pointer_cast(T* p) { return de
 template <class T> constexpr T* raw_pointer_cast(T* p) { return p; }
 template <class T> constexpr T* raw_pointer_cast(device_ptr<T> p) { return p.at; }
 
-/// What all iterators have that are a place and what is read there; Self has `at`, and `read(place)`.
+/// The operators of all iterators that are a place and a value that is read there; Self has `at`, and `read(place)`.
 template <class Self, class Place>
 struct __bc_iterator {
   using difference_type = ptrdiff_t;
