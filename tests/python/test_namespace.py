@@ -224,8 +224,8 @@ def test_aligned_records():
 IMPORTED = {"np", "Any", "annotations", "TYPE_CHECKING", "Sequence", "Callable", "Literal", "functools", "math", "operator", "bc"}
 
 
-MODULES = """autograd experimental extending fft fft.config lib lib.stride_tricks linalg polynomial profiler random rec scipy.linalg scipy.sparse
-scipy.special typed types typing cupyx.profiler cuda cuda.random""".split()
+MODULES = """autograd experimental extending fft fft.config lib lib.stride_tricks linalg polynomial profiler random rec scipy.linalg
+scipy.sparse scipy.special typed types typing cupyx.profiler cuda cuda.random""".split()
 
 
 @pytest.mark.parametrize("name", ["broadcloth", *(f"broadcloth.{name}" for name in MODULES)])
