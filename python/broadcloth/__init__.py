@@ -478,7 +478,7 @@ def unload_ipython_extension(shell: _Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*(n for n in globals() if not n.startswith("_")), *_MODULES, *_LAZY, "__version__"})
+    return sorted({*(n for n in globals() if not n.startswith("_") and n != "annotations"), *_MODULES, *_LAZY, "__version__"})
 
 
 _NOT_LISTED = {"annotations", "load_ipython_extension", "unload_ipython_extension"}

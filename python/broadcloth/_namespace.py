@@ -14,6 +14,12 @@ def missing(module: str, name: str, numpy_module: ModuleType | None = None, inst
     return AttributeError(f"{module} has no {name!r} yet; {instead}", name=name, obj=None)
 
 
+def listing(public: Iterable[str]) -> Callable[[], list[str]]:
+    """`__dir__` for a module: its public names alone, without what it imports."""
+    names = sorted(public)
+    return lambda: list(names)
+
+
 def on_host(name: str, numpy_module: ModuleType | None) -> Callable[..., object] | None:
     """NumPy's function of a name, on host copies, where `config.fallback` asks for that; else None."""
     from ._device import config

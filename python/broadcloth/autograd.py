@@ -25,6 +25,7 @@ import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import is_grad_enabled, ndarray
+from ._namespace import listing
 
 __all__ = [
     "Function",
@@ -822,3 +823,5 @@ def gradcheck(
             raise
         return False
     return True
+
+__dir__ = listing(__all__)

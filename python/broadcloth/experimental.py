@@ -10,6 +10,7 @@ from typing import Any
 from . import _broadcloth as _c
 from ._device import config
 from ._jit import njit
+from ._namespace import listing
 from .types import Type, _type
 
 __all__ = ["jitclass"]
@@ -137,3 +138,5 @@ def _constructor(made):
         return made(*args)
 
     return construct
+
+__dir__ = listing(__all__)

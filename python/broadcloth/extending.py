@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._broadcloth import CpuDispatcher
+from ._namespace import listing
 from .types import Type
 
 __all__ = ["get_cython_function_address", "intrinsic", "is_jitted", "overload", "overload_attribute", "overload_method",
@@ -204,3 +205,5 @@ def _first_body(choosers: list[Callable[..., Any]], arguments: list[Any], names:
         if (body := chooser(*positional, **keywords)) is not None:
             return getattr(body, "py_func", body)
     return None
+
+__dir__ = listing(__all__)

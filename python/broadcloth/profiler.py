@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from . import _broadcloth as _c
+from ._namespace import listing
 
 KernelRecord = _c.KernelRecord
 CopyRecord = _c.CopyRecord
@@ -117,3 +118,5 @@ def record() -> Record:
     1
     """
     return Record()
+
+__dir__ = listing(__all__)

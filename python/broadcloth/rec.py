@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
+from ._namespace import listing
 from ._records import RecordArray as recarray
 from ._records import create, records
 
@@ -133,3 +134,5 @@ def array(
         return fromarrays(obj, dtype, shape, formats, names, titles, aligned, byteorder)
     made: Any = np.rec.array(obj, dtype, shape, offset, strides, formats, names, titles, aligned, byteorder, copy)
     return records(made.view(np.ndarray).view(np.dtype((np.void, made.dtype)) if made.dtype.names is None else made.dtype))
+
+__dir__ = listing(__all__)

@@ -21,6 +21,7 @@ from typing import Any
 
 from . import _broadcloth as _c
 from ._jit import njit
+from ._namespace import listing
 from .types import _type
 
 __all__ = ["Dict", "List"]
@@ -346,3 +347,5 @@ class Dict(_c.Container, MutableMapping):
 
     def __reduce__(self) -> Any:
         return Dict, (dict(self.items()),)
+
+__dir__ = listing(__all__)

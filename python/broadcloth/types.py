@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
+from ._namespace import listing
 
 
 class Signature:
@@ -257,3 +258,5 @@ def typeof(value: Any) -> Type:
     float64
     """
     return Type(_c.typeof(value))
+
+__dir__ = listing(__all__)

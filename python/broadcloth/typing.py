@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._broadcloth import device, ndarray
+from ._namespace import listing
 
 __all__ = ["ArrayLike", "AxisLike", "Casting", "DTypeLike", "DeviceLike", "IndexLike", "NDArray", "Order", "ShapeLike"]
 
@@ -87,3 +88,5 @@ _IndexItem: TypeAlias = (
 
 IndexLike: TypeAlias = _IndexItem | tuple[_IndexItem, ...]
 """What stands between an array's brackets."""
+
+__dir__ = listing(__all__)

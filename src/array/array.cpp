@@ -616,6 +616,14 @@ void check_output(const char* op, const Dims& shape, const Array& out) {
   check_writable(op, out);
 }
 
+/// With an output NumPy adds and multiplies integers in the type that holds both dtypes, which must hold `initial` then.
+void check_initial_of_output(DType from, const ReduceOptions& options) {
+  if (options.dtype || !options.initial || options.initial->weak != Weak::integer) return;
+  if (!is_integer(from) || !is_integer(options.out.dtype())) return;
+  const DType t = promote(from, options.out.dtype());
+  if (!integer_fits(options.initial->value, t)) raise_out_of_bounds(options.initial->value, t);
+}
+
 /// The factors with `initial` multiplied into the first of each product. As in NumPy, a product that starts at 0 or is small does not
 /// overflow.
 Array with_first_factor(const Array& a, const Arg& initial, DType t, uint64_t axes) {
@@ -741,6 +749,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     check_output(spec.name, shown, options.out);
     BC_CHECK(!places || can_cast(options.out.dtype(), DType::i64, Casting::safe), Type,
              "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(options.out.dtype()).name);
+    check_initial_of_output(a.dtype(), options);
   }
 
   if (nd > 1 && !a.contiguous()) {

@@ -45,7 +45,7 @@ PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int
 std::pair<Weak, Scalar> number(PyObject* o, const char* what) {
   if (auto s = python_scalar(o)) return *s;
   const Array a = to_array(o, device_of({o}));
-  if (a.size() != 1) raise(ErrorKind::Type, "arange: expected a number for '{}', got an array of shape {}", what, a.shape());
+  if (a.ndim() != 0) raise(ErrorKind::Type, "arange: expected a number for '{}', got an array of shape {}", what, a.shape());
   const Scalar v = look(a);
   return {is_bool(a.dtype())      ? Weak::boolean
           : is_integer(a.dtype()) ? Weak::integer

@@ -271,9 +271,21 @@ struct ExportContext {
       surely_without_gil([&] { quarantine().add(loan.buffer()); });
       return;
     }
-    TapeLock lock(*consumer);
-    consumer->submit();
-    if (many_streams()) consumer->after(*loan.buffer(), true);
+    surely_without_gil([&] { end_on(*consumer); });
+  }
+
+ private:
+  /// Counts the consumer's stream as the last writer. Streams that used the memory during the loan are forgotten by that, so the consumer
+  /// waits for them.
+  void end_on(Tape& last) noexcept {
+    TapeLock lock(last);
+    try {
+      if (many_streams()) last.wait_for_uses(*loan.buffer());
+      last.submit();
+    } catch (const Error&) {
+      // The device is lost and its work has ended; the error is raised when the work's stream is synchronised.
+    }
+    if (many_streams()) last.after(*loan.buffer(), true);
   }
 };
 

@@ -322,9 +322,11 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     const bool texts =
         host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
     if (index.is_scalar() && (object.type->is_uniform() || texts)) {
+      const char* what = object.display ? "a list's index" : "a tuple's index";
+      if (is_inexact(index.type->dtype)) fail(n, fmt::format("{} must be an integer, not {}", what, index.type->spelling));
       const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
       Code at = index.non_negative ? convert(index, int64_type(), n) : code("py::wrap({}, {})", convert(index, int64_type(), n), count);
-      if ((host() || unit_.options.debug || unit_.options.bounds) && !is_inexact(index.type->dtype)) {
+      if (host() || unit_.options.debug || unit_.options.bounds) {
         const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
         fail_if(code("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
                 object.display ? "list index out of range" : "tuple index out of range", n);

@@ -398,7 +398,7 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "insert") {
     need(2, 2);
-    linef("{}.insert({}, {});", l, convert(p[0], int64_type(), n), convert(p[1], element, n));
+    linef("{}.insert({}, {});", l, whole_number(p[0], "an index", n), convert(p[1], element, n));
     return done();
   }
   if (name == "clear" || name == "reverse") {
@@ -408,7 +408,7 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "pop") {
     need(0, 1);
-    return Value::called(element, code("{}.pop({})", l, p.empty() ? "-1" : convert(p[0], int64_type(), n)));
+    return Value::called(element, code("{}.pop({})", l, p.empty() ? "-1" : whole_number(p[0], "an index", n)));
   }
   if (name == "copy") {
     need(0, 0);
@@ -425,8 +425,8 @@ Value FunctionCompiler::list_method(const Value& self, const std::string& name, 
   }
   if (name == "index") {
     need(1, 3);
-    return Value::called(int64_type(), code("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? convert(p[1], int64_type(), n) : "0",
-                                            p.size() > 2 ? convert(p[2], int64_type(), n) : code("{}.size()", l)));
+    return Value::called(int64_type(), code("{}.index({}, {}, {})", l, sought(p[0]), p.size() > 1 ? whole_number(p[1], "an index", n) : "0",
+                                            p.size() > 2 ? whole_number(p[2], "an index", n) : code("{}.size()", l)));
   }
   if (name == "sort") {
     need(0, 0, true);
@@ -748,7 +748,7 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
   if (!host()) return std::nullopt;
   const auto slice_text = [&] {
     const auto part = [&](size_t k, const char* otherwise) {
-      return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n);
+      return index.items[k].is_none() ? std::string(otherwise) : whole_number(index.items[k], "an index", n);
     };
     return code("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
                 !index.items[1].is_none());
@@ -757,7 +757,7 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     if (index.is(Kind::slice)) return Value::fetched(text_type(), code("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
     if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
-    return Value::fetched(text_type(), code("py::character({}, {})", convert(given, text_type(), n), convert(index, int64_type(), n)));
+    return Value::fetched(text_type(), code("py::character({}, {})", convert(given, text_type(), n), whole_number(index, "an index", n)));
   }
   Value object = given;
   const bool whole = index.is_scalar() || index.is(Kind::literal);
@@ -779,7 +779,7 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     if (index.is(Kind::slice)) return Value::fetched(object.type, code("{}.slice({})", paren(object), slice_text()));
     if (!whole || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
-    return Value::fetched(object.type->element, code("{}.checked({})", paren(object), convert(index, int64_type(), n)));
+    return Value::fetched(object.type->element, code("{}.checked({})", paren(object), whole_number(index, "an index", n)));
   }
   if (object.is(Kind::dict)) {
     if (!converts(index.type, object.type->items[0]))
@@ -817,7 +817,7 @@ bool FunctionCompiler::container_store(const Node* target, const Value& object, 
   }
   if (slice) {
     const auto part = [&](size_t k, const char* otherwise) {
-      return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), at);
+      return index.items[k].is_none() ? std::string(otherwise) : whole_number(index.items[k], "an index", at);
     };
     const Value list = value.is(Kind::list) ? value : list_from(value, at);
     if (list.type->element != held) fail(at, fmt::format("{} cannot be put into {}", list.type->spelling, object.type->spelling));
@@ -826,7 +826,7 @@ bool FunctionCompiler::container_store(const Node* target, const Value& object, 
     return true;
   }
   if (!converts(value.type, held)) fail(at, fmt::format("{} cannot be put into {}", value.type->spelling, object.type->spelling));
-  linef("{}.set({}, {});", paren(object), convert(index, int64_type(), target), convert(value, held, at));
+  linef("{}.set({}, {});", paren(object), whole_number(index, "an index", target), convert(value, held, at));
   return true;
 }
 
@@ -845,8 +845,8 @@ bool FunctionCompiler::container_update_item(const Node* n) {
     if (held && held->is_container()) container_update(t, n->op, Value::of(held, ""), right, n);
     return true;
   }
-  const Value at =
-      object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key") : spill(converted(index, int64_type(), n), "i");
+  const Value at = object.is(Kind::dict) ? spill(converted(index, object.type->items[0], n), "key")
+                                         : spill(Value::of(int64_type(), whole_number(index, "an index", n)), "i");
   const Value whole = object.simple ? object : spill(object);
   Value old = Value::of(held, code("{}.checked({})", whole.text, at.text));
   old.note(kReads);
@@ -887,12 +887,12 @@ void FunctionCompiler::delete_statement(const Node* n) {
       linef("{}.remove({});", paren(object), convert(index, object.type->items[0], target));
     } else if (index.is(Kind::slice)) {
       const auto part = [&](size_t k, const char* otherwise) {
-        return index.items[k].is_none() ? std::string(otherwise) : convert(index.items[k], int64_type(), n);
+        return index.items[k].is_none() ? std::string(otherwise) : whole_number(index.items[k], "an index", n);
       };
       linef("{}.remove_slice(py::Slice{{{}, {}, {}, {}, {}}});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"),
             !index.items[0].is_none(), !index.items[1].is_none());
     } else {
-      linef("{}.remove_at({});", paren(object), convert(index, int64_type(), target));
+      linef("{}.remove_at({});", paren(object), whole_number(index, "an index", target));
     }
   }
 }
@@ -1122,7 +1122,8 @@ std::optional<Value> FunctionCompiler::container_builtin(const std::string& name
   if (name == "builtins.hash" && p.size() == 1)
     return Value::called(int64_type(), code("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
   if (name == "builtins.ord" && p.size() == 1) return Value::called(int64_type(), code("py::code_of({})", convert(v, text_type(), n)));
-  if (name == "builtins.chr" && p.size() == 1) return Value::called(text_type(), code("py::character_of({})", convert(v, int64_type(), n)));
+  if (name == "builtins.chr" && p.size() == 1)
+    return Value::called(text_type(), code("py::character_of({})", whole_number(v, "chr()'s number", n)));
   if (name == "builtins.repr" && p.size() == 1)
     if (auto arrays = text_of_arrays(v, "builtins.repr", n)) return arrays;
   if (name == "builtins.repr" && p.size() == 1) return Value::called(text_type(), code("py::repr_of({})", text_operand(v, n)));

@@ -678,6 +678,8 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
     accept(b);
     if (!b.given(0)) fail(n, "arange() needs an argument for 'stop'");
     const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
+    for (int i = 0; i < 3; ++i)
+      if (b.given(i) && b[i].is_array()) b[i] = scalar_of(b[i], n);  // an array of numbers stays one, and is refused below
     const Value start = b.given(1) ? b[0] : zero, stop = b.given(1) ? b[1] : b[0], step = b.given(2) ? b[2] : one;
     Type t = int64_type();
     for (const Value& v : {start, stop, step}) t = unify(t, v.is(Kind::literal) ? int64_type() : v.type);
@@ -699,7 +701,7 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
   if (is({"eye", "identity"})) {
     Bound b = f == "eye" ? Bound(args, {"N", "M", "k", "dtype"}) : Bound(args, {"N", "dtype"});
     accept(b);
-    const Value extent = spill(converted(b[0], int64_type(), n), "n");
+    const Value extent = spill(Value::of(int64_type(), integer(b[0])), "n");
     const Type t = host_dtype(b[f == "eye" ? 3 : 1], float64_type(), n);
     return array(t, 2,
                  code("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
@@ -1028,13 +1030,13 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   if (what == "seed") {
     const Value seed = option("seed", 0);
     if (!seed.type) fail(n, "seed() needs a number in compiled functions");
-    return Value::called(none_type(), code("py::bc_host->seed_random({}, static_cast<u64>({}))", state, convert(seed, int64_type(), n)));
+    return Value::called(none_type(), code("py::bc_host->seed_random({}, static_cast<u64>({}))", state, whole_number(seed, "a seed", n)));
   }
   if (what == "getrandbits" && p.size() == 1)
-    return Value::called(scalar_type(DType::u64), code("py::random_bits({}, {})", state, convert(p[0], int64_type(), n)));
+    return Value::called(scalar_type(DType::u64), code("py::random_bits({}, {})", state, whole_number(p[0], "a number of bits", n)));
   if (python && (what == "randint" || what == "randrange")) {
     Code bounds;
-    for (const Value& v : p) bounds += ", " + convert(v, int64_type(), n);
+    for (const Value& v : p) bounds += ", " + whole_number(v, "a bound", n);
     if (p.empty() || p.size() > (what == "randint" ? 2 : 3)) fail(n, fmt::format("random.{}: expected a range of whole numbers", what));
     if (p.size() == 1) bounds = ", 0" + bounds;
     if (what == "randint") bounds += " + 1";

@@ -147,7 +147,7 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
   if (p.empty() || !(p[0].is(Kind::text) || p[0].is(Kind::string))) return std::nullopt;
   const Code s = convert(p[0], text_type(), n);
   if (name == "int")
-    return Value::called(int64_type(), code("py::parse_int({}, {})", s, p.size() > 1 ? convert(p[1], int64_type(), n) : "10"));
+    return Value::called(int64_type(), code("py::parse_int({}, {})", s, p.size() > 1 ? whole_number(p[1], "a base", n) : "10"));
   if (name == "float") return Value::called(float64_type(), code("py::parse_float({})", s));
   return std::nullopt;
 }
@@ -161,7 +161,7 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
   const auto& p = args.positional;
   const auto made_text = [&](Code text, Type t = text_type()) { return Value::called(t, std::move(text)); };
   const auto text = [&](size_t i) { return convert(p[i], text_type(), n); };
-  const auto number = [&](size_t i) { return convert(p[i], int64_type(), n); };
+  const auto number = [&](size_t i) { return whole_number(p[i], "this argument", n); };
   constexpr std::pair<const char*, int> kCases[] = {{"lower", 0},    {"casefold", 0},   {"upper", 1},
                                                     {"swapcase", 2}, {"capitalize", 3}, {"title", 4}};
   constexpr std::pair<const char*, char> kClasses[] = {{"isdigit", 'd'}, {"isdecimal", 'd'}, {"isnumeric", 'd'}, {"isalpha", 'a'},

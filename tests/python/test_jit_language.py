@@ -1213,3 +1213,68 @@ def test_chained_comparisons_stop_where_one_fails():
         ours, theirs = bc.typed.List([-7]), [-7]
         assert njit(chained)(n, [1, 2, 3], ours) == chained(n, [1, 2, 3], theirs)
         assert list(ours) == theirs
+
+
+def _stored(c):
+    numbers = [1, 2, 3]
+    numbers[c] = 5
+    return numbers
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda c: (1, 2, 3)[c],
+        lambda c: [1, 2, 3][c],
+        _stored,
+        lambda c: [1, 2, 3].pop(c),
+        lambda c: [1, 2, 3].insert(c, 1),
+        lambda c: [1, 2].index(2, c),
+        lambda c: "abc".center(c),
+        lambda c: "abc".zfill(c),
+        lambda c: "a b".split(" ", c),
+        lambda c: int("12", c),
+        lambda c: chr(c),
+        lambda c: np.eye(c),
+        lambda c: np.identity(c),
+        lambda c: np.random.seed(c),
+    ],
+)
+@pytest.mark.parametrize("number", [2.0, 1e9, -7.5])
+def test_floats_are_no_indices_and_no_counts(function, number):
+    with pytest.raises((TypeError, ValueError)):
+        function(number)
+    with pytest.raises(bc.core.errors.TypingError, match="must be an integer"):
+        njit(function)(number)
+
+
+WHOLE_NUMBERS = ["1_", "1__0", "_1", "1_0", "0x10", "-0X1f", "0b11", "0o17", "012", "00", "0_0", "0_1", "+5", "- 5", "-", "", "  7 ", "7a"]
+WHOLE_NUMBERS += ["z", "0x", "0x_1f", "0x1__f", "9223372036854775807", "-9223372036854775808", "0b", "1 2", "\n3\t", "0b2"]
+
+
+def test_texts_are_read_as_whole_numbers_in_any_base():
+    @njit
+    def compiled(text, base):
+        return int(text, base)
+
+    def outcome(f, *args):
+        try:
+            return f(*args)
+        except ValueError:
+            return "ValueError"
+
+    for text in WHOLE_NUMBERS:
+        for base in (0, 2, 8, 10, 36, 16, 1, 37, -1):
+            want = outcome(int, text, base)
+            if isinstance(want, str) or abs(want) < 2**63:
+                assert outcome(compiled, text, base) == want, (text, base)
+    assert compiled("-9223372036854775808", 10) == -(2**63)
+
+
+@pytest.mark.parametrize("value", [2.5, 3, np.int8(2), np.float32(2.0)])
+def test_ranges_to_an_array_without_dimensions(value):
+    number = np.array(value)
+    for function in (lambda c: np.arange(c), lambda c: np.arange(1, c), lambda c: np.arange(0, 7, c), lambda c: np.arange(c, 7)):
+        got, want = njit(function)(number), function(number)
+        assert_array_equal(got, want)
+        assert got.dtype.kind == want.dtype.kind

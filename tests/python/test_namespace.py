@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -217,3 +219,17 @@ def test_aligned_records():
     for wrong in (2, 12):
         with pytest.raises(ValueError, match="alignment|power"):
             bc.make_aligned_dtype([("a", "f8")], alignment=wrong)
+
+
+IMPORTED = {"np", "Any", "annotations", "TYPE_CHECKING", "Sequence", "Callable", "Literal", "functools", "math", "operator", "bc"}
+
+
+MODULES = """autograd experimental extending fft fft.config lib lib.stride_tricks linalg polynomial profiler random rec scipy.linalg
+scipy.sparse scipy.special typed types typing cupyx.profiler cuda cuda.random""".split()
+
+
+@pytest.mark.parametrize("name", ["broadcloth", *(f"broadcloth.{name}" for name in MODULES)])
+def test_modules_list_their_public_names_alone(name):
+    module = importlib.import_module(name)
+    assert not IMPORTED & set(dir(module))
+    assert set(getattr(module, "__all__", ())) <= set(dir(module))

@@ -748,3 +748,15 @@ def test_pseudo_inverses_of_singular_matrices_keep_no_rounding_errors(xp, dtype,
 def test_a_negative_exponent_that_is_not_used_is_no_error(xp, where, out):
     where = f"xp.asarray({where})" if "[" in where or "(" in where else where
     assert_like_numpy(xp, f"v = xp.array([1, 2]); xp.power(v, -1, out={out}, where={where})")
+
+
+@pytest.mark.parametrize("initial", ["2**40", "-1", "3"])
+@pytest.mark.parametrize("out", ["u4", "i8", "u1", "f4"])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_an_initial_number_fits_the_outputs_dtype(xp, name, out, initial):
+    assert_like_numpy(xp, f"xp.{name}(xp.array([1, 2], 'u4'), initial={initial}, out=xp.zeros((), '{out}'))")
+
+
+def test_a_range_ends_at_a_number(xp):
+    for code in ("xp.arange(xp.array([2.5]))", "xp.arange(xp.array(2.5))", "xp.arange(0, xp.array([[3]]))", "xp.arange(np.array([3]))"):
+        assert_like_numpy(xp, code)

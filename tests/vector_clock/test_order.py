@@ -405,6 +405,26 @@ def test_imports_of_one_array_that_are_only_read_do_not_wait_for_the_readers():
 
 
 @on_vector_clock()
+def test_the_end_of_a_loan_forgets_no_use_of_the_memory():
+    import broadcloth as bc
+
+    for write in (True, False):
+        one, two, three = streams(3)
+        with recorded() as log:
+            x = on(one, lambda: bc.ones(SIZE, dtype="f4", device="cuda"))
+            with two:
+                lent = bc.from_dlpack(x)
+            made = [on(two, lambda v: v + 1, lent)]
+            del lent  # the loan ends once that has run, and counts as a use by the second stream
+            gc.collect()
+            made.append(on(one, overwrite if write else lambda v: v + 2, x))
+            two.synchronize()
+            made.append(on(three, (lambda v: v + 3) if write else overwrite, x))
+        log.check()
+        del made, x
+
+
+@on_vector_clock()
 def test_an_array_of_ours_that_comes_back_is_ordered_with_itself():
     import broadcloth as bc
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._namespace import listing
 from ..exceptions import CompileError, PerformanceWarning, TypingError
 
 # What cannot be compiled is one kind of error here, and what a compiler refuses another.
@@ -47,3 +48,5 @@ __all__ = [
     "NumbaInvalidConfigWarning", "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeError", "NumbaTypeSafetyWarning",
     "NumbaValueError", "NumbaWarning", "RequireLiteralValue", "TypingError", "UnsupportedError",
 ]  # fmt: skip
+
+__dir__ = listing(__all__)

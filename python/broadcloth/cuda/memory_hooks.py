@@ -7,6 +7,7 @@ import sys
 from typing import Any, TextIO
 
 from .. import _broadcloth as _c
+from .._namespace import listing
 from ._memory import MemoryHook
 
 __all__ = ["DebugPrintHook", "LineProfileHook"]
@@ -140,3 +141,5 @@ def _bytes(count: float) -> str:
             return f"{count:.2f}{unit}"
         count /= 1024
     return f"{count:.2f}TB"
+
+__dir__ = listing(__all__)

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from .. import _broadcloth as _c
+from .._namespace import listing
 from .._records import RecordArray
 from ._jit import Intrinsic
 
@@ -92,3 +93,5 @@ def init_xoroshiro128p_states(states: Any, seed: int, subsequence_start: int = 0
         states.copy_to_device(made, stream)
     else:
         states[:] = made
+
+__dir__ = listing(__all__)

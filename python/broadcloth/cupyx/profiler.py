@@ -13,6 +13,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from .._namespace import listing
 from ..cuda import Event, nvtx
 from ..cuda import profile as profile
 
@@ -200,3 +201,5 @@ class time_range(contextlib.ContextDecorator):
                 return func(*args, **kwargs)
 
         return ranged
+
+__dir__ = listing(__all__)

@@ -18,6 +18,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from .. import _broadcloth as _c
+from .._namespace import listing
 
 if TYPE_CHECKING:
     from ..typing import DeviceLike
@@ -222,3 +223,5 @@ def show_plan_cache_info() -> None:
     FFT plans of cpu: 0 of at most 1024, 0 bytes of at most 134217728
     """
     PlanCache().show_info()
+
+__dir__ = listing(__all__)

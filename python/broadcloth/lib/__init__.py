@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from .._namespace import listing
 from . import array_utils, recfunctions, stride_tricks
 
 __all__ = ["array_utils", "recfunctions", "stride_tricks"]
+
+__dir__ = listing(__all__)

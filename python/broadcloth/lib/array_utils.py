@@ -5,6 +5,7 @@ from __future__ import annotations
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .._broadcloth import ndarray
+from .._namespace import listing
 
 __all__ = ["byte_bounds", "normalize_axis_index", "normalize_axis_tuple"]
 
@@ -27,3 +28,5 @@ def byte_bounds(a: ndarray) -> tuple[int, int]:
         else:
             last += (extent - 1) * stride
     return first, last + a.itemsize
+
+__dir__ = listing(__all__)

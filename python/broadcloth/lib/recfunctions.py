@@ -10,6 +10,7 @@ import numpy.lib.recfunctions as _np_recfunctions
 
 from .. import _broadcloth as _c
 from .._broadcloth import ndarray
+from .._namespace import listing
 from .._records import RecordArray, create
 
 if TYPE_CHECKING:
@@ -425,3 +426,5 @@ def stack_arrays(
             made[name][at : at + len(part)] = part[name] if has else (defaults or {}).get(name, -1)
         at += len(part)
     return made
+
+__dir__ = listing(__all__)

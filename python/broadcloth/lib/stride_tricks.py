@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from .. import _broadcloth as _c
 from .._broadcloth import broadcast_arrays, broadcast_shapes, broadcast_to, ndarray
+from .._namespace import listing
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, AxisLike
@@ -121,3 +122,5 @@ def sliding_window_view(
     if math.prod(extents) == 0:
         return _c.zeros((*shape, *extents), a.dtype, device=a.device)
     return as_strided(a, (*shape, *extents), strides, writeable=writeable)
+
+__dir__ = listing(__all__)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy.polynomial as _theirs
 from numpy.polynomial import set_default_printstyle
 
+from .._namespace import listing
 from . import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial, polyutils
 from ._source import series
 
@@ -44,3 +45,5 @@ __all__ = [
     "polyutils",
     "set_default_printstyle",
 ]
+
+__dir__ = listing(__all__)

@@ -391,26 +391,40 @@ static inline Str character_of(i64 code) {
   if (n > 1) b[0] = static_cast<char>((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | code);
   return copy_text(b, n, 1);
 }
+/// The base that a prefix stands for; 0 for none.
+BC_FN i64 base_of_prefix(char c) {
+  c = static_cast<char>(c | 0x20);
+  return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
+}
 static inline i64 parse_int(const Str& text, i64 base) {
+  if (base != 0 && (base < 2 || base > 36)) raise(kValue, "int() base must be >= 2 and <= 36, or 0");
   const Str s = stripped(text, nullptr, 3);
   i64 i = 0, value = 0, digits = 0;
-  const bool minus = s.size > 0 && s.data[0] == '-';
+  const bool minus = s.size > 0 && s.data[0] == '-', any = base == 0;
   if (s.size > 0 && (s.data[0] == '-' || s.data[0] == '+')) ++i;
-  if (i + 1 < s.size && s.data[i] == '0') {
-    const char c = static_cast<char>(s.data[i + 1] | 0x20);
-    if ((c == 'x' && base == 16) || (c == 'b' && base == 2) || (c == 'o' && base == 8)) i += 2;
-  }
+  const i64 named = i + 1 < s.size && s.data[i] == '0' ? base_of_prefix(s.data[i + 1]) : 0;
+  const bool prefix = named != 0 && (any || base == named);
+  if (any) base = prefix ? named : 10;
+  if (prefix) i += 2;
+  const bool zeros_only = any && !prefix && i < s.size && s.data[i] == '0';  // base 0 refuses "012"
+  bool may_part = prefix;                                                    // one underscore stands between digits, or after the prefix
   for (; i < s.size; ++i) {
     const char c = s.data[i];
-    if (c == '_' && digits > 0) continue;
+    if (c == '_' && may_part && i + 1 < s.size) {
+      may_part = false;
+      continue;
+    }
     const i64 d = is_digit(c) ? c - '0' : (is_lower(c) || is_upper(c)) ? (c | 0x20) - 'a' + 10 : 99;
-    if (d >= base) raise(kValue, "invalid literal for int()");
-    if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, d, &value))
+    if (d >= base || (zeros_only && d != 0)) raise(kValue, "invalid literal for int()");
+    // Counted downwards, so that the lowest number can be read.
+    if (__builtin_mul_overflow(value, base, &value) || __builtin_sub_overflow(value, d, &value))
       raise(kOverflow, "int() of a text that is too large");
     ++digits;
+    may_part = true;
   }
   if (digits == 0) raise(kValue, "invalid literal for int()");
-  return minus ? -value : value;
+  if (!minus && __builtin_sub_overflow(i64{0}, value, &value)) raise(kOverflow, "int() of a text that is too large");
+  return value;
 }
 BC_FN double parse_float(const Str& text) {
   double value = 0;

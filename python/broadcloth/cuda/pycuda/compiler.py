@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _broadcloth as _c
+from ..._namespace import listing
 from . import driver as _driver
 
 __all__ = ["DynamicSourceModule", "SourceModule", "compile"]
@@ -206,3 +207,5 @@ def compile(
     if target == "ptx":
         wanted = wanted.replace("sm_", "compute_")
     return _c.compile_cuda(text, wanted, (*(options or ()), *(f"-I{folder}" for folder in include_dirs)))[0]
+
+__dir__ = listing(__all__)

@@ -8,6 +8,8 @@ import numpy as np
 
 import broadcloth as bc
 
+from ..._namespace import listing
+
 __all__ = [
     "MRG32k3aRandomNumberGenerator",
     "PseudoRandomNumberGenerator",
@@ -78,3 +80,5 @@ class XORWOWRandomNumberGenerator:
 
 
 PseudoRandomNumberGenerator = MRG32k3aRandomNumberGenerator = XORWOWRandomNumberGenerator
+
+__dir__ = listing(__all__)

@@ -6,6 +6,7 @@ from typing import Any
 
 import broadcloth as bc
 
+from ..._namespace import listing
 from . import _arguments as _args
 
 __all__ = ["ElementwiseKernel"]
@@ -100,3 +101,5 @@ class ElementwiseKernel:
         values, size = _args.flat(self.name, self.arguments, args, None)
         if size:
             self._kernel(*values, size=size)
+
+__dir__ = listing(__all__)

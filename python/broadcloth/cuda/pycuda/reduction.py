@@ -8,6 +8,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ..._namespace import listing
 from . import _arguments as _args
 
 __all__ = ["ReductionKernel"]
@@ -90,3 +91,5 @@ class ReductionKernel:
             values = [self._map(*values, bc.empty(size, self.dtype_out))]
         result = self._kernel(*values) if out is None else self._kernel(*values, out=out)
         return (result, 0) if both else result
+
+__dir__ = listing(__all__)

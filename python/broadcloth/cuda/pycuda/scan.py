@@ -8,6 +8,8 @@ import numpy as np
 
 import broadcloth as bc
 
+from ..._namespace import listing
+
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
@@ -85,3 +87,5 @@ class ExclusiveScanKernel(InclusiveScanKernel):
     """
 
     _exclusive = True
+
+__dir__ = listing(__all__)

@@ -13,6 +13,7 @@ from typing import Any
 
 import broadcloth as bc
 
+from ..._namespace import listing
 from .misc import init, shutdown
 
 __all__ = ["init", "shutdown", "simps", "trapz", "trapz2d"]
@@ -61,3 +62,5 @@ def simps(x_gpu: Any, dx: float = 1.0, even: str = "avg", handle: Any = None) ->
 def _simpson(x: Any) -> Any:
     """Simpson's rule over an odd number of samples."""
     return bc.sum(x[:-2:2] + 4 * x[1:-1:2] + x[2::2]) / 3
+
+__dir__ = listing(__all__)

@@ -24,6 +24,7 @@ from numpy.linalg import LinAlgError
 
 import broadcloth as bc
 
+from ..._namespace import listing
 from ..pycuda.gpuarray import empty_like, zeros, zeros_like
 from .misc import init, shutdown
 
@@ -329,3 +330,5 @@ class PCA:
             raise ValueError(f"PCA: expected a matrix, got shape {R_gpu.shape}")
         u, s, _ = bc.linalg.svd(R_gpu - bc.mean(R_gpu, 0), full_matrices=False)
         return u[:, : self.n_components] * s[: self.n_components]
+
+__dir__ = listing(__all__)

@@ -20,6 +20,8 @@ import numpy as np
 import broadcloth as bc
 from broadcloth import _broadcloth as _c
 
+from ..._namespace import listing
+
 __all__ = [
     "add", "add_matvec", "argmax", "argmin", "binaryop_matvec", "cumsum", "diff", "div_matvec", "divide", "get_by_index",
     "get_compute_capability", "get_current_device", "inf", "init", "init_context", "iscomplextype", "isdoubletype", "max", "maxabs", "mean",
@@ -232,3 +234,5 @@ def set_realloc(x_gpu: Any, data: Any) -> None:
     if values.shape != x_gpu.shape or values.dtype != x_gpu.dtype:
         raise ValueError(f"set_realloc: expected {x_gpu.dtype} of shape {x_gpu.shape}, got {values.dtype} of shape {values.shape}")
     x_gpu[...] = values
+
+__dir__ = listing(__all__)

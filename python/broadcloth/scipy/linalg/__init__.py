@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from numpy.linalg import LinAlgError
 
+from ..._namespace import listing
 from ...linalg import norm
 from ._bands import cho_solve_banded, cholesky_banded, eig_banded, eigvals_banded
 from ._cossin import cossin
@@ -200,3 +201,5 @@ __all__ = [
     "tanm",
     "toeplitz",
 ]
+
+__dir__ = listing(__all__)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from ..._namespace import listing
 from ._base import SparseEfficiencyWarning, SparseWarning, issparse, sparray, spmatrix
 from ._classes import (
     bsr_array,
@@ -121,3 +122,5 @@ def __getattr__(name: str) -> _Any:
     if name in ("csgraph", "linalg"):
         return _import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+__dir__ = listing(__all__)

@@ -5,6 +5,7 @@ algorithms go from node to node, and run in C++ on the host: for a graph on a GP
 
 from __future__ import annotations
 
+from ...._namespace import listing
 from ._graphs import csgraph_from_dense, csgraph_from_masked, csgraph_masked_from_dense, csgraph_to_dense, csgraph_to_masked
 from ._paths import NegativeCycleError, bellman_ford, construct_dist_matrix, dijkstra, floyd_warshall, johnson, shortest_path, yen
 from ._structure import (
@@ -51,3 +52,5 @@ __all__ = [
     "structural_rank",
     "yen",
 ]
+
+__dir__ = listing(__all__)

@@ -5,6 +5,7 @@ SuperLU, which SciPy brings along: a GPU's matrices are factorized on the host, 
 
 from __future__ import annotations
 
+from ...._namespace import listing
 from ._direct import MatrixRankWarning, SuperLU, factorized, spilu, splu, spsolve, spsolve_triangular, use_solver
 from ._eigen import ArpackError, ArpackNoConvergence, eigs, eigsh, lobpcg, svds
 from ._functions import expm, expm_multiply, inv, is_sptriangular, matrix_power, norm, onenormest, spbandwidth
@@ -53,3 +54,5 @@ __all__ = [
     "tfqmr",
     "use_solver",
 ]
+
+__dir__ = listing(__all__)
