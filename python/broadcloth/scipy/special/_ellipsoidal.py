@@ -223,15 +223,13 @@ def ellip_normal(h2: ArrayLike, k2: ArrayLike, n: ArrayLike, p: ArrayLike) -> nd
     q = _Parameters(h2, k2, n, p)
     h, beta = q.h2, q.k2 - q.h2
     count = 1000  # the midpoint rule: the integrands have the period pi and no singularity on the axis
-    sums = [np.zeros(q.shape) for _ in range(4)]
+    angles = ((np.arange(count) + 0.5) * (math.pi / 2 / count)).reshape(count, *[1] * h.ndim)
+    sine, cosine = np.sin(angles) ** 2, np.cos(angles) ** 2
     with np.errstate(all="ignore"):
-        for angle in (np.arange(count) + 0.5) * (math.pi / 2 / count):
-            sine, cosine = math.sin(angle) ** 2, math.cos(angle) ** 2
-            x2, y2 = h * sine, h + beta * sine
-            inner = q.first(np.sqrt(x2)) ** 2 / np.sqrt(q.k2 - x2)
-            outer = q.first(np.sqrt(y2)) ** 2 / np.sqrt(y2)
-            for total, part in zip(sums, (inner, inner * h * cosine, outer, outer * beta * sine), strict=True):
-                total += part
+        x2, y2 = h * sine, h + beta * sine
+        inner = q.first(np.sqrt(x2)) ** 2 / np.sqrt(q.k2 - x2)
+        outer = q.first(np.sqrt(y2)) ** 2 / np.sqrt(y2)
+        sums = [part.sum(axis=0) for part in (inner, inner * h * cosine, outer, outer * beta * sine)]
         # y**2 - x**2 as (y**2 - h2) + (h2 - x**2), so that nothing cancels.
         value = 8 * (sums[3] * sums[0] + sums[2] * sums[1]) * (math.pi / 2 / count) ** 2
-    return _c.asarray(value.astype("f4") if _single((h2, k2, n, p), None) else value)
+    return _c.asarray(np.float32(value) if _single((h2, k2, n, p), None) else value)
