@@ -277,8 +277,6 @@ def test_logsumexp_of_what_is_not_finite(xp):
 
 def test_the_modules_face():
     assert dir(special) == special.__all__ and "gamma" in dir(special)
-    with pytest.raises(AttributeError, match="scipy.special has no 'ellip_harm' yet; scipy.special.ellip_harm takes the array too"):
-        special.ellip_harm  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'no_such_function'"):
         special.no_such_function  # noqa: B018
     assert special.psi is special.digamma

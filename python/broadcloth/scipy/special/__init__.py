@@ -19,6 +19,7 @@ from . import (
     _combinatorics,
     _distributions,
     _elementary,
+    _ellipsoidal,
     _elliptic,
     _errors,
     _faddeeva,
@@ -47,6 +48,7 @@ from ._bessel import *  # noqa: F403
 from ._combinatorics import *  # noqa: F403
 from ._distributions import *  # noqa: F403
 from ._elementary import *  # noqa: F403
+from ._ellipsoidal import *  # noqa: F403
 from ._elliptic import *  # noqa: F403
 from ._errors import *  # noqa: F403
 from ._faddeeva import *  # noqa: F403
@@ -109,6 +111,7 @@ __all__ = sorted(
         *_combinatorics.__all__,
         *_distributions.__all__,
         *_elementary.__all__,
+        *_ellipsoidal.__all__,
         *_elliptic.__all__,
         *_faddeeva.__all__,
         *_function_integrals.__all__,
@@ -142,20 +145,7 @@ if TYPE_CHECKING:
     def __getattr__(name: str) -> Any: ...
 
 else:
-
-    def _scipy() -> Any:
-        try:
-            from scipy import special
-        except ImportError:
-            return None
-        return special
-
-    def __getattr__(name: str) -> object:
-        missing, _ = face(__name__, __all__, _scipy(), "scipy.special.{name} takes the array too, on a host copy")
-        return missing(name)
-
-    def __dir__() -> list[str]:
-        return __all__
+    __getattr__, __dir__ = face(__name__, __all__)
 
 
 def zeta(x: ArrayLike, q: ArrayLike | None = None, out: ndarray | None = None) -> ndarray:
