@@ -1268,7 +1268,7 @@ namespace {
 
 /// On the CPU, captured work has not run yet, so its results cannot be read before the graph is launched.
 void refuse_captured(const Tape& t) {
-  BC_CHECK(!t.capture() || t.device().type != DeviceType::cpu, Runtime,
+  BC_CHECK(!t.capture() || !traits(t.device()).on_host, Runtime,
            "the array's stream is being captured: its values are there when the graph has run; read it after end_capture and launch");
 }
 

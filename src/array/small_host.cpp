@@ -29,7 +29,7 @@ struct Near {
 };
 
 /// Tells whether this thread may use the device's memory directly: a CPU without a capture and without other streams.
-bool reachable(Device device) { return device.type == DeviceType::cpu && !many_streams() && !tape(device).capture(); }
+bool reachable(Device device) { return traits(device).on_host && !many_streams() && !tape(device).capture(); }
 /// The same, and no profiler is active that would count the op as a kernel.
 bool open(Device device) { return reachable(device) && !profiling(); }
 

@@ -307,7 +307,7 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
     BC_CHECK(args.size() == 2, UFuncTypeError, "ufunc '{}' not supported for times", info(op).name);
     constexpr int64_t kFew = 256;
     const bool few = std::all_of(args.begin(), args.end(), [&](const Term& t) { return !t.array || t.array->size() <= kFew; });
-    const bool beside_few = few && device.type == DeviceType::cpu;
+    const bool beside_few = few && traits(device).on_host;
     r = binary(op, operand_of(args[0], device, beside_few), operand_of(args[1], device, beside_few));
   }
   if (options.dtype) r = astype(r, *options.dtype, false, Casting::same_kind);

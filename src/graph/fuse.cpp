@@ -293,7 +293,7 @@ void Fusion::choose_store(int i) {
   // materialized instead.
   bool steps = false;
   for (int c = 0; selectable && c < map.axis.size(); ++c) steps |= map.axis[c] >= 0 && std::abs(map.step[c]) > 1;
-  const bool divides = steps && node.device.type == DeviceType::cpu;
+  const bool divides = steps && traits(node.device).on_host;
   note.select =
       selectable && !exposed && ((inlined_old && small_stores <= kMaxSmallStores && !divides) || ((reads_old || shared) && large));
   note.small_stores = note.select ? small_stores : 0;

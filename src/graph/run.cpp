@@ -181,7 +181,7 @@ class Runner {
       inputs.push_back({source.buffer->ptr, o.dtype, {shape, o.identity ? contiguous_strides(shape) : o.strides, o.offset}});
     }
     const View output{node.buffer->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
-    if (tape_.capture() && backend_.capturing(stream_) && device_.type == DeviceType::cpu) [[unlikely]] {
+    if (tape_.capture() && backend_.capturing(stream_) && traits(device_).on_host) [[unlikely]] {
       // A node's arguments are released after its run, but the graph runs them again, so it takes ownership.
       backend_.record(stream_, [kept = std::shared_ptr<Extra>(std::move(node.extra)), &extra, device = device_, inputs, output] {
         bc::run_library(extra, {device, {device}, inputs, output});
@@ -334,7 +334,7 @@ class Runner {
       compile_user_step(step);
       return;
     }
-    if (device_.type == DeviceType::cpu && loops) {
+    if (traits(device_).on_host && loops) {
       const bool compiler = backend_.can_compile();
       const Config& c = config();
       // Even repeated runs of a small step take less time than its compile.

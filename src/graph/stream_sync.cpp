@@ -112,7 +112,7 @@ void Tape::wait_for(Use use) {
   if (!use.tape || use.tape == this) return;
   Tape& other = *use.tape;
   // CPU work is done as soon as it is queued.
-  if (other.device().type == DeviceType::cpu || use.tick <= other.done_.load(std::memory_order_acquire) || seen(other) >= use.tick) return;
+  if (traits(other.device()).on_host || use.tick <= other.done_.load(std::memory_order_acquire) || seen(other) >= use.tick) return;
   if (capture_ && capture_ != other.capture_) {
     // A graph cannot wait for work outside of it.
     const interrupt::Scope scope(interrupt::Mode::never);
@@ -139,7 +139,7 @@ void Tape::wait_for(Use use) {
     other.event_->record(other.stream_);
     other.event_tick_ = reached;
   }
-  if (device().type == DeviceType::cpu) {
+  if (traits(device()).on_host) {
     const interrupt::Scope scope(interrupt::Mode::never);
     other.event_->synchronize();
   } else {
@@ -149,7 +149,7 @@ void Tape::wait_for(Use use) {
 }
 
 void Tape::wait_for(const StreamEvent& event, const Use& marked) {
-  if (device().type == DeviceType::cpu) {
+  if (traits(device()).on_host) {
     const interrupt::Scope scope(interrupt::Mode::never);
     event.synchronize();
   } else {

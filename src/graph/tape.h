@@ -82,9 +82,7 @@ class Tape {
   void catch_up();
   /// Tells whether running the pending nodes takes less time than handing the GIL to another thread: little work on the CPU, without a
   /// compile.
-  bool short_running() const {
-    return device().type == DeviceType::cpu && pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork;
-  }
+  bool short_running() const { return traits(device()).on_host && pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork; }
   bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ---------------------------------------------------------------------------------------------------------------------- A
@@ -222,7 +220,7 @@ inline Tape& tape(Device device) {
 inline bool many_streams() { return detail::many_streams.load(std::memory_order_relaxed); }
 
 /// Tells whether running a device's pending nodes takes no longer than handing a lock to another thread.
-inline bool short_running(Device device) { return device.type == DeviceType::cpu && !many_streams() && tape(device).short_running(); }
+inline bool short_running(Device device) { return traits(device).on_host && !many_streams() && tape(device).short_running(); }
 /// The same for all devices.
 bool short_running();
 

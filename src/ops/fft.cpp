@@ -210,7 +210,7 @@ Array trigonometric_composed(Array a, const Plan& p) {
 // ---- Either way -----------------------------------------------------------------------------------------------------------------------
 
 Array transform(const Array& a, const Plan& p) {
-  if (a.device().type != DeviceType::cuda && !p.options.composed) {
+  if (!traits(a.device()).composes && !p.options.composed) {
     // The result lies in memory as the input does, as NumPy's.
     const Dims order = copy_order(a, 'K');
     if (is_ascending(order)) return record_transform(a, p);

@@ -21,7 +21,7 @@ DType loop_dtype(DType t) {
 }
 
 /// Whether the device has bodies of all ops.
-bool has_bodies(const Array& a, bool composed) { return a.device().type != DeviceType::cuda && !composed; }
+bool has_bodies(const Array& a, bool composed) { return !traits(a.device()).composes && !composed; }
 
 Array record_op(const SparseExtra& op, std::vector<Array> inputs, const Dims& shape, DType dtype) {
   const Device device = inputs[0].device();

@@ -20,12 +20,13 @@ struct DeviceTraits {
   const char* name;
   bool asynchronous;   ///< work is queued and runs in parallel to the host; its memory is not host memory
   bool on_host;        ///< ops run on the processors that read arrays too: looking at elements costs no more than computing them
+  bool composes;       ///< its bodies of transforms and sparse matrices are few: array ops make the others of them
   bool survives_fork;  ///< a forked child can use devices that the parent opened
 };
 inline constexpr DeviceTraits kDeviceTraits[kDeviceTypes] = {
-    {.name = "cpu", .asynchronous = false, .on_host = true, .survives_fork = true},
-    {.name = "cuda", .asynchronous = true, .on_host = false, .survives_fork = false},
-    {.name = "null", .asynchronous = false, .on_host = false, .survives_fork = true},
+    {.name = "cpu", .asynchronous = false, .on_host = true, .composes = false, .survives_fork = true},
+    {.name = "cuda", .asynchronous = true, .on_host = false, .composes = true, .survives_fork = false},
+    {.name = "null", .asynchronous = false, .on_host = false, .composes = false, .survives_fork = true},
 };
 constexpr const DeviceTraits& traits(DeviceType type) { return kDeviceTraits[static_cast<int>(type)]; }
 

@@ -401,10 +401,21 @@ TEST(DeviceTypes, normal_quantiles_are_exact) {
     const double density = std::exp(-z * z / 2) / 2.5066282746310002;
     const double error = (0.5 * std::erfc(z / 1.4142135623730951) - tail) / density;
     ASSERT_LE(std::abs(error), 1e-13 + 4e-14 * z) << tail << " " << z;
-    const auto b32 = static_cast<bc::u32>(bits);
-    const double z32 = bc::normal_of(b32), p32 = static_cast<double>(b32 | 1u) * 0x1p-33;
-    const double d32 = std::exp(-z32 * z32 / 2) / 2.5066282746310002;
-    ASSERT_LE(std::abs((0.5 * std::erfc(z32 / 1.4142135623730951) - p32) / d32), 4e-6) << b32;
+  }
+}
+
+TEST(DeviceTypes, pairs_of_normal_numbers_are_points_of_the_plane) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20000; i++) {
+    const auto a = static_cast<bc::u32>(random() >> (32 + random() % 32)), b = static_cast<bc::u32>(random());
+    for (const bc::u32 outside : {a, ~a}) {
+      const bc::f32x2 z = bc::normal_pair(outside, b);
+      const double radius = std::sqrt(-2 * std::log((outside >> 1) * 0x1p-31 + 0x1p-32)), angle = b * 0x1p-31 * 3.141592653589793;
+      // The probability is rounded to 24 bits, which a small radius shows.
+      const double error = 4e-7 * radius + std::min(6e-8 / radius, 4e-4);
+      ASSERT_NEAR(z.x, radius * std::cos(angle), error) << outside << " " << b;
+      ASSERT_NEAR(z.y, radius * std::sin(angle), error) << outside << " " << b;
+    }
   }
 }
 
