@@ -282,3 +282,10 @@ def test_the_modules_face():
     assert special.psi is special.digamma
     missing = [name for name in special.__all__ if not getattr(special, name).__doc__]
     assert not missing
+
+
+@pytest.mark.parametrize("name", ["betainc", "betaincc", "chdtr", "chdtrc"])
+def test_distributions_at_the_ends_of_their_arguments(xp, name):
+    ends = [0.0, 0.5, 1.0, 2.5, -1.0, np.inf, np.nan, -np.inf]
+    operands = np.meshgrid(*[ends] * (3 if name.startswith("beta") else 2))
+    assert_allclose(getattr(special, name)(*map(xp.asarray, operands)).get(), getattr(scipy_special, name)(*operands), rtol=1e-13)

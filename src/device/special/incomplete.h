@@ -196,12 +196,9 @@ BC_FN double betainc_series(double a, double b, double x) {
 }
 /// I_x(a, b) for y = 1 - x.
 BC_RARE double betainc_part(double a, double b, double x, double y) {
-  if (!(a > 0.0 && b > 0.0 && x >= 0.0 && y >= 0.0)) {
-    if (!(a >= 0.0 && b >= 0.0 && x >= 0.0 && y >= 0.0) || (a == 0.0 && b == 0.0)) return nan();
-    return a == 0.0 || y == 0.0 ? 1.0 : 0.0;
-  }
+  if (!(a >= 0.0 && b >= 0.0 && x >= 0.0 && y >= 0.0) || (a == b && (a == 0.0 || a == inf()))) return nan();
   if (x == 0.0 || y == 0.0) return x == 0.0 ? 0.0 : 1.0;
-  if (a == inf() || b == inf()) return a == b ? nan() : (a == inf() ? 0.0 : 1.0);
+  if (a == 0.0 || b == 0.0 || a == inf() || b == inf()) return a == 0.0 || b == inf() ? 1.0 : 0.0;
   const double factor = betainc_factor(a, b, x, y);
   if (x * (a + b + 2.0) <= a + 1.0) return factor * betainc_fraction(a, b, x) / a;
   const double r = 1.0 - factor * betainc_fraction(b, a, y) / b;
@@ -293,7 +290,7 @@ BC_FN double pdtr(double k, double m) { return k < 0.0 || !(m >= 0.0) ? nan() : 
 BC_FN double pdtrc(double k, double m) { return k < 0.0 || !(m >= 0.0) ? nan() : (m == 0.0 ? 0.0 : gammainc(floor(k) + 1.0, m)); }
 BC_FN double pdtri(double k, double y) { return k <= -1.0 || !(y >= 0.0 && y < 1.0) ? nan() : gammainccinv(trunc(k) + 1.0, y); }
 BC_FN double chdtr(double v, double x) { return gammainc(0.5 * v, 0.5 * x); }
-BC_FN double chdtrc(double v, double x) { return x < 0.0 ? 1.0 : gammaincc(0.5 * v, 0.5 * x); }
+BC_FN double chdtrc(double v, double x) { return gammaincc(0.5 * v, 0.5 * x); }
 BC_FN double chdtri(double v, double y) { return 2.0 * gammainccinv(0.5 * v, y); }
 BC_FN double fdtr(double a, double b, double x) {
   if (!(a > 0.0 && b > 0.0 && x >= 0.0)) return nan();
