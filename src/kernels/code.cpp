@@ -150,7 +150,7 @@ const PatternFacts& facts_of(std::string_view pattern) {
 
 // ---- nodes ------------------------------------------------------------------------------------------------------------------------
 
-struct Code::Node {
+struct Code::Node : Code::Counted {
   enum class Kind : uint8_t { name, pattern, sequence, operand, operation, prefix, choice, block };
   Kind kind = Kind::name;
   Precedence precedence = Precedence::whole;
@@ -167,19 +167,19 @@ struct Code::Node {
 struct Maker {
   using Kind = Code::Node::Kind;
   static Code make(Kind kind, std::string_view pattern, std::vector<Code> parts, Precedence precedence) {
-    auto n = std::make_shared<Code::Node>();
+    auto* n = new Code::Node();
     n->kind = kind;
     n->pattern = pattern;
     n->precedence = precedence;
     for (const Code& c : parts) n->facts |= c.facts();
     n->parts = std::move(parts);
-    return Code(std::move(n));
+    return Code(n);
   }
   static Code name(std::string text) {
-    auto n = std::make_shared<Code::Node>();
+    auto* n = new Code::Node();
     if (text.starts_with('-')) n->precedence = Precedence::prefix;
     n->own = std::move(text);
-    return Code(std::move(n));
+    return Code(n);
   }
   static Code pattern(std::string_view pattern, std::vector<Code> parts) {
     const PatternFacts& own = facts_of(pattern);
@@ -188,22 +188,23 @@ struct Maker {
     for (size_t i : own.methods)
       if (is_long_method(parts[i].name())) facts |= Facts(kTakesTime);
     Code c = make(Kind::pattern, pattern, std::move(parts), Precedence::whole);
-    const_cast<Code::Node&>(*c.node_).facts |= facts;
+    const_cast<Code::Node*>(c.node())->facts |= facts;
     return c;
   }
   static Code changed(const Code& c, Precedence p, const Facts& more) {
     if (c.empty()) return c;
-    auto n = std::make_shared<Code::Node>(*c.node_);
+    auto* n = new Code::Node(*c.node());
+    n->uses = 0;
     n->precedence = p;
     n->facts |= more;
-    return Code(std::move(n));
+    return Code(n);
   }
   static Code block(const Block& statements) {
-    auto n = std::make_shared<Code::Node>();
+    auto* n = new Code::Node();
     n->kind = Kind::block;
     n->facts = statements.facts();
     n->block = std::make_shared<const Block>(statements);
-    return Code(std::move(n));
+    return Code(n);
   }
 };
 
@@ -212,13 +213,21 @@ Code::Code(std::string_view name) : Code(std::string(name)) {}
 Code::Code(const char* name) : Code(std::string(name)) {}
 Code::Code(const Block& statements) { *this = Maker::block(statements); }
 
+const Code::Node* Code::node() const { return static_cast<const Node*>(node_); }
+void Code::free(const Counted* node) { delete static_cast<const Node*>(node); }
+void Code::print(std::string* out) const {
+  if (node_) node()->print(out);
+}
+
 const Facts& Code::facts() const {
   static const Facts none;
-  return node_ ? node_->facts : none;
+  return node_ ? node()->facts : none;
 }
-Precedence Code::precedence() const { return node_ ? node_->precedence : Precedence::whole; }
-bool Code::is_name(std::string_view name) const { return node_ && node_->kind == Node::Kind::name && node_->own == name; }
-std::string_view Code::name() const { return node_ && node_->kind == Node::Kind::name ? std::string_view(node_->own) : std::string_view(); }
+Precedence Code::precedence() const { return node_ ? node()->precedence : Precedence::whole; }
+bool Code::is_name(std::string_view name) const { return node_ && node()->kind == Node::Kind::name && node()->own == name; }
+std::string_view Code::name() const {
+  return node_ && node()->kind == Node::Kind::name ? std::string_view(node()->own) : std::string_view();
+}
 Code Code::at(Precedence p) const { return p == precedence() ? *this : Maker::changed(*this, p, {}); }
 Code Code::with(const Facts& more) const { return Maker::changed(*this, precedence(), more); }
 
@@ -255,24 +264,25 @@ namespace {
 void print_operand(const Code& c, Precedence than, std::string* out) {
   const bool whole = c.precedence() > than;
   if (!whole) *out += '(';
-  *out += c.text();
+  c.print(out);
   if (!whole) *out += ')';
 }
 }  // namespace
 
 void Code::Node::print_pattern(std::string* out) const {
   int next = 0;
-  for (size_t at = 0; at < pattern.size();) {
-    const Step s = step_at(pattern, at, &next);
-    at += s.length;
-    if (s.operand >= 0) {
-      const Code& part = s.operand == kLast ? parts.back() : parts[static_cast<size_t>(s.operand)];
-      if (part.node_) part.node_->print(out);
-    } else if (!s.word.empty()) {
-      *out += s.word;
-    } else {
+  for (size_t at = 0;;) {
+    const size_t brace = pattern.find_first_of("{}", at);
+    *out += pattern.substr(at, brace - at);
+    if (brace == pattern.npos) return;
+    const Step s = step_at(pattern, brace, &next);
+    at = brace + s.length;
+    if (s.operand == kLast)
+      parts.back().print(out);
+    else if (s.operand >= 0)
+      parts[static_cast<size_t>(s.operand)].print(out);
+    else
       *out += s.other;
-    }
   }
 }
 
@@ -281,14 +291,14 @@ void Code::Node::print(std::string* out) const {
     case Kind::name: *out += own; return;
     case Kind::pattern: return print_pattern(out);
     case Kind::sequence:
-      for (const Code& c : parts) c.node_->print(out);
+      for (const Code& c : parts) c.print(out);
       return;
     case Kind::operand: return print_operand(parts[0], Precedence::prefix, out);
     case Kind::operation: {
       // Tests that && and || join stand without parentheses where they need none; other operands must be whole.
       const Precedence than = precedence == Precedence::operation ? Precedence::prefix : Precedence::conjunction;
       for (size_t i = 0; i < parts.size(); ++i) {
-        if (i) *out += fmt::format(" {} ", pattern);
+        if (i) (*out += ' ').append(pattern) += ' ';
         print_operand(parts[i], than, out);
       }
       return;
@@ -300,13 +310,13 @@ void Code::Node::print(std::string* out) const {
       print_operand(parts[1], Precedence::prefix, out);
       *out += " : ";
       return print_operand(parts[2], Precedence::prefix, out);
-    case Kind::block: *out += block->text(); return;
+    case Kind::block: block->print(out); return;
   }
 }
 
 std::string Code::text() const {
   std::string out;
-  if (node_) node_->print(&out);
+  print(&out);
   return out;
 }
 
@@ -342,12 +352,16 @@ Block Block::cut(size_t place) {
 
 std::string Block::text() const {
   std::string out;
-  for (const Line& l : lines_) {
-    out.append(static_cast<size_t>(2 * l.depth), ' ');
-    out += l.statement.text();
-    out += '\n';
-  }
+  print(&out);
   return out;
+}
+
+void Block::print(std::string* out) const {
+  for (const Line& l : lines_) {
+    out->append(static_cast<size_t>(2 * l.depth), ' ');
+    l.statement.print(out);
+    *out += '\n';
+  }
 }
 
 }  // namespace bc::kernels

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 /// The tree between typing and printing. The compiler makes an expression as a `Code`: a node with its operands, what is known of the
@@ -89,12 +90,31 @@ class Code {
   Code& operator+=(const Code& next);
   friend Code operator+(const Code& a, const Code& b) { return Code(a) += b; }
 
+  Code(const Code& other) noexcept : node_(other.node_) {
+    if (node_) ++node_->uses;
+  }
+  Code(Code&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Code& operator=(Code other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Code() {
+    if (node_ && --node_->uses == 0) free(node_);
+  }
+
   struct Node;
+  void print(std::string* out) const;
 
  private:
   friend struct Maker;
-  explicit Code(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
-  std::shared_ptr<const Node> node_;
+  /// A program is compiled by one thread: plain counts.
+  struct Counted {
+    mutable uint32_t uses = 0;
+  };
+  explicit Code(const Counted* node) : node_(node) { ++node_->uses; }
+  const Node* node() const;
+  static void free(const Counted* node);
+  const Counted* node_ = nullptr;
 };
 
 /// As an operand that must be whole: in parentheses where it is not.
@@ -129,7 +149,10 @@ Code part(A&& a) {
 template <class... A>
 Code code(fmt::format_string<std::conditional_t<true, std::string_view, A>...> pattern, A&&... operands) {
   const fmt::string_view p = pattern;
-  return detail::code({p.data(), p.size()}, {detail::part(std::forward<A>(operands))...});
+  std::vector<Code> parts;
+  parts.reserve(sizeof...(A));
+  (parts.push_back(detail::part(std::forward<A>(operands))), ...);
+  return detail::code({p.data(), p.size()}, std::move(parts));
 }
 /// The same for a pattern that a table of functions holds; it lives for ever.
 Code row_code(const char* pattern, std::vector<Code> operands);
@@ -153,6 +176,7 @@ class Block {
   Block cut(size_t place);
   void clear() { *this = Block(); }
   std::string text() const;
+  void print(std::string* out) const;
 
  private:
   struct Line {

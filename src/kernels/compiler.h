@@ -236,7 +236,7 @@ class FunctionCompiler {
 
   // ---- polls.cpp
   /// A counted loop, from its head's parts and its body: `step` is a number. On the host it asks now and then whether the user ends it.
-  void counted_loop(const Node* n, const std::string& type, const std::string& counter, const Code& start, const Code& stop, int64_t step,
+  void counted_loop(const Node* n, const std::string& type, const std::string& counter, const Value& start, const Value& stop, int64_t step,
                     const Block& body);
   /// `while test: body`, likewise.
   void tested_loop(const Node* n, const Code& test, const Block& body);

@@ -334,7 +334,7 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
     Block turn;
     turn.line(depth_ + 1, code("const i64 {} = {} + {} * {};", counter, start.text, k, step.text));
     turn += body;
-    counted_loop(n, "i64", k, first, last, 1, turn);
+    counted_loop(n, "i64", k, Value::of(t, first), Value::of(t, last), 1, turn);
     --depth_;
     out_ += out;
     line("};");

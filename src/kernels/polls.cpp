@@ -12,14 +12,12 @@ constexpr uint64_t kShort = 4096;  // turns without a loop in them that take no 
 constexpr uint64_t kLong = 1 << 20;
 
 /// The turns of a loop between numbers; 0: not known.
-uint64_t turns(const Code& start, const Code& stop, int64_t step) {
-  const std::string from(start.name()), to(stop.name());
-  char *first_end = nullptr, *last_end = nullptr;
-  const int64_t first = std::strtoll(from.c_str(), &first_end, 10), last = std::strtoll(to.c_str(), &last_end, 10);
-  if (from.empty() || to.empty() || *first_end || *last_end) return 0;
-  const uint64_t length =
-      step > 0 ? static_cast<uint64_t>(last) - static_cast<uint64_t>(first) : static_cast<uint64_t>(first) - static_cast<uint64_t>(last);
-  return (step > 0 ? last > first : first > last) ? length / static_cast<uint64_t>(std::abs(step)) + 1 : 1;
+uint64_t turns(const Value& start, const Value& stop, int64_t step) {
+  const std::optional<int64_t> first = start.integer(), last = stop.integer();
+  if (!first || !last) return 0;
+  const uint64_t from = static_cast<uint64_t>(*first), to = static_cast<uint64_t>(*last);
+  const uint64_t length = step > 0 ? to - from : from - to;
+  return (step > 0 ? *last > *first : *first > *last) ? length / static_cast<uint64_t>(std::abs(step)) + 1 : 1;
 }
 
 bool leaves(const std::vector<Node*>& body) {
@@ -106,15 +104,15 @@ void FunctionCompiler::body_of_loop(const Code& head, const Block& body) {
   line("}");
 }
 
-void FunctionCompiler::counted_loop(const Node* n, const std::string& type, const std::string& counter, const Code& start, const Code& stop,
-                                    int64_t step, const Block& body) {
+void FunctionCompiler::counted_loop(const Node* n, const std::string& type, const std::string& counter, const Value& start,
+                                    const Value& stop, int64_t step, const Block& body) {
   const std::string compare = fmt::format("{} {}", counter, step > 0 ? "<" : ">");
   const std::string next = step == 1    ? "++" + counter
                            : step == -1 ? "--" + counter
                                         : fmt::format("{} {}= {}", counter, step < 0 ? '-' : '+', step < 0 ? -step : step);
   const char* const before = rolled(body.facts());
   const auto whole = [&](const char* more) {
-    body_of_loop(code("{}for ({} {} = {}; {} {}; {}{})", before, type, counter, start, compare, stop, next, more), body);
+    body_of_loop(code("{}for ({} {} = {}; {} {}; {}{})", before, type, counter, start.text, compare, stop.text, next, more), body);
   };
   if (!host() || !unit_.options.polls) return whole("");
   const bool inner = unit_.may_take_long(body.facts());
@@ -130,13 +128,13 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
     body_of_loop(
         code("for ({0} {1} = {2}; {3} {4}; {3} {4} ? bc_poll() : void()) for (const {0} {5} = py::strip<{0}>({1}, {4}, {6}); {3} {5}; "
              "{7})",
-             type, counter, start, compare, stop, end, step, next),
+             type, counter, start.text, compare, stop.text, end, step, next),
         body);
   };
   // Cutting it would cost more than few turns take: there is the loop as it is, and one that asks. A label cannot stand twice.
   const bool alone = loops_.empty() && unit_.options.entered;  // what is not entered is called in a loop
   if (alone || body.facts().has(kLabelled)) return asking();
-  linef("if (py::takes_long({0}, {1}, {2})) {{", start, stop, step);
+  linef("if (py::takes_long({0}, {1}, {2})) {{", start.text, stop.text, step);
   asking();
   line("} else {");
   whole("");

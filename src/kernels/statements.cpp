@@ -966,7 +966,7 @@ void FunctionCompiler::for_statement(const Node* n) {
     };
     const auto print = [&](const Block& body) {
       const std::string type = cpp(t);
-      if (constant_step) return counted_loop(n, type, counter, start.text, stop.text, *constant_step, body);
+      if (constant_step) return counted_loop(n, type, counter, start, stop, *constant_step, body);
       const Code poll = poll_after(n), more = poll.empty() ? Code() : ", " + poll;
       const char* const before = rolled(body.facts(), true);
       if (step.non_negative)
@@ -996,7 +996,8 @@ void FunctionCompiler::for_statement(const Node* n) {
       [&](const Block& body) {
         if (walk->more) return body_of_loop(walk->head(counter), body);
         // What grows while it is walked has no end that a strip could know.
-        if (v.is_array()) return counted_loop(n, "i64", counter, "0", length, 1, body);
+        if (v.is_array())
+          return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), Value::of(int64_type(), length), 1, body);
         const Code poll = poll_after(n);
         body_of_loop(code("for (i64 {} = 0; {} < {}; ++{}{})", counter, counter, length, counter, poll.empty() ? Code() : ", " + poll),
                      body);
