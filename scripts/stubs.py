@@ -2,12 +2,14 @@
 
 The packages `broadcloth` and `broadcloth.cuda` find most of their names at run time (rows of ufuncs, modules that are loaded when they
 are used), which no type checker can follow. Their stubs say of every public name where it is; the types themselves stand in the modules'
-annotations and, for the extension, in `_broadcloth.pyi`. `--check` writes nothing and fails when a stub is not what would be written.
+annotations and, for the extension, in `_broadcloth.pyi`: its classes are those of `src/bind/types.pyi`, its functions have the signatures
+that they are bound with and the types of their C++ parameters. `--check` writes nothing and fails when a stub is not what would be written.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -20,10 +22,13 @@ import broadcloth.cuda
 from broadcloth.cuda._jit import Intrinsic
 from broadcloth.random._distributions import DISTRIBUTIONS, Distribution, parameters_of
 
-PACKAGE = Path(__file__).resolve().parent.parent / "python" / "broadcloth"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "broadcloth"
 _KINDS = {(1, 1): "_UnaryUfunc", (2, 1): "_BinaryUfunc", (1, 2): "_UnaryPairUfunc", (2, 2): "_BinaryPairUfunc"}
 # Names of the kernel language that are values; the others are functions, and modules of functions.
 _LANGUAGE = {"threadIdx": "_Dim3", "blockIdx": "_Dim3", "blockDim": "_Dim3", "gridDim": "_Dim3", "laneid": "int", "warpsize": "int"}
+# Types of the extension's parameters that hold None already.
+_WITH_NONE = ("Any", "DTypeLike", "AxisLike", "DeviceLike", "Order")
 _HEADER = '# ruff: noqa\n"""Written by scripts/stubs.py from the tables of the package."""\n'
 
 
@@ -127,8 +132,58 @@ def distributions() -> str:
     return "\n".join([*lines, *rows, *functions])
 
 
+def annotation(given: ast.expr | None, type: str, optional: bool, default: ast.expr | None, name: str) -> str:
+    """A parameter's type: what its signature says, else what its C++ type says."""
+    if given is not None:
+        return ast.unparse(given)
+    if name == "out" and type == "ArrayLike":
+        return "ndarray | None"
+    none = optional or (isinstance(default, ast.Constant) and default.value is None)
+    return f"{type} | None" if none and type not in _WITH_NONE and "None" not in type else type
+
+
+def function(text: str, types: list[str], optional: list[bool]) -> str:
+    """The stub of a function of the extension, with the first line of its documentation."""
+    name, rest = text.split("(", 1)
+    parameters, rest = rest.split(")", 1)
+    result = ""
+    if rest.lstrip().startswith("->"):
+        # The type ends before the documentation, which begins with a capital letter.
+        result = re.split(r"(?<![\[|,]) (?![|\[])", rest.lstrip()[2:].strip(), maxsplit=1)[0]
+    (node,) = ast.parse(f"def f({parameters}): ...").body
+    assert isinstance(node, ast.FunctionDef)
+    given = node.args
+    places = iter(zip(types, optional, strict=True))
+    items = []
+    positional = [*given.posonlyargs, *given.args]
+    defaults = [None] * (len(positional) - len(given.defaults)) + list(given.defaults)
+    for group, values in ((positional, defaults), (given.kwonlyargs, given.kw_defaults)):
+        if group is given.kwonlyargs and group:
+            items.append("*")
+        for arg, default in zip(group, values, strict=True):
+            item = f"{arg.arg}: {annotation(arg.annotation, *next(places), default, arg.arg)}"
+            items.append(item + (f" = {ast.unparse(default)}" if default is not None else ""))
+            if given.posonlyargs and arg is given.posonlyargs[-1]:
+                items.append("/")
+    returned = result or types[-1]
+    line = f"def {name}({', '.join(items)}) -> {returned}:"
+    if len(line) > 130:
+        line = f"def {name}(\n    " + ",\n    ".join(items) + f",\n) -> {returned}:"
+    said = (getattr(broadcloth._c, name).__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+    return f'{line}\n    """{said}"""\n' if said else f"{line} ..."
+
+
+def extension() -> str:
+    own = (ROOT / "src" / "bind" / "types.pyi").read_text()
+    known = {node.name for node in ast.parse(own).body if isinstance(node, ast.FunctionDef)}
+    found = {text.split("(", 1)[0]: (text, types, optional) for text, types, optional in broadcloth._c.signatures()}
+    functions = [function(*found[name]) for name in sorted(found.keys() - known)]
+    return "\n".join(["# ruff: noqa", own, "# Written by scripts/stubs.py from the signatures of src/bind.", "", *functions, ""])
+
+
 def main() -> int:
     stubs = {
+        PACKAGE / "_broadcloth.pyi": extension(),
         PACKAGE / "__init__.pyi": main_namespace(),
         PACKAGE / "cuda" / "__init__.pyi": cuda_namespace(),
         PACKAGE / "random" / "_distributions.pyi": distributions(),

@@ -27,7 +27,45 @@ PyObject* literal(std::string_view s) {
   return to_py(v).release();
 }
 
+/// Takes the first parameter off a list of them. Commas inside brackets belong to an annotation.
+std::string_view next_item(std::string_view& rest) {
+  int depth = 0;
+  size_t end = 0;
+  for (; end < rest.size() && (depth > 0 || rest[end] != ','); ++end) depth += rest[end] == '[' ? 1 : rest[end] == ']' ? -1 : 0;
+  const std::string_view item = trim(rest.substr(0, end));
+  rest = end == rest.size() ? std::string_view() : rest.substr(end + 1);
+  return item;
+}
+
+/// "axis: int | None = None" without its annotation: "axis=None".
+std::string without_annotation(std::string_view item) {
+  const size_t colon = item.find(':'), equals = item.find('=');
+  if (colon > equals || colon == std::string_view::npos) return std::string(item);
+  std::string plain(item.substr(0, colon));
+  if (equals != std::string_view::npos) plain.append("=").append(trim(item.substr(equals + 1)));
+  return plain;
+}
+
+/// What stands behind the parameters without the type of the result, which ends at the first space outside brackets after a word that is
+/// not a bar: " -> int | None Waits." gives " Waits.".
+std::string_view documentation_after(std::string_view rest) {
+  std::string_view text = trim(rest);
+  if (!text.starts_with("->")) return rest;
+  text = trim(text.substr(2));
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    depth += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
+    if (depth == 0 && (text[at] == ' ' || text[at] == '\n') && text.substr(at, 3) != " | " && text[at - 1] != '|') return text.substr(at);
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<Bound>& bound_functions() {
+  static std::vector<Bound> all;
+  return all;
+}
 
 void CallSignature::parse(const char* text, bool method) {
   const std::string_view all(text);
@@ -36,11 +74,12 @@ void CallSignature::parse(const char* text, bool method) {
   name = name_text.c_str();
   const size_t close = all.find(')');
   std::string_view rest = all.substr(open + 1, close - open - 1);
+  std::string plain;  // the parameters without annotations
   bool by_position = true;
   while (!rest.empty()) {
-    size_t comma = rest.find(',');
-    std::string_view item = trim(rest.substr(0, comma));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    const std::string item_text = without_annotation(next_item(rest));
+    const std::string_view item = item_text;
+    plain.append(plain.empty() ? "" : ", ").append(item);
     if (item == "*") {
       by_position = false;
       continue;
@@ -59,12 +98,12 @@ void CallSignature::parse(const char* text, bool method) {
   }
   // inspect.signature reads "name($self, …)\n--\n\n".
   doc_text = name_text + (method ? "($self" : "(");
-  const std::string_view inside = all.substr(open + 1, close - open);
+  const std::string inside = plain + ")";
   if (method) doc_text += inside.front() == ')' ? "" : ", ";
   if (method && inside.front() != ')' && inside.find('/') == std::string_view::npos) doc_text = name_text + "($self, /, ";
   doc_text += inside;
   doc_text += "\n--\n\n";
-  doc_text += trim(all.substr(close + 1));
+  doc_text += trim(documentation_after(all.substr(close + 1)));
 }
 
 const char* Context::parameter_name() const {

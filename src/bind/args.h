@@ -12,6 +12,10 @@
 /// conversions.
 ///
 ///   BC_FUNCTION("eye(N, M=None, k=0, dtype=None, *, device=None) Ones on a diagonal.", bc::eye)
+///   BC_FUNCTION("can_cast(from_, to: DTypeLike, casting: Casting='safe') -> bool Tells whether a cast is allowed.", can_cast)
+///
+/// The stub of the extension is written from these signatures (`scripts/stubs.py`). An annotation stands only where the C++ types do not
+/// tell Python's: of a PyObject*, for instance.
 ///
 /// A parameter called `out` is an array of ours that is written, and what the function then returns; `device` (of None) is the default
 /// device.
@@ -67,19 +71,23 @@ struct Context {
 /// Where arrays of a call are made: on the device it names, else with its output, else with the first array among the parameters.
 Device device_of_call(const CallSignature& s, PyObject* const* arguments, PyObject* const* all, Py_ssize_t n);
 
+/// How a parameter of a C++ type is made of a Python object. `type` is what Python's type checkers call such an object.
 template <class T>
 struct From;
 
 template <>
 struct From<PyObject*> {
+  static constexpr const char* type = "Any";
   static PyObject* get(PyObject* o, const Context&) { return o; }
 };
 template <>
 struct From<int64_t> {
+  static constexpr const char* type = "SupportsIndex";
   static int64_t get(PyObject* o, const Context& c) { return to_int(o, c.parameter_name()); }
 };
 template <>
 struct From<uint64_t> {
+  static constexpr const char* type = "int";
   static uint64_t get(PyObject* o, const Context&) {
     PyRef index = PyRef::steal(PyNumber_Index(o));
     const unsigned long long v = PyLong_AsUnsignedLongLong(index.get());
@@ -89,10 +97,12 @@ struct From<uint64_t> {
 };
 template <>
 struct From<bool> {
+  static constexpr const char* type = "bool";
   static bool get(PyObject* o, const Context&) { return to_bool(o); }
 };
 template <>
 struct From<double> {
+  static constexpr const char* type = "float";
   static double get(PyObject* o, const Context&) {
     const double v = PyFloat_AsDouble(o);
     if (v == -1.0 && PyErr_Occurred()) throw PythonError();
@@ -101,10 +111,12 @@ struct From<double> {
 };
 template <>
 struct From<char> {
+  static constexpr const char* type = "Order";
   static char get(PyObject* o, const Context&) { return to_order(o); }
 };
 template <>
 struct From<std::string_view> {
+  static constexpr const char* type = "str";
   static std::string_view get(PyObject* o, const Context& c) {
     if (!PyUnicode_Check(o))
       raise(ErrorKind::Type, "{}: expected a string for '{}', got {}", c.signature->name, c.parameter_name(), type_name(o));
@@ -113,38 +125,47 @@ struct From<std::string_view> {
 };
 template <>
 struct From<DType> {
+  static constexpr const char* type = "DTypeLike";
   static DType get(PyObject* o, const Context&) { return o == Py_None ? DType::f64 : to_dtype(o); }
 };
 template <>
 struct From<Casting> {
+  static constexpr const char* type = "Casting";
   static Casting get(PyObject* o, const Context&) { return to_casting(o); }
 };
 template <>
 struct From<Device> {
+  static constexpr const char* type = "DeviceLike";
   static Device get(PyObject* o, const Context&) { return to_device(o); }
 };
 template <>
 struct From<Dims> {
+  static constexpr const char* type = "ShapeLike";
   static Dims get(PyObject* o, const Context&) { return to_shape(o); }
 };
 template <>
 struct From<Axes> {
+  static constexpr const char* type = "int | Sequence[int]";
   static Axes get(PyObject* o, const Context&) { return to_axes(o); }
 };
 template <>
 struct From<Array> {
+  static constexpr const char* type = "ArrayLike";
   static Array get(PyObject* o, const Context& c);
 };
 template <>
 struct From<Arg> {
+  static constexpr const char* type = "ArrayLike";
   static Arg get(PyObject* o, const Context& c) { return to_arg(o, c.device); }
 };
 template <>
 struct From<Scalar> {
+  static constexpr const char* type = "ArrayLike";
   static Scalar get(PyObject* o, const Context& c);
 };
 template <>
 struct From<std::vector<Array>> {
+  static constexpr const char* type = "Sequence[ArrayLike] | ndarray";
   static std::vector<Array> get(PyObject* o, const Context& c);
 };
 /// Indices as take() and put() have them: what lists hold is cast to integers, arrays must be of integers.
@@ -153,6 +174,7 @@ struct Indices {
 };
 template <>
 struct From<Indices> {
+  static constexpr const char* type = "ArrayLike";
   static Indices get(PyObject* o, const Context& c);
 };
 /// An axis or None where NumPy refuses booleans.
@@ -162,6 +184,7 @@ struct NumberAxis {
 };
 template <>
 struct From<NumberAxis> {
+  static constexpr const char* type = "SupportsIndex | None";
   static NumberAxis get(PyObject* o, const Context&) { return {o == Py_None ? Axis() : Axis(to_axis(o))}; }
 };
 /// Axes or None as a reduction takes them.
@@ -170,6 +193,7 @@ struct ReducedAxes {
 };
 template <>
 struct From<ReducedAxes> {
+  static constexpr const char* type = "AxisLike";
   static ReducedAxes get(PyObject* o, const Context&) { return {o == Py_None ? std::nullopt : std::optional(to_reduced_axes(o))}; }
 };
 /// The order of an array that is like no other.
@@ -178,15 +202,22 @@ struct StorageOrder {
 };
 template <>
 struct From<StorageOrder> {
+  static constexpr const char* type = "Order";
   static StorageOrder get(PyObject* o, const Context&) { return {to_storage_order(o)}; }
 };
 template <class T>
 struct From<std::optional<T>> {
+  static constexpr const char* type = From<T>::type;
   static std::optional<T> get(PyObject* o, const Context& c) {
     if (o == Py_None || is_missing(o)) return std::nullopt;
     return From<T>::get(o, c);
   }
 };
+
+template <class T>
+inline constexpr bool kOptional = false;
+template <class T>
+inline constexpr bool kOptional<std::optional<T>> = true;
 
 /// Whether reading a parameter may make an array, on the device of the call. A call with none of these looks at no device, so that an
 /// environment that names a wrong one is an error of the first work, not of the import.
@@ -200,6 +231,24 @@ inline constexpr bool kPlaced<std::optional<T>> = kPlaced<T>;
 template <class T>
 using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>,
                                 std::conditional_t<std::is_same_v<T, std::span<const int64_t>>, Axes, T>>;
+
+/// What a C++ function's result is to Python's type checkers.
+template <class R>
+inline constexpr const char* kResultType = "Any";
+template <>
+inline constexpr const char* kResultType<void> = "None";
+template <>
+inline constexpr const char* kResultType<bool> = "bool";
+template <>
+inline constexpr const char* kResultType<int64_t> = "int";
+template <>
+inline constexpr const char* kResultType<double> = "float";
+template <>
+inline constexpr const char* kResultType<Array> = "ndarray";
+template <>
+inline constexpr const char* kResultType<ArrayPair> = "tuple[ndarray, ndarray]";
+template <>
+inline constexpr const char* kResultType<std::vector<Array>> = "tuple[ndarray, ...]";
 
 inline PyObject* result(Array a, PyObject* first) { return first && is_array(first) ? wrap_like(std::move(a), first) : wrap(std::move(a)); }
 inline PyObject* result(const ArrayPair& p, PyObject*) {
@@ -221,6 +270,9 @@ struct Traits<R (*)(A...)> {
   using Tuple = std::tuple<Held<std::decay_t<A>>...>;
   static constexpr int size = sizeof...(A);
   static constexpr bool places = (kPlaced<Held<std::decay_t<A>>> || ...);
+  /// The types of the parameters and of the result to Python's type checkers, and which parameters may be None.
+  static constexpr std::array<const char*, sizeof...(A) + 1> types = {From<Held<std::decay_t<A>>>::type..., kResultType<std::decay_t<R>>};
+  static constexpr std::array<bool, sizeof...(A) + 1> optional = {kOptional<Held<std::decay_t<A>>>..., false};
 };
 template <class R, class C, class... A>
 struct Traits<R (C::*)(A...) const> : Traits<R (*)(A...)> {};
@@ -289,10 +341,22 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
   return given;
 }
 
+/// A function as it was bound: its signature's text, and for each parameter and then the result the type and whether it may be None.
+struct Bound {
+  const char* text;
+  const char* const* types;
+  const bool* optional;
+  int parameters;
+};
+/// The functions of the module, in the order in which they were bound. Methods are not among them.
+std::vector<Bound>& bound_functions();
+
 template <auto F, int Flags>
 PyMethodDef define(const char* signature) {
   CallSignature& s = signature_of<F>;
   s.parse(signature, (Flags & kMethod) != 0);
+  using T = Traits<decltype(F)>;
+  if constexpr ((Flags & kMethod) == 0) bound_functions().push_back({signature, T::types.data(), T::optional.data(), T::size});
   return {s.name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry<F, Flags>)), METH_FASTCALL | METH_KEYWORDS,
           s.doc_text.c_str()};
 }

@@ -284,13 +284,18 @@ std::vector<PyMethodDef> autograd_functions() {
       BC_FUNCTION("is_grad_enabled() Whether this thread records ops for derivatives.", [] { return autograd::grad_enabled(); }),
       BC_FUNCTION("set_grad_enabled(mode) Switches grad mode of this thread; tells what it was.",
                   [](bool mode) { return autograd::set_grad_enabled(mode); }),
-      BC_FUNCTION("run_backward(outputs, gradients, inputs, retain_graph, create_graph, accumulate, allow_unused)", run_backward),
-      BC_FUNCTION("attach_function(name, outputs, inputs, callback)", attach_function),
-      BC_FUNCTION("output_of(function, output, saved)", output_of),
+      BC_FUNCTION("run_backward(outputs: Sequence[ndarray] | None, gradients: Sequence[ndarray] | None, inputs: Sequence[ndarray] | None, "
+                  "retain_graph, create_graph, accumulate, allow_unused) -> tuple[ndarray | None, ...]",
+                  run_backward),
+      BC_FUNCTION("attach_function(name, outputs: Sequence[ndarray], inputs: Sequence[ndarray], callback: Callable[..., tuple[Any, ...]]) "
+                  "-> tuple[ndarray, ...]",
+                  attach_function),
+      BC_FUNCTION("output_of(function: GradFunction, output, saved)", output_of),
       BC_FUNCTION("begin_trace() Follows ops for vmap from now on.", [] { return static_cast<int64_t>(autograd::begin_trace()); }),
       BC_FUNCTION("end_trace(trace)", [](int64_t trace) { autograd::end_trace(static_cast<uint64_t>(trace)); }),
       BC_FUNCTION("trace_input(a) A copy that the trace follows.", [](const Array& a) { return autograd::trace_input(a); }),
-      BC_FUNCTION("replay_trace(trace, outputs, inputs, all) The outputs for all examples.",
+      BC_FUNCTION("replay_trace(trace, outputs: Sequence[ndarray], inputs: Sequence[ndarray], all: Sequence[ndarray]) The outputs for all "
+                  "examples.",
                   [](int64_t trace, PyObject* outputs, PyObject* inputs, PyObject* all) {
                     return autograd::replay(static_cast<uint64_t>(trace), arrays_of(outputs), arrays_of(inputs), arrays_of(all));
                   }),

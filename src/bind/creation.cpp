@@ -195,7 +195,9 @@ constexpr auto as_contiguous_function = [](PyObject* o, PyObject* dtype, PyObjec
 
 PyMethodDef arange_method() {
   PyMethodDef method = BC_FUNCTION(
-      "arange(start=..., stop=None, step=1, dtype=None, *, like=None, device=None) Evenly spaced numbers in [start, stop).", arange_bound);
+      "arange(start: ArrayLike=..., stop: ArrayLike | None=None, step: ArrayLike=1, dtype: DTypeLike=None, *, like=None, device=None) "
+      "Evenly spaced numbers in [start, stop).",
+      arange_bound);
   method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&arange_entry));
   return method;
 }
@@ -319,8 +321,9 @@ void init_convert(PyObject* module) {
   add_functions(
       module,
       {
-          BC_FUNCTION("array(object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0, ndmax=64, like=None, device=None, "
-                      "blocking=False) A new array from "
+          BC_FUNCTION("array(object: ArrayLike, dtype: DTypeLike=None, *, copy: bool | None=True, order='K', subok=False, ndmin=0, "
+                      "ndmax=64, like=None, device: DeviceLike=None, "
+                      "blocking=False) -> ndarray A new array from "
                       "any array, number or nested list.",
                       [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, int64_t ndmax, PyObject*,
                          PyObject* device, bool) { return convert(o, dtype, copy_it, order, ndmin, device, ndmax); }),
@@ -330,7 +333,8 @@ void init_convert(PyObject* module) {
               "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere."),
           itself_method<as_contiguous_function, true>(
               "ascontiguousarray(a, dtype=None, *, like=None) An array whose elements lie in C order."),
-          BC_FUNCTION("asnumpy(a, out=None, order='C') A NumPy array with the elements.",
+          BC_FUNCTION("asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None=None, order='C') -> numpy.ndarray[Any, Any] A NumPy array "
+                      "with the elements.",
                       [](PyObject* o, PyObject* to, char order) {
                         if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);
                         const Array a = to_array(o, device_of({o}));
@@ -339,7 +343,8 @@ void init_convert(PyObject* module) {
                         to_numpy_out(a, to);
                         return PyRef::borrow(to);
                       }),
-          BC_FUNCTION("frombuffer(buffer, dtype=..., count=-1, offset=0, *, like=None, device=None) An array with a copy of a buffer's "
+          BC_FUNCTION("frombuffer(buffer, dtype: DTypeLike=..., count=-1, offset=0, *, like=None, device=None) -> ndarray An array with a "
+                      "copy of a buffer's "
                       "elements, read-only where the buffer is.",
                       from_buffer),
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
@@ -354,14 +359,15 @@ void init_convert(PyObject* module) {
                       [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
                         return in_order(shape, order.value, [&](const Dims& s) { return ones(s, dtype, device); });
                       }),
-          BC_FUNCTION("full(shape, fill_value, dtype=None, order='C', *, like=None, device=None) One value everywhere.",
-                      [](const Dims& shape, PyObject* fill, PyObject* dtype, StorageOrder order, PyObject*, Device device) {
-                        return full_function(shape, fill, dtype, order.value, device);
-                      }),
           BC_FUNCTION(
-              "full_like(a, fill_value, dtype=None, shape=None, *, device=None, order='K') One value everywhere, with a's shape, dtype and "
-              "device; None leaves the elements unset.",
-              full_like_function),
+              "full(shape, fill_value: ArrayLike, dtype: DTypeLike=None, order='C', *, like=None, device=None) One value everywhere.",
+              [](const Dims& shape, PyObject* fill, PyObject* dtype, StorageOrder order, PyObject*, Device device) {
+                return full_function(shape, fill, dtype, order.value, device);
+              }),
+          BC_FUNCTION("full_like(a, fill_value, dtype: DTypeLike=None, shape: ShapeLike | None=None, *, device: DeviceLike=None, "
+                      "order='K') One value everywhere, with a's shape, dtype and "
+                      "device; None leaves the elements unset.",
+                      full_like_function),
           arange_method(),
           BC_FUNCTION("linspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced numbers from "
                       "start to stop.",
@@ -369,13 +375,13 @@ void init_convert(PyObject* module) {
                          Device device) { return linspace(start, stop, num, endpoint, dtype, axis, device); }),
           BC_FUNCTION("iota(shape, *, device=None) The linear C-order index of each element.",
                       [](const Dims& shape, Device device) { return iota(shape, device); }),
-          BC_FUNCTION("get_dtype(dtype) The dtype object of a dtype, type or name.",
+          BC_FUNCTION("get_dtype(dtype: DTypeLike) The dtype object of a dtype, type or name.",
                       [](PyObject* d) { return PyRef::borrow(dtype_object(to_dtype(d))); }),
           {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(result_type)), METH_FASTCALL,
            "result_type(*arrays_and_dtypes)\n--\n\nThe dtype of an op over these operands."},
-          BC_FUNCTION("promote_types(type1, type2) The smallest dtype that both cast to safely.",
+          BC_FUNCTION("promote_types(type1: DTypeLike, type2: DTypeLike) The smallest dtype that both cast to safely.",
                       [](PyObject* a, PyObject* b) { return PyRef::borrow(dtype_object(promote(to_dtype(a), to_dtype(b)))); }),
-          BC_FUNCTION("can_cast(from_, to, casting='safe') Whether a cast is allowed under a casting rule.",
+          BC_FUNCTION("can_cast(from_, to: DTypeLike, casting='safe') Whether a cast is allowed under a casting rule.",
                       [](PyObject* from, PyObject* to, Casting casting) {
                         if (python_scalar(from))
                           throw_python(PyExc_TypeError,

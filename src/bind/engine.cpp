@@ -239,25 +239,25 @@ void init_engine(PyObject* module) {
                         check_wait_allowed("synchronize()");
                         without_gil_unless(short_running(), [] { synchronize(); });
                       }),
-          BC_FUNCTION("show_plan(a, plan, ir, source) The named phases of the plan that computes a pending array.",
+          BC_FUNCTION("show_plan(a: ndarray, plan, ir, source) -> str The named phases of the plan that computes a pending array.",
                       [](PyObject* a, bool plan, bool ir, bool source) {
                         const Array& array = ours(a, "show_plan");
                         return to_py(without_gil([&] { return show_plan(array, {plan, ir, source}); }));
                       }),
-          BC_FUNCTION("is_pending(a)", [](PyObject* a) { return storage_facts(ours(a, "is_pending")).pending; }),
-          BC_FUNCTION("get_config()", get_config),
+          BC_FUNCTION("is_pending(a: ndarray)", [](PyObject* a) { return storage_facts(ours(a, "is_pending")).pending; }),
+          BC_FUNCTION("get_config() -> dict[str, Any]", get_config),
           {"set_config", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(set_config)), METH_VARARGS | METH_KEYWORDS,
            "set_config(**options): changes options of get_config()."},
-          BC_FUNCTION("default_device()", [] { return device_object(default_device()); }),
+          BC_FUNCTION("default_device() -> device", [] { return device_object(default_device()); }),
           BC_FUNCTION("set_default_device(device)",
                       [](Device d) {
                         backend(d);
                         set_default_device(d);
                       }),
-          BC_FUNCTION("device_count(kind='cuda')", count_devices),
-          BC_FUNCTION("device_info(device=None)", device_info),
+          BC_FUNCTION("device_count(kind: Literal['cpu', 'cuda', 'null']='cuda')", count_devices),
+          BC_FUNCTION("device_info(device=None) -> dict[str, Any]", device_info),
           BC_FUNCTION("set_trace(enabled)", [](bool enabled) { LineNote::trace.store(enabled); }),
-          BC_FUNCTION("pool_stats(device=None)", pool_facts),
+          BC_FUNCTION("pool_stats(device=None) -> dict[str, int]", pool_facts),
           BC_FUNCTION("pool_reset_peak(device=None)", pool_reset_peak),
           BC_FUNCTION("pool_limit(device=None, bytes=None)", pool_limit),
           BC_FUNCTION("pool_trim(device=None, keep=0)", [](Device d, uint64_t keep) { return without_gil([&] { return trim(d, keep); }); }),
@@ -266,15 +266,15 @@ void init_engine(PyObject* module) {
                         const std::string_view texts[] = {text};
                         return to_py(std::string_view(device_library_for(LibraryTarget::Cuda, texts, more)));
                       }),
-          BC_FUNCTION("cache_stats()", cache_stats),
-          BC_FUNCTION("compile_seconds()", [] { return PyRef::steal(PyFloat_FromDouble(kernel_compile_seconds())); }),
+          BC_FUNCTION("cache_stats() -> dict[str, Any]", cache_stats),
+          BC_FUNCTION("compile_seconds() -> float", [] { return PyRef::steal(PyFloat_FromDouble(kernel_compile_seconds())); }),
           BC_FUNCTION("cache_clear(disk=True)", [](bool disk) { without_gil([&] { kernel_cache_clear(disk); }); }),
-          BC_FUNCTION("cache_export(path)",
+          BC_FUNCTION("cache_export(path: str)",
                       [](PyObject* path) {
                         const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
                         return static_cast<int64_t>(without_gil([&] { return kernel_cache_export(p); }));
                       }),
-          BC_FUNCTION("cache_import(path, trust=False)",
+          BC_FUNCTION("cache_import(path: str, trust=False)",
                       [](PyObject* path, bool trust) {
                         const std::string p(as_string(PyRef::steal(PyOS_FSPath(path)).get()));
                         BC_CHECK(trust, Value,
@@ -302,17 +302,18 @@ void init_engine(PyObject* module) {
                        // Once more, after all that the libraries registered when they were used.
                        arm_exit_barrier();
                      }),
-          BC_FUNCTION("library_status()", library_status),
-          BC_FUNCTION("set_library_paths(folders)", set_paths),
+          BC_FUNCTION("library_status() -> list[dict[str, Any]]", library_status),
+          BC_FUNCTION("set_library_paths(folders: Sequence[str])", set_paths),
           BC_FUNCTION("observe_launches(address)",
                       [](uint64_t address) { launch_observer.store(reinterpret_cast<LaunchObserver>(address)); }),  // NOLINT
-          BC_FUNCTION("null_log()", null_launches),
+          BC_FUNCTION("null_log() -> list[dict[str, Any]]", null_launches),
           BC_FUNCTION("null_run(on)", [](bool on) { null_run(on); }),
-          BC_FUNCTION("use_cuda_bodies(type, on)", use_cuda_bodies),
-          BC_FUNCTION("null_copies()", null_copy_list),
+          BC_FUNCTION("use_cuda_bodies(type: Literal['cpu', 'null'], on)", use_cuda_bodies),
+          BC_FUNCTION("null_copies() -> list[tuple[str, int]]", null_copy_list),
           BC_FUNCTION("null_order()", null_order_list),
           BC_FUNCTION("null_log_clear()", null_log_clear),
-          BC_FUNCTION("null_set_target(target)", [](std::string_view target) { null_set_target(std::string(target)); }),
+          BC_FUNCTION("null_set_target(target: Literal['null-cpu', 'null-cuda'])",
+                      [](std::string_view target) { null_set_target(std::string(target)); }),
       });
   // The compiling thread must end while the interpreter still stands.
   PyRef hook = attr(module, "_shutdown");

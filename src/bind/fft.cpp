@@ -42,7 +42,8 @@ std::vector<PyMethodDef> fft_functions() {
             o.composed = composed;
             return fft(a, static_cast<FftKind>(kind), lengths, axes, o);
           }),
-      BC_FUNCTION("fft_plans(device=None) (plans, bytes, most plans, most bytes) of what a device keeps for transforms.",
+      BC_FUNCTION("fft_plans(device=None) -> tuple[int, int, int, int] (plans, bytes, most plans, most bytes) of what a device keeps for "
+                  "transforms.",
                   [](Device device) {
                     const FftPlanCache::Facts f = fft_plans(device).facts();
                     return tuple_of({to_py(f.plans).get(), to_py(f.bytes).get(), to_py(f.most_plans).get(), to_py(f.most_bytes).get()});

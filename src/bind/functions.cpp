@@ -59,6 +59,7 @@ template <>
 inline constexpr bool kPlaced<Parts> = true;
 template <>
 struct From<Parts> {
+  static constexpr const char* type = From<std::vector<Array>>::type;
   static Parts get(PyObject* o, const Context& c) {
     Parts parts{From<std::vector<Array>>::get(o, c), {}};
     if (!PyList_Check(o) && !PyTuple_Check(o)) return parts;
@@ -427,14 +428,19 @@ const std::vector<Array>& joined(const std::vector<Array>& arrays, std::optional
 
 std::vector<PyMethodDef> op_functions() {
   return {
-      BC_FUNCTION("reduce(op, a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0) One reduction row by "
+      BC_FUNCTION("reduce(op, a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+                  "initial=..., where: ArrayLike=True, ddof=0) -> ndarray One reduction row by "
                   "name (see `reductions`).",
                   reduce_function),
-      BC_FUNCTION("scan(op, a, axis=None, dtype=None, out=None) Inclusive running 'sum', 'prod', 'max' or 'min'.", scan_function),
+      BC_FUNCTION("scan(op: Literal['sum', 'prod', 'max', 'min'], a, axis=None, dtype=None, out=None) Inclusive running 'sum', 'prod', "
+                  "'max' or 'min'.",
+                  scan_function),
       BC_FUNCTION(
           "where(condition, x=..., y=..., /) x where the condition holds, else y; the indices of true elements when x and y are missing.",
           where_function),
-      BC_FUNCTION("clip(a, a_min=..., a_max=..., out=None, *, min=..., max=..., dtype=None, casting='same_kind', where=True) The elements "
+      BC_FUNCTION("clip(a: ArrayLike, a_min: ArrayLike | None=..., a_max: ArrayLike | None=..., out: ndarray | None=None, *, min: "
+                  "ArrayLike | None=..., max: ArrayLike | None=..., dtype: DTypeLike=None, casting: Casting='same_kind', where: "
+                  "ArrayLike=True) -> ndarray The elements "
                   "limited to [a_min, a_max].",
                   [](PyObject* a, PyObject* a_min, PyObject* a_max, PyObject* out, PyObject* low, PyObject* high, PyObject* dtype,
                      PyObject* casting, PyObject* where) {
@@ -445,16 +451,19 @@ std::vector<PyMethodDef> op_functions() {
                   }),
       BC_VALUE("round(a, decimals=0, out=None) The elements rounded to so many decimals.",
                [](const Array& a, int64_t decimals, const Array& out) { return round(a, decimals, out); }),
-      BC_VALUE("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True, axes=None) The matrix product.",
+      BC_VALUE("matmul(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, subok=True, axes: list[Any] | None=None) The "
+               "matrix product.",
                matmul_function),
       BC_VALUE("dot(a, b, out=None) The dot product.", [](const Array& a, const Array& b, const Array& out) { return dot(a, b, out); }),
       BC_LOOKING("nonzero(a) The indices of the elements that are not zero.", [](const Array& a) { return nonzero(a); }),
-      BC_FUNCTION("copyto(dst, src, casting='same_kind', where=True) Copies src into dst.", copy_to),
-      BC_FUNCTION("shares_memory(a, b, exact=False, max_work=None) Whether two arrays may touch the same element.", shares_memory),
+      BC_FUNCTION("copyto(dst: ndarray, src: ArrayLike, casting='same_kind', where: ArrayLike=True) Copies src into dst.", copy_to),
+      BC_FUNCTION("shares_memory(a, b, exact=False, max_work: int | None=None) Whether two arrays may touch the same element.",
+                  shares_memory),
       BC_FUNCTION(
           "notice(a, message) Warns with the message when a NaN of the array is first read on the host.",
           [](const Array& a, std::string_view message) { a.storage()->notice.store(interned(message), std::memory_order_relaxed); }),
-      BC_VALUE("random(kind, seed, counter, shape, dtype=None, *, low=0, high=0, endpoint=False, device=None) Philox's stream `seed` "
+      BC_VALUE("random(kind: Literal['uint32', 'uint64', 'uniform', 'normal', 'integers'], seed, counter, shape, dtype=None, *, low=0, "
+               "high=0, endpoint=False, device=None) Philox's stream `seed` "
                "from number `counter` on.",
                random_function),
   };
@@ -462,60 +471,65 @@ std::vector<PyMethodDef> op_functions() {
 
 std::vector<PyMethodDef> view_functions() {
   return {
-      BC_FUNCTION("transpose(a, axes=None)",
+      BC_FUNCTION("transpose(a: ArrayLike, axes: AxisLike=None) -> ndarray",
                   [](PyObject* a, PyObject* axes) {
                     return view_of(a, axes == Py_None ? transpose(given(a)) : transpose(given(a), to_shape(axes)));
                   }),
-      BC_FUNCTION("reshape(a, shape, order='C', *, copy=None)",
+      BC_FUNCTION("reshape(a: ArrayLike, shape, order='C', *, copy: bool | None=None) -> ndarray",
                   [](PyObject* a, const Dims& shape, char order, PyObject* copy_it) {
                     return view_of(a, reshape_in_order(given(a), shape, order, copy_it));
                   }),
-      BC_FUNCTION("broadcast_to(array, shape, subok=False)",
+      BC_FUNCTION("broadcast_to(array: ArrayLike, shape, subok=False) -> ndarray",
                   [](PyObject* a, const Dims& shape, bool) { return view_of(a, broadcast_to(given(a), shape), true); }),
       {"broadcast_arrays", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_arrays_entry)), METH_FASTCALL,
        "broadcast_arrays(*args)\n--\n\nViews of one common shape."},
       {"broadcast_shapes", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_shapes_entry)), METH_FASTCALL,
        "broadcast_shapes(*shapes)\n--\n\nThe shape that the shapes broadcast to."},
-      BC_FUNCTION("moveaxis(a, source, destination)",
+      BC_FUNCTION("moveaxis(a: ArrayLike, source, destination) -> ndarray",
                   [](PyObject* a, const Axes& from, const Axes& to) { return view_of(a, moveaxis(given(a), from, to)); }),
-      BC_FUNCTION("swapaxes(a, axis1, axis2)", [](PyObject* a, int64_t x, int64_t y) { return view_of(a, swapaxes(given(a), x, y)); }),
-      BC_FUNCTION("rollaxis(a, axis, start=0)",
+      BC_FUNCTION("swapaxes(a: ArrayLike, axis1, axis2) -> ndarray",
+                  [](PyObject* a, int64_t x, int64_t y) { return view_of(a, swapaxes(given(a), x, y)); }),
+      BC_FUNCTION("rollaxis(a: ArrayLike, axis, start=0) -> ndarray",
                   [](PyObject* a, int64_t axis, int64_t start) { return view_of(a, rollaxis(given(a), axis, start)); }),
-      BC_FUNCTION("matrix_transpose(x, /)", [](PyObject* a) { return view_of(a, matrix_transpose(given(a))); }),
-      BC_FUNCTION("expand_dims(a, axis)", [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
-      BC_FUNCTION("squeeze(a, axis=None)",
+      BC_FUNCTION("matrix_transpose(x: ArrayLike, /) -> ndarray", [](PyObject* a) { return view_of(a, matrix_transpose(given(a))); }),
+      BC_FUNCTION("expand_dims(a: ArrayLike, axis) -> ndarray",
+                  [](PyObject* a, const Axes& axis) { return view_of(a, expand_dims(given(a), axis)); }),
+      BC_FUNCTION("squeeze(a: ArrayLike, axis=None) -> ndarray",
                   [](PyObject* a, const ReducedAxes& axis) { return itself_or_view_of(a, squeeze(given(a), axis.value)); }),
-      BC_FUNCTION("flip(m, axis=None)",
+      BC_FUNCTION("flip(m: ArrayLike, axis=None) -> ndarray",
                   [](PyObject* a, const std::optional<Axes>& axis) {
                     const Array flipped = flip(given(a), axis);
                     // Of a number NumPy gives a scalar.
                     return flipped.ndim() == 0 ? steal(wrap_value(copy(flipped))) : view_of(a, flipped);
                   }),
-      BC_FUNCTION("rot90(m, k=1, axes=...)",
+      BC_FUNCTION("rot90(m: ArrayLike, k=1, axes=...) -> ndarray",
                   [](PyObject* a, int64_t k, PyObject* axes) {
                     const Axes at = is_missing(axes) ? Axes{0, 1} : to_axes(axes);
                     BC_CHECK(at.size() == 2, Value, "len(axes) must be 2.");
                     return view_of(a, rot90(given(a), k, at[0], at[1]));
                   }),
-      BC_FUNCTION("diagonal(a, offset=0, axis1=0, axis2=1)",
+      BC_FUNCTION("diagonal(a: ArrayLike, offset=0, axis1=0, axis2=1) -> ndarray",
                   [](PyObject* a, int64_t offset, int64_t axis1, int64_t axis2) {
                     return view_of(a, diagonal(given(a), offset, axis1, axis2), true);
                   }),
-      BC_FUNCTION("ravel(a, order='C')", [](PyObject* a, char order) { return view_of(a, contiguous_ravel(given(a), order)); }),
-      BC_FUNCTION("atleast_1d(a)", [](PyObject* a) { return itself_or_view_of(a, atleast_1d(given(a))); }),
-      BC_FUNCTION("atleast_2d(a)", [](PyObject* a) { return itself_or_view_of(a, atleast_2d(given(a))); }),
-      BC_FUNCTION("atleast_3d(a)", [](PyObject* a) { return itself_or_view_of(a, atleast_3d(given(a))); }),
+      BC_FUNCTION("ravel(a: ArrayLike, order='C') -> ndarray",
+                  [](PyObject* a, char order) { return view_of(a, contiguous_ravel(given(a), order)); }),
+      BC_FUNCTION("atleast_1d(a: ArrayLike) -> ndarray", [](PyObject* a) { return itself_or_view_of(a, atleast_1d(given(a))); }),
+      BC_FUNCTION("atleast_2d(a: ArrayLike) -> ndarray", [](PyObject* a) { return itself_or_view_of(a, atleast_2d(given(a))); }),
+      BC_FUNCTION("atleast_3d(a: ArrayLike) -> ndarray", [](PyObject* a) { return itself_or_view_of(a, atleast_3d(given(a))); }),
       BC_FUNCTION("unstack(x, /, *, axis=0)", [](const Array& a, int64_t axis) { return unstack(a, axis); }),
-      BC_FUNCTION("split(ary, indices_or_sections, axis=0)",
+      BC_FUNCTION("split(ary: ArrayLike, indices_or_sections, axis=0) -> list[ndarray]",
                   split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::split),
                                  static_cast<std::vector<Array> (*)(const Array&, std::span<const int64_t>, int64_t)>(bc::split)>),
-      BC_FUNCTION("array_split(ary, indices_or_sections, axis=0)",
+      BC_FUNCTION("array_split(ary: ArrayLike, indices_or_sections, axis=0) -> list[ndarray]",
                   split_function<static_cast<std::vector<Array> (*)(const Array&, int64_t, int64_t)>(bc::array_split),
                                  static_cast<std::vector<Array> (*)(const Array&, std::span<const int64_t>, int64_t)>(bc::array_split)>),
       BC_FUNCTION(
-          "einsum_one(a, a_labels, labels, dtype) Sums over the labels that are not in `labels`; a view where there are none.",
+          "einsum_one(a: ArrayLike, a_labels, labels, dtype) -> ndarray Sums over the labels that are not in `labels`; a view where there "
+          "are none.",
           [](PyObject* a, const Axes& a_labels, const Axes& labels, DType t) { return view_of(a, einsum(given(a), a_labels, labels, t)); }),
-      BC_FUNCTION("as_strided(x, shape, strides, offset=0) A view with any shape and strides (in bytes) inside the array's memory.",
+      BC_FUNCTION("as_strided(x: ndarray, shape, strides, offset=0) -> ndarray A view with any shape and strides (in bytes) inside the "
+                  "array's memory.",
                   as_strided),
   };
 }
@@ -524,14 +538,14 @@ std::vector<PyMethodDef> creation_composites() {
   return {
       BC_FUNCTION("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)", bc::logspace),
       BC_FUNCTION("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
-      BC_FUNCTION("eye(N, M=None, k=0, dtype=None, order='C', *, device=None, like=None)",
+      BC_FUNCTION("eye(N, M=None, k: int=0, dtype=None, order='C', *, device=None, like=None)",
                   [](int64_t n, std::optional<int64_t> m, PyObject* which, DType dtype, StorageOrder order, Device device, PyObject*) {
                     const int64_t k = diagonal(which);
                     // Fortran's order is C's of the transposed matrix.
                     return order.value == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
                   }),
       BC_FUNCTION("identity(n, dtype=None, *, device=None)", bc::identity),
-      BC_FUNCTION("diag(v, k=0)",
+      BC_FUNCTION("diag(v: ArrayLike, k=0) -> ndarray",
                   [](PyObject* v, int64_t k) {
                     const Array a = given(v);
                     // The diagonal of a matrix is a view, which NumPy lets nobody write through.
@@ -539,7 +553,7 @@ std::vector<PyMethodDef> creation_composites() {
                   }),
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
       BC_VALUE("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
-      BC_FUNCTION("tri(N, M=None, k=0, dtype=None, *, device=None, like=None)",
+      BC_FUNCTION("tri(N, M=None, k: int=0, dtype=None, *, device=None, like=None)",
                   [](int64_t n, std::optional<int64_t> m, PyObject* k, DType dtype, Device device, PyObject*) {
                     return bc::tri(n, m, diagonal(k), dtype, device);
                   }),
@@ -550,7 +564,7 @@ std::vector<PyMethodDef> creation_composites() {
                   [](const std::vector<Array>& arrays, std::string_view indexing, bool sparse, bool copy_it) {
                     return meshgrid(arrays, indexing, sparse, copy_it);
                   }),
-      BC_FUNCTION("indices(dimensions, dtype=None, sparse=False, *, device=None)",
+      BC_FUNCTION("indices(dimensions, dtype=None, sparse=False, *, device=None) -> ndarray | tuple[ndarray, ...]",
                   [](const Dims& shape, std::optional<DType> dtype, bool sparse, Device device) {
                     const DType t = dtype.value_or(DType::i64);
                     return sparse ? steal(result(indices_sparse(shape, t, device), nullptr)) : steal(wrap(indices(shape, t, device)));
@@ -581,10 +595,10 @@ std::vector<PyMethodDef> joining_composites() {
       BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
       BC_FUNCTION("append(arr, values, axis=None)", bc::append),
-      BC_FUNCTION("roll(a, shift, axis=None)",
+      BC_FUNCTION("roll(a, shift: AxisLike, axis=None)",
                   [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, shifts(shift, a), axis); }),
       BC_FUNCTION("tile(A, reps)", [](const Array& a, const Dims& reps) { return tile(a, reps); }),
-      BC_FUNCTION("repeat(a, repeats, axis=None)",
+      BC_FUNCTION("repeat(a: ArrayLike, repeats: ArrayLike, axis=None)",
                   [](PyObject* a, PyObject* repeats, const NumberAxis& axis) { return repeat_any(given(a), repeats, axis); }),
       BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
       BC_FUNCTION("delete(arr, obj, axis=None)",
@@ -616,7 +630,7 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("ediff1d(ary, to_end=None, to_begin=None)", bc::ediff1d),
       BC_VALUE("trapezoid(y, x=None, dx=1.0, axis=-1)", bc::trapezoid),
       BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
-      BC_VALUE("ptp(a, axis=None, out=None, keepdims=False)",
+      BC_VALUE("ptp(a: ArrayLike, axis: AxisLike=None, out: ndarray | None=None, keepdims: bool=False) -> ndarray",
                [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
                  return nan_reduction<bc::ptp>(a, axis, nullptr, out, keepdims, nullptr, nullptr, 0);
                }),
@@ -624,17 +638,26 @@ std::vector<PyMethodDef> value_composites() {
                [](const Array& a, const std::optional<Axes>& axis, const std::optional<Array>& weights, bool keepdims) {
                  return average(a, axis, weights, keepdims);
                }),
-      BC_VALUE("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nansum>),
-      BC_VALUE("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)", nan_reduction<bc::nanprod>),
-      BC_VALUE("nanmax(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+      BC_VALUE("nansum(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
+               nan_reduction<bc::nansum>),
+      BC_VALUE("nanprod(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
+               nan_reduction<bc::nanprod>),
+      BC_VALUE("nanmax(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
                nan_reduction<bc::nanmax, Nothing::AllNan>),
-      BC_VALUE("nanmin(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+      BC_VALUE("nanmin(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
                nan_reduction<bc::nanmin, Nothing::AllNan>),
-      BC_VALUE("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+      BC_VALUE("nanmean(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
                nan_reduction<bc::nanmean, Nothing::Mean>),
-      BC_VALUE("nanvar(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+      BC_VALUE("nanvar(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
                nan_reduction<bc::nanvar, Nothing::Spread>),
-      BC_VALUE("nanstd(a, axis=None, dtype=None, out=None, keepdims=False, initial=..., where=True, ddof=0)",
+      BC_VALUE("nanstd(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
+               "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
                nan_reduction<bc::nanstd, Nothing::Spread>),
       BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)", bc::nanargmax),
       BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)", bc::nanargmin),
@@ -655,7 +678,7 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("vdot(a, b)", bc::vdot),
       BC_VALUE("inner(a, b)", bc::inner),
       BC_VALUE("outer(a, b, out=None)", bc::outer),
-      BC_VALUE("tensordot(a, b, axes=2)", tensordot_function),
+      BC_VALUE("tensordot(a, b, axes=2) -> ndarray", tensordot_function),
       BC_VALUE("einsum_two(a, a_labels, b, b_labels, labels, dtype) Sums of products over the labels that are not in `labels`.",
                [](const Array& a, const Axes& a_labels, const Array& b, const Axes& b_labels, const Axes& labels, DType t) {
                  return einsum(a, a_labels, b, b_labels, labels, t);
@@ -676,7 +699,7 @@ std::vector<PyMethodDef> selection_composites() {
                [](const Array& a, const Indices& indices, const NumberAxis& axis, const Array& out, std::string_view mode) {
                  return take_checked(a, indices.array, axis, mode, out);
                }),
-      BC_FUNCTION("put(a, ind, v, mode='raise')",
+      BC_FUNCTION("put(a: ndarray, ind, v: ArrayLike, mode='raise')",
                   [](PyObject* a, const Indices& indices, PyObject* values, std::string_view mode) {
                     LineNote line(true);
                     const Array& target = writable(a, "put");
@@ -692,40 +715,41 @@ std::vector<PyMethodDef> selection_composites() {
                     LineNote line(true);
                     return take_along_axis(a, indices, axis);
                   }),
-      BC_FUNCTION("put_along_axis(arr, indices, values, axis)",
+      BC_FUNCTION("put_along_axis(arr: ArrayLike, indices, values: ArrayLike, axis)",
                   [](PyObject* a, const Array& indices, PyObject* values, const Axis& axis) {
                     LineNote line(true);
                     const Array& target = writable(a, "put_along_axis");
                     put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
                   }),
-      BC_FUNCTION("bincount_small(a, weights, least) The counts of few integers in host memory, or None.",
+      BC_FUNCTION("bincount_small(a, weights, least) -> ndarray | None The counts of few integers in host memory, or None.",
                   [](const Array& a, const std::optional<Array>& weights, int64_t least) {
                     return small_or_none(
                         without_gil_unless(is_small(a), [&] { return bincount_small(a, weights.value_or(Array()), least); }));
                   }),
-      BC_FUNCTION("interp_small(x, xp, fp, left, right) numpy.interp of few elements in host memory, or None.",
+      BC_FUNCTION("interp_small(x, xp, fp, left, right) -> ndarray | None numpy.interp of few elements in host memory, or None.",
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return small_or_none(interp_small(x, xp, fp, left, right));
                   }),
-      BC_FUNCTION("correlate_small(a, v, mode, reversed) numpy.correlate, or convolve, of few elements in host memory, or None.",
-                  [](PyObject* a, PyObject* v, PyObject* mode, bool reversed) {
-                    const bool known = is_array(a) && is_array(v) && PyUnicode_Check(mode);
-                    return small_or_none(known ? correlate_small(array_of(a), array_of(v), as_string(mode), reversed) : std::nullopt);
-                  }),
-      BC_FUNCTION("place_small(a, mask, values) numpy.place of few elements in host memory; tells whether it was done.",
+      BC_FUNCTION(
+          "correlate_small(a, v, mode, reversed) -> ndarray | None numpy.correlate, or convolve, of few elements in host memory, or None.",
+          [](PyObject* a, PyObject* v, PyObject* mode, bool reversed) {
+            const bool known = is_array(a) && is_array(v) && PyUnicode_Check(mode);
+            return small_or_none(known ? correlate_small(array_of(a), array_of(v), as_string(mode), reversed) : std::nullopt);
+          }),
+      BC_FUNCTION("place_small(a: ndarray, mask, values) numpy.place of few elements in host memory; tells whether it was done.",
                   [](PyObject* a, const Array& mask, const Array& values) {
                     return !as_py_array(a)->read_only && place_small(array_of(a), mask, values);
                   }),
-      BC_FUNCTION("unpackbits_small(a) The bits of few bytes in host memory, or None.",
+      BC_FUNCTION("unpackbits_small(a) -> ndarray | None The bits of few bytes in host memory, or None.",
                   [](const Array& a) { return small_or_none(unpackbits_small(a)); }),
-      BC_FUNCTION("packbits_small(a) Bytes of few bits in host memory, or None.",
+      BC_FUNCTION("packbits_small(a) -> ndarray | None Bytes of few bits in host memory, or None.",
                   [](const Array& a) { return small_or_none(packbits_small(a)); }),
       BC_FUNCTION("count_places(places, bins, weights)",
                   [](const Array& places, int64_t bins, const Array& weights) {
                     LineNote line(true);
                     return count_places(places, bins, weights, weights.dtype());
                   }),
-      BC_FUNCTION("putmask(a, mask, values)",
+      BC_FUNCTION("putmask(a: ArrayLike, mask, values: ArrayLike)",
                   [](PyObject* a, const Array& mask, PyObject* values) {
                     const Array& target = writable(a, "putmask");
                     const Arg value = to_value(values, target.dtype(), target.device());
@@ -735,7 +759,7 @@ std::vector<PyMethodDef> selection_composites() {
       BC_LOOKING("compress(condition, a, axis=None, out=None)", [](const Array& condition, const Array& a, const NumberAxis& axis,
                                                                    const Array& out) { return compress(condition, a, axis, out); }),
       BC_LOOKING("extract(condition, arr)", bc::extract),
-      BC_VALUE("choose(a, choices, out=None, mode='raise')",
+      BC_VALUE("choose(a, choices: Sequence[ArrayLike] | ndarray, out=None, mode='raise')",
                [](const Array& a, PyObject* given_choices, const Array& out, std::string_view mode) {
                  Array made = choose(a, choices_of(given_choices, a.device()), mode);
                  if (!out) return made;
@@ -744,7 +768,7 @@ std::vector<PyMethodDef> selection_composites() {
                }),
       BC_LOOKING("argwhere(a)", bc::argwhere),
       BC_LOOKING("flatnonzero(a)", bc::flatnonzero),
-      BC_FUNCTION("fill_diagonal(a, val, wrap=False)",
+      BC_FUNCTION("fill_diagonal(a: ArrayLike, val: ArrayLike, wrap=False)",
                   [](PyObject* a, PyObject* value, bool wrap_around) {
                     const Array& target = writable(a, "fill_diagonal");
                     fill_diagonal(target, to_value(value, target.dtype(), target.device()), wrap_around);

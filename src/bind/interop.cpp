@@ -664,9 +664,11 @@ void add_interop_attributes(std::vector<PyGetSetDef>* attributes) {
 }
 
 void init_interop(PyObject* module) {
-  add_functions(module, {BC_FUNCTION("from_dlpack(x, /, *, device=None, copy=None)", [](PyObject* x, PyObject* device, PyObject* copy_it) {
-                  return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)), to_copy_mode(copy_it));
-                })});
+  add_functions(module, {BC_FUNCTION("from_dlpack(x, /, *, device: DeviceLike=None, copy: bool | None=None)",
+                                     [](PyObject* x, PyObject* device, PyObject* copy_it) {
+                                       return import_dlpack(x, device == Py_None ? std::nullopt : std::optional(to_device(device)),
+                                                            to_copy_mode(copy_it));
+                                     })});
 }
 
 }  // namespace bc::bind

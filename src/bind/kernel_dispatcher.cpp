@@ -1039,8 +1039,9 @@ void init_kernel_dispatcher(PyObject* module) {
   PyType_Spec dispatcher_spec = {"broadcloth._broadcloth.KernelDispatcher", sizeof(PyDispatcher), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, dispatcher_slots};
   dispatcher_type = add_type(module, &dispatcher_spec, "KernelDispatcher");
-  add_functions(module, {BC_FUNCTION("kernel_argument(value, copies_in, copies_out)", new_hint),
-                         BC_FUNCTION("kernel_form(text, name, signature, writes=None, device=None)", form_from_text)});
+  add_functions(module, {BC_FUNCTION("kernel_argument(value, copies_in, copies_out) -> KernelArgument", new_hint),
+                         BC_FUNCTION("kernel_form(text, name, signature, writes: Sequence[bool] | None=None, device=None) -> KernelForm",
+                                     form_from_text)});
 }
 
 }  // namespace bc::bind

@@ -313,7 +313,7 @@ bool all_numbers(PyObject* const* args, Py_ssize_t n) {
 void init_program(PyObject* module) {
   function_type = add_type(module, &function_spec, "program_function");
   hook_type = add_type(module, &hook_spec, "import_hook");
-  add_functions(module, {BC_FUNCTION("set_program_handler(handler)", set_program_handler),
+  add_functions(module, {BC_FUNCTION("set_program_handler(handler: Callable[..., Any] | None)", set_program_handler),
                          BC_VALUE("as_result(a)", [](const Array& a) { return a; })});
 }
 

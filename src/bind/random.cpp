@@ -198,10 +198,11 @@ void init_random(PyObject* module) {
 
 std::vector<PyMethodDef> random_functions() {
   return {
-      BC_FUNCTION(
-          "draw_pcg(kind, shape, dtype, dxsm, state_high, state_low, increment_high, increment_low, has_half, half, affine=False, "
-          "low=0.0, scale=1.0, first=0, span=0, one=0, *, device=None) NumPy's numbers of a PCG64 or PCG64DXSM, and its next state.",
-          draw_pcg),
+      BC_FUNCTION("draw_pcg(kind: Literal['uniform', 'integers', 'normal', 'exponential'], shape, dtype, dxsm, state_high, state_low, "
+                  "increment_high, increment_low, has_half, half, affine=False, "
+                  "low=0.0, scale=1.0, first=0, span=0, one=0, *, device=None) -> tuple[ndarray, int, int, int, int] NumPy's numbers of a "
+                  "PCG64 or PCG64DXSM, and its next state.",
+                  draw_pcg),
   };
 }
 

@@ -574,15 +574,17 @@ void init_raw_kernel(PyObject* module) {
   add_functions(
       module,
       {BC_FUNCTION(
-           "kernel_program(text, options=None, name_expressions=None, name='module.cu', headers=None, binary=None, compiler='nvrtc')",
+           "kernel_program(text: str | None, options: Sequence[str] | None=None, name_expressions: Sequence[str] | None=None, "
+           "name='module.cu', headers: dict[str, str] | None=None, binary: bytes | None=None, compiler: str='nvrtc') -> KernelProgram",
            new_program),
-       BC_FUNCTION("compile_cuda(text, arch='sm_90', options=None, name_expressions=None, name='kernel.cu', compiler='nvrtc', "
-                   "device_library=False, linked=True, link=None) CUDA C++ "
+       BC_FUNCTION("compile_cuda(text: str, arch='sm_90', options: Sequence[str] | None=None, name_expressions: Sequence[str] | None=None, "
+                   "name='kernel.cu', compiler: str='nvrtc', "
+                   "device_library=False, linked=True, link=None) -> tuple[bytes, tuple[str, ...], str] CUDA C++ "
                    "compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings.",
                    compile_for_arch),
-       BC_FUNCTION("repeat_launch(kernel, grid, block, args, times)", repeat_launch),
-       BC_FUNCTION("cache_write_program(folder, arch, kernel)", write_program),
-       BC_FUNCTION("kernel_parameters(text, name, options=None)", parameters_of)});
+       BC_FUNCTION("repeat_launch(kernel: RawKernel, grid, block, args: tuple[Any, ...], times) -> None", repeat_launch),
+       BC_FUNCTION("cache_write_program(folder, arch, kernel: RawKernel)", write_program),
+       BC_FUNCTION("kernel_parameters(text, name, options: Sequence[str] | None=None) -> list[tuple[str, str]] | None", parameters_of)});
 }
 
 }  // namespace bc::bind

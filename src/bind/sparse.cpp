@@ -37,21 +37,23 @@ std::vector<PyMethodDef> sparse_functions() {
                    return parts_of(
                        sparse::matmul(data_a, {indices_a, indptr_a, columns_a}, data_b, {indices_b, indptr_b, columns_b}, composed));
                  }),
-      BC_FUNCTION("sparse_transpose(data, indices, indptr, columns, composed=False) Data, indices and pointers of the transpose's rows.",
+      BC_FUNCTION("sparse_transpose(data, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                  "pointers of the transpose's rows.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
                     return parts_of(sparse::transpose(data, {indices, indptr, columns}, composed));
                   }),
-      BC_LOOKING(
-          "sparse_add(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, subtract, composed=False) Data, indices and "
-          "pointers of the sum or difference of two sorted matrices, without zeros.",
-          [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
-             const Array& indptr_b, int64_t columns, bool subtract, bool composed) {
-            return parts_of(
-                sparse::sum(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, subtract, composed));
-          }),
+      BC_LOOKING("sparse_add(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, subtract, composed=False) -> "
+                 "tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of the sum or difference of two sorted matrices, without zeros.",
+                 [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
+                    const Array& indptr_b, int64_t columns, bool subtract, bool composed) {
+                   return parts_of(
+                       sparse::sum(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, subtract, composed));
+                 }),
       BC_LOOKING("sparse_is_sorted(indices, indptr, columns) Whether the columns of each row ascend, none twice.",
                  [](const Array& indices, const Array& indptr, int64_t columns) { return sparse::is_sorted({indices, indptr, columns}); }),
-      BC_LOOKING("sparse_compress(data, row, column, rows, columns) Data, indices and pointers of elements at places; those of one place "
+      BC_LOOKING("sparse_compress(data, row, column, rows, columns) -> tuple[ndarray, ndarray, ndarray] Data, indices and pointers of "
+                 "elements at places; those of one place "
                  "are added up.",
                  [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
                    return parts_of(sparse::compress(data, row, column, rows, columns));

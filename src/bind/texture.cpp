@@ -115,12 +115,14 @@ PyRef new_handle(Device device, int64_t kind, PyObject* array, PyObject* bits, i
 void init_texture(PyObject* module) {
   add_functions(
       module,
-      {BC_FUNCTION("texture_array(device, bits, kind, width, height, depth, flags)", new_array),
-       BC_FUNCTION("texture_array_ptr(array)",
+      {BC_FUNCTION("texture_array(device, bits: Sequence[int], kind, width, height, depth, flags) -> object", new_array),
+       BC_FUNCTION("texture_array_ptr(array: object) -> int",
                    [](PyObject* array) { return PyRef::steal(PyLong_FromVoidPtr(from_capsule<cuda::TextureArray>(array, kArray).get())); }),
-       BC_FUNCTION("texture_array_copy(array, memory, to_array, stream=None)", copy_array),
-       BC_FUNCTION("texture_handle(device, kind, array, bits, channel_kind, bytes, width, height, pitch, sampling=None)", new_handle),
-       BC_FUNCTION("texture_handle_ptr(handle)", [](PyObject* handle) {
+       BC_FUNCTION("texture_array_copy(array: object, memory, to_array, stream=None) -> None", copy_array),
+       BC_FUNCTION("texture_handle(device, kind, array, bits: Sequence[int], channel_kind, bytes, width, height, pitch, sampling: "
+                   "tuple[Any, ...] | None=None) -> object",
+                   new_handle),
+       BC_FUNCTION("texture_handle_ptr(handle: object) -> int", [](PyObject* handle) {
          return PyRef::steal(PyLong_FromUnsignedLongLong(from_capsule<cuda::TextureHandle>(handle, kHandle).get()));
        })});
 }

@@ -477,7 +477,7 @@ array([ 5.477226 , 15.9687195], dtype=float32)
 }  // namespace
 
 void init_user_kernels(PyObject* module) {
-  add_functions(module, {BC_FUNCTION("set_kernel_label(label)", [](PyObject* label) {
+  add_functions(module, {BC_FUNCTION("set_kernel_label(label: str | None) -> str | None", [](PyObject* label) {
                   const char* before = set_kernel_label(label == Py_None ? nullptr : interned(as_string(label)));
                   return before ? to_py(before) : PyRef::borrow(Py_None);
                 })});

@@ -114,7 +114,7 @@ void init_waits(PyObject* module) {
                                        noting = on;
                                        set_watched();
                                      }),
-                         BC_FUNCTION("waits()", waits),
+                         BC_FUNCTION("waits() -> list[WaitRecord]", waits),
                          BC_FUNCTION("forbid_hidden_waits(on)",
                                      [](bool on) {
                                        hidden_forbidden = on;
