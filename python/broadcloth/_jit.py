@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import difflib
 import functools
 import inspect
 import warnings
@@ -86,7 +87,10 @@ def jit(
     """
     unknown = [name for name in options if name not in _IGNORED]
     if unknown:
-        raise TypeError(f"jit: got an unexpected option '{unknown[0]}'")
+        known = [p for p in inspect.signature(jit).parameters if p not in ("signature", "options")] + list(_IGNORED)
+        near = difflib.get_close_matches(unknown[0], known, 1)
+        meant = f"; did you mean '{near[0]}'?" if near else ""
+        raise TypeError(f"jit: got an unexpected option '{unknown[0]}'{meant}")
     if error_model not in ("python", "numpy"):
         raise ValueError(f"jit: expected error_model 'python' or 'numpy', got {error_model!r}")
 

@@ -48,7 +48,10 @@ def _number(o: Any) -> Type:
     if isinstance(o, complex):
         return Type("complex128")
     dtype = getattr(o, "dtype", None)
-    return _type_of(dtype if dtype is not None else np.asarray(o).dtype)
+    dtype = np.dtype(dtype if dtype is not None else np.asarray(o).dtype)
+    if dtype.kind in "OSUVT":
+        raise TypeError(f"vectorized functions take numbers and arrays of them, got {dtype}")
+    return _type_of(dtype)
 
 
 def _is_ours(o: Any) -> bool:
@@ -747,6 +750,8 @@ class _Offsets(ast.NodeVisitor):
             for item in items:
                 try:
                     value = ast.literal_eval(item)
+                    if isinstance(value, float | complex | str):
+                        raise TypeError(f"stencil: a relative index must be an integer, got {value!r} in {ast.unparse(node)}")
                     constants.append(value if isinstance(value, int) else None)
                 except ValueError:
                     constants.append(None)

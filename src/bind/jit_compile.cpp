@@ -159,7 +159,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
       if (auto* place = static_cast<const void**>(library.symbol(*object, "bc_foreign_" + std::to_string(i)))) *place = made.addresses[i];
     if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
   });
-  BC_CHECK(c->entry != nullptr, Runtime, "jit: the code of {} has no entry", made.name);
+  BC_CHECK(c->entry != nullptr, Runtime, "jit: the code of {} has no entry", made.python_name);
   c->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const PyLock lock(compiler_lock());
   if (const Compiled* known = find()) return known;  // another thread was first

@@ -77,15 +77,22 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
   kept->push_back(PyRef::borrow(o));
 }
 
-/// Says what to pass in the place of what has no type.
-void check_argument(PyDispatcher* self, size_t i, PyObject* o) {
-  const char* instead = PyDict_Check(o) ? "pass broadcloth.typed.Dict(x)" : nullptr;
-  if (!instead) return;
-  raise(ErrorKind::Typing, "{}: a compiled function cannot take a {} (argument '{}'); {}",
-        as_string(attr(self->function, "__name__").get()), type_name(o),
-        static_cast<Py_ssize_t>(i) < PyTuple_Size(self->names) ? as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i)))
-                                                               : "*args",
-        instead);
+/// The type of an argument; where it has none the error names the function and the argument, and says what to pass.
+kernels::Type argument_type(PyDispatcher* self, size_t i, PyObject* o) {
+  if (PyUnicode_Check(o)) return kernels::text_type();
+  const auto place = [&] {
+    return fmt::format("{}: argument '{}'", as_string(attr(self->function, "__name__").get()),
+                       static_cast<Py_ssize_t>(i) < PyTuple_Size(self->names)
+                           ? as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i)))
+                           : "*args");
+  };
+  if (PyDict_Check(o))
+    raise(ErrorKind::Typing, "{}: a compiled function cannot take a {}; pass broadcloth.typed.Dict(x)", place(), type_name(o));
+  try {
+    return type_of(o);
+  } catch (const Error& e) {
+    raise(e.kind(), "{}: {}", place(), e.what());
+  }
 }
 
 /// Makes the overload of a call whose key is new.
@@ -94,8 +101,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
   made->words.assign(frame.words().data(), frame.words().data() + frame.words().size());
   std::vector<kernels::Type> types;
   for (size_t i = 0; i < n; ++i) {
-    check_argument(self, i, args[i]);
-    types.push_back(PyUnicode_Check(args[i]) ? kernels::text_type() : type_of(args[i]));
+    types.push_back(argument_type(self, i, args[i]));
     if (!PyUnicode_Check(args[i])) keep_alive(args[i], &made->kept);
   }
   if (self->closed) {

@@ -208,7 +208,7 @@ void load_loop(Loop* loop, const std::string& text, const kernels::CompiledFunct
     loop->chain = reinterpret_cast<host::Entry>(library.symbol(*object, "bc_chain"));
     if (auto* place = static_cast<const host::Table**>(library.symbol(*object, "bc_host"))) *place = &host::table();
   });
-  BC_CHECK(loop->entry != nullptr, Runtime, "vectorize: the code of {} has no loop", made.name);
+  BC_CHECK(loop->entry != nullptr, Runtime, "vectorize: the code of {} has no loop", made.python_name);
 }
 
 kernels::CompiledFunction compile_body(PyObject* function, const std::vector<kernels::Type>& types, kernels::Entry entry) {
@@ -225,7 +225,8 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
   const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
   const std::string name = made.name.substr(3);  // the entry's name is bc_ and the function's
   if (!made.result || !made.result->is_scalar())
-    raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", name, made.result ? made.result->spelling : "none");
+    raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", made.python_name,
+          made.result ? made.result->spelling : "none");
   auto loop = std::make_unique<Loop>();
   loop->operands = static_cast<int>(types.size()) + 1;
   loop->parallel = parallel;
@@ -272,6 +273,9 @@ Loop* make_elementwise(PyObject* function, const std::vector<kernels::Type>& typ
 Loop* make_generalised(PyObject* function, const std::vector<kernels::Type>& types, const std::vector<std::vector<int>>& cores,
                        bool parallel, bool fastmath) {
   const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::host);
+  if (made.result && made.result->has_value())
+    raise(ErrorKind::Typing, "guvectorize: {} returns {}; it must write its results into its last parameters and return nothing",
+          made.python_name, made.result->spelling);
   const std::string name = made.name.substr(3);
   auto loop = std::make_unique<Loop>();
   loop->operands = static_cast<int>(types.size());
@@ -452,15 +456,15 @@ PyObject* user_op_function(PyObject*, PyObject* args) {
     const std::vector<kernels::Type> types = signature_of_object(signature).arguments;
     const kernels::CompiledFunction made = compile_body(function, types, kernels::Entry::device);
     if (!made.result || !made.result->is_scalar())
-      raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", made.name,
+      raise(ErrorKind::Typing, "vectorize: {} must return a number, it returns {}", made.python_name,
             made.result ? made.result->spelling : "none");
     if (made.reports)
-      raise(ErrorKind::Typing, "vectorize: {} raises exceptions, which functions over arrays of the engine cannot", made.name);
+      raise(ErrorKind::Typing, "vectorize: {} raises exceptions, which functions over arrays of the engine cannot", made.python_name);
     UserOpSpec op;
-    op.name = made.name;
+    op.name = made.python_name;
     op.entry = "element";
     // What the function needs of src/device/python stands before it.
-    if (made.uses_library) op.text = unwrapped(made.text.substr(0, made.text.size() - made.readable.size()));
+    if (made.uses_library) op.text = unwrapped(made.text.substr(0, made.library_bytes));
     op.text += made.functions;
     std::string parameters, values;
     for (size_t k = 0; k < types.size(); ++k) {

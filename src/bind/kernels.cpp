@@ -127,7 +127,7 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
     else
       source.linked.push_back(code);
   }
-  if (!source.foreign_text) source.library_bytes = s.compiled.text.size() - s.compiled.readable.size();
+  source.library_bytes = s.compiled.library_bytes;
   std::shared_ptr<Program> made = without_gil([&] {
     try {
       return load_program(device, source);
@@ -138,7 +138,7 @@ ProgramKernel& load(CompilerState& k, Specialisation& s, Device device, std::sha
     }
   });
   set_up(s.compiled.linked, made);
-  ProgramKernel* kernel = &made->kernel(s.compiled.name);
+  ProgramKernel* kernel = &made->kernel(s.compiled.name, k.name);
   constexpr int kCarveoutAttribute = 9;
   if (k.carveout != kNoCarveout && device.type == DeviceType::cuda) kernel->set_attribute(kCarveoutAttribute, k.carveout);
   const std::lock_guard lock(s.mutex);

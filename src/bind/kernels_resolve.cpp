@@ -861,7 +861,11 @@ Type type_of(PyObject* o) {
   if (e.type && !e.type->is(Kind::object) && !e.array) return e.type;
   // A member of an enumeration: code compares it with others.
   if (attr_or_null(cls, "__members__")) return e.type;
-  raise(ErrorKind::Type, "a compiled function cannot take an argument of type {}", type_name(o));
+  raise(ErrorKind::Type,
+        "a compiled function cannot take an argument of type {}; it takes numbers, arrays, texts, lists, sets, tuples of them, dataclasses "
+        "and "
+        "objects of a jitclass",
+        type_name(o));
 }
 
 void* random_generator(PyObject* o) {

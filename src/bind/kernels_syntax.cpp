@@ -107,7 +107,7 @@ class Reader {
   void rename(PyObject* target) {
     if (std::string_view(type_name(target)) == "Name") {
       std::string name = text(target, BC_INTERNED("id"));
-      std::string other = name + "_each" + std::to_string(++renamed_);
+      std::string other = name + ".each" + std::to_string(++renamed_);
       renames_.emplace_back(std::move(name), std::move(other));
       return;
     }
@@ -600,7 +600,7 @@ class Reader {
     PyRef given = get(o, BC_INTERNED("subject")), cases = get(o, BC_INTERNED("cases"));
     Subject s;
     const auto hold = [&](PyObject* value) {
-      std::string name = "match_each" + std::to_string(++renamed_);
+      std::string name = "match.each" + std::to_string(++renamed_);
       all->body.push_back(assigned(value, name, expression(value)));
       return name;
     };

@@ -347,7 +347,8 @@ void read_dims(PyObject* o, unsigned dims[3], const char* kernel, const char* wh
   PyRef items = PyRef::maybe(PySequence_Tuple(o));
   if (!items) {
     PyErr_Clear();
-    raise(ErrorKind::Type, "kernel {}: expected an int or a tuple of ints for the {}, got {}", kernel, what, type_name(o));
+    raise(ErrorKind::Type, "kernel {}: expected an int or a tuple of ints for the {}, got {}{}", kernel, what, type_name(o),
+          PyFloat_Check(o) ? "; divide by //, as in (n + 255) // 256" : "");
   }
   read_dims(items.get(), dims, kernel, what);
 }

@@ -21,9 +21,6 @@ std::string device_library_for(LibraryTarget target, std::span<const std::string
 /// The declarations that programs use of `library` only, whose text is compiled after the complete device library.
 std::string library_part_for(LibraryTarget target, std::span<const std::string_view> programs, std::string_view library);
 
-/// Tells whether the device library may declare a name, on any device: a function, a type or a macro.
-bool device_library_has(std::string_view name);
-
 /// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
 extern const char* const kCudaLibrary;
 extern const size_t kCudaLibrarySize;

@@ -1,5 +1,3 @@
-#include <set>
-
 #include "codegen/declarations.h"
 #include "codegen/device_library.h"
 
@@ -39,29 +37,6 @@ std::string device_library_for(LibraryTarget target, std::span<const std::string
 
 std::string library_part_for(LibraryTarget target, std::span<const std::string_view> programs, std::string_view library) {
   return Declarations(library, macros(target)).used_by(programs);
-}
-
-bool device_library_has(std::string_view name) {
-  // Collects every word before a "(", and every word after struct, using, enum or define. This includes called functions, which does no
-  // harm.
-  static const std::set<std::string_view>& names = *[] {
-    auto* all = new std::set<std::string_view>;
-    const std::string_view text(kDeviceLibrary, kDeviceLibrarySize);
-    const auto inside = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
-    std::string_view before;
-    for (size_t i = 0; i < text.size();) {
-      size_t end = i;
-      while (end < text.size() && inside(text[end])) ++end;
-      if (const std::string_view word = text.substr(i, end - i); !word.empty()) {
-        const bool begun = before == "struct" || before == "using" || before == "enum" || before == "define";
-        if (begun || (end < text.size() && text[end] == '(')) all->insert(word);
-        before = word;
-      }
-      i = end + 1;
-    }
-    return all;
-  }();
-  return names.contains(name);
 }
 
 }  // namespace bc

@@ -366,7 +366,9 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     const char layout = items.back().items[2].integer() == 1 ? 'C' : items.front().items[2].integer() == 1 ? 'F' : 'A';
     return Value::known(dtype_type(array_type(object.type->element, static_cast<int>(items.size()), layout)));
   }
-  fail(n, fmt::format("{} cannot be indexed", object.type->spelling), {{source_of(n->a), object.type}});
+  fail(n, fmt::format("{} cannot be indexed", object.type->spelling), {{source_of(n->a), object.type}},
+       object.type->spelling == "object(dict)" ? "compiled functions do not read dicts from outside: pass it as a broadcloth.typed.Dict"
+                                               : "");
 }
 
 /// x.flat[i], as C++ names the element.
@@ -380,7 +382,7 @@ Value FunctionCompiler::record_field(const Value& given, const std::string& name
   const Value record = given.acts() ? spill(given) : given;
   for (size_t i = 0; i < record.type->fields.size(); ++i)
     if (record.type->fields[i] == name) {
-      Value v = Value::of(record.type->items[i], code("{}.{}", paren(record), cpp_identifier(name)));
+      Value v = Value::of(record.type->items[i], code("{}.{}", paren(record), user_name(Named::field, name)));
       v.simple = record.simple;
       if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
       return v;
@@ -716,7 +718,10 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
     return;
   }
   if (!object.is_array())
-    fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}});
+    fail(target, fmt::format("cannot assign to items of {}", object.type->spelling), {{source_of(target->a), object.type}},
+         object.is(Kind::tuple)                             ? "a tuple does not change: make a new one, or use an array or a list"
+         : object.is(Kind::text) || object.is(Kind::string) ? "a str does not change: make a new one of its parts, s[:i] + c + s[i + 1:]"
+                                                            : "");
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
   const Value a = bound(object, "a");
   const std::vector<Value> items = array_indices(both[1], at);

@@ -583,7 +583,7 @@ Value FunctionCompiler::make_array(const std::string& space, const CallArguments
       fmt::format("{}__align__({}) {} {}[{}];", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
   if (unit_.options.check && space == "shared") {
     // In a function of its own, so that the kernel can fill it with the pattern before anything runs.
-    const std::string place = spec_.name + "_" + memory;
+    const std::string place = memory + "_of_" + spec_.name;
     if (emitting_)
       unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
                                     element->bytes * std::max<int64_t>(count, 1)};
@@ -648,8 +648,10 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
     if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
   const auto need = [&](size_t low, size_t high) {
     if (args.positional.size() < low || args.positional.size() > high || !args.keywords.empty())
-      fail(n, fmt::format("{}() takes {}{} arguments, got {}", name.starts_with("builtins.") ? name.substr(9) : name, low,
-                          high > low ? fmt::format(" to {}", high) : "", spelled(args)));
+      fail(n,
+           fmt::format("{}() takes {}{} argument{}, got {}", name.starts_with("builtins.") ? name.substr(9) : name, low,
+                       high > low ? fmt::format(" to {}", high) : "", high == 1 ? "" : "s", spelled(args)),
+           {}, name == "cuda.grid" || name == "cuda.gridsize" ? name + "(1), (2) or (3): the grid's dimensions" : "");
   };
   const auto& p = args.positional;
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
@@ -1027,6 +1029,12 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (auto r = call_elementwise(name, args, n)) return *r;
   if (host())
     if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), std::move(args), n);
+  if (!host() && name.starts_with("numpy.") && library_function(name))
+    fail(n, fmt::format("{}() cannot be called in kernels and elementwise functions, which make no arrays", name), {},
+         "call it outside and pass the array; a thread's own memory is cuda.local.array(shape, dtype), a block's cuda.shared.array");
+  if (name.starts_with('.'))
+    fail(n, fmt::format("{}() is a method of an object from outside, which compiled functions do not change", name),
+         {{source_of(n->a), nullptr}}, "pass the list, set or broadcloth.typed.Dict as an argument");
   fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, nearest(name, known_names()));
 }
 
@@ -1134,8 +1142,13 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     fail_if(at.text + " < 0", "ValueError", "tuple.index(x): x not in tuple", n);
     return at;
   }
+  const bool empty_list = !host() && self.is(Kind::tuple) && self.type->items.empty();
+  const std::string near = nearest(name, members_of(self.type));
   fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},
-       nearest(name, members_of(self.type)));
+       empty_list ? "kernels have no lists; a thread's own memory is cuda.local.array(shape, dtype)"
+       : near.empty() && self.is_scalar() && library_function("array." + name)
+           ? "it is one number, not an array; vectorize calls its function for each element"
+           : near);
 }
 
 }  // namespace bc::kernels

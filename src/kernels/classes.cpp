@@ -68,7 +68,7 @@ Value FunctionCompiler::instance_attribute(const Value& self, const std::string&
   const Type t = self.type;
   for (size_t i = 0; i < t->fields.size(); ++i)
     if (t->fields[i] == name) {
-      const std::string field = cpp_identifier(name);
+      const std::string field = user_name(Named::field, name);
       Value v = Value::of(t->items[i], t->items[i]->is_scalar() ? code("{}.fields().{}", paren(self), field)
                                                                 : code("{}.field(&{}::Fields::{})", paren(self), cpp(t), field));
       v.note(kReads);
@@ -109,9 +109,9 @@ void FunctionCompiler::assign_instance_field(const Value& self, const std::strin
   if (!field->has_value()) return;
   unit_.changes_containers |= !field->is_scalar();
   if (field->is_scalar())
-    linef("{}.fields().{} = {};", paren(self), cpp_identifier(name), convert(value, field, n));
+    linef("{}.fields().{} = {};", paren(self), user_name(Named::field, name), convert(value, field, n));
   else
-    linef("{}.set_field(&{}::Fields::{}, {});", paren(self), cpp(t), cpp_identifier(name), convert(value, field, n));
+    linef("{}.set_field(&{}::Fields::{}, {});", paren(self), cpp(t), user_name(Named::field, name), convert(value, field, n));
 }
 
 Value FunctionCompiler::new_instance(Type t, CallArguments args, const Node* n) {

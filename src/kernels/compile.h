@@ -28,7 +28,6 @@ enum class Entry : uint8_t {
 
 struct CompileOptions {
   Entry entry = Entry::kernel;
-  std::string name;                ///< of the entry; the function's own unless given
   bool debug = false;              ///< assertions and raise report (they always do on the host); accesses are checked
   bool bounds = false;             ///< an index out of bounds raises IndexError
   bool check = false;              ///< checked mode: bounds, races, reads before writes, NaNs, through src/device/python/check.h
@@ -101,11 +100,13 @@ struct SourcePlace {
 
 struct CompiledFunction {
   std::string text;           ///< CUDA C++ for ProgramSource::text with `device_library` set
-  std::string readable;       ///< the same without the headers before it
+  size_t library_bytes = 0;   ///< of it, the headers at its start
+  std::string readable;       ///< the same without the headers before it and linked CUDA C++ behind it
   std::string functions;      ///< the same without the namespace around it
   bool uses_library = false;  ///< names something of src/device/python
   bool only_numbers = false;  ///< every value is a C++ number: nothing that could be left in memory
-  std::string name;           ///< of the entry
+  std::string name;           ///< of the entry, in C++
+  std::string python_name;    ///< of the function
   std::vector<Type> arguments;
   Type result = nullptr;
   std::vector<Failure> failures;

@@ -67,6 +67,14 @@ struct Specialised {
   bool only_numbers = true;  ///< as in CompiledFunction
 };
 
+/// What a Python program names, by the prefix of the C++ name. Names of the device library, of CUDA, of the C library and of the text that
+/// is printed around begin otherwise, and so do keywords and macros: no name of a user's can be one of theirs. (A test holds the device
+/// library to that.)
+enum class Named : char { variable = 'u', function = 'f', type = 'T', field = 'm', captured = 'c' };
+/// The C++ name of a Python one; another name for each `nth`, where one Python name is several things. Any text may be a name (a record's
+/// field), and different ones have different C++ names.
+std::string user_name(Named kind, std::string_view python, int nth = 1);
+
 /// One program: the functions that an entry calls, and the structs and constants that they need.
 class Unit {
  public:
@@ -97,8 +105,17 @@ class Unit {
   int capture(const Entity& e, std::string_view name);
   // ---- linked.cpp
   void link(const LinkedCode& code);
-  void declare_foreign(const std::string& symbol, std::string declaration) { foreign_[symbol] = std::move(declaration); }
+  /// How a linked function is called: its own declaration, and the types of bc_linked_<symbol>, which calls it.
+  struct Foreign {
+    std::string declaration, result;
+    std::vector<std::string> parameters;
+  };
+  void declare_foreign(const std::string& symbol, Foreign f) { foreign_[symbol] = std::move(f); }
+  std::string foreign_declarations() const;
+  /// The linked CUDA C++, which stands behind all that is printed and behind the library, so that its macros change neither, and the bodies
+  /// of the functions that call it.
   std::string foreign_text() const;
+  bool defined_here(const std::string& symbol) const;
   /// The place in the code that holds the address of a function of this process.
   Code address(const void* function);
   std::string address_text() const;
@@ -134,7 +151,8 @@ class Unit {
  private:
   friend class FunctionCompiler;
   void run(Specialised* s);
-  std::string unique(const std::string& name, bool free = false);
+  std::string unique(Named kind, std::string_view python);
+  std::string unique(const std::string& own);
   std::string matcher_declarations() const;
   std::string matcher_texts() const;
 
@@ -156,7 +174,7 @@ class Unit {
   std::map<std::string, int> names_;
   std::vector<Failure> failures_;
   std::vector<LinkedCode> linked_;
-  std::map<std::string, std::string> foreign_;  ///< declarations by their symbols
+  std::map<std::string, Foreign> foreign_;  ///< by their symbols
   struct BySpelling {
     bool operator()(Type a, Type b) const { return a->spelling != b->spelling ? a->spelling < b->spelling : a->id < b->id; }
   };
@@ -172,9 +190,6 @@ class Unit {
   };
   std::vector<Capture> captures_;
 };
-
-/// A C++ name for a Python one: keywords, CUDA's own names and what is not ASCII are changed.
-std::string cpp_identifier(std::string_view python);
 
 /// What to write in the place of a construct that compiled functions have not, by its name in Python's ast.
 std::string instead_of(std::string_view construct);
@@ -623,6 +638,11 @@ class FunctionCompiler {
   std::map<std::pair<int, Type>, std::string> variables_;
   std::string declarations_;
   std::set<std::string> taken_;
+  /// Host: the variables that may be read before they are bound, of which the text knows by has_<index> whether they are. Parallel loops
+  /// give each piece its own variables, so what they bind is not asked about.
+  std::set<int> unbound_reads_, bound_in_parallel_;
+  bool asks_whether_bound(int index) const { return emitting_ && unbound_reads_.contains(index) && !bound_in_parallel_.contains(index); }
+  void note_bound(int index, bool bound);
   std::set<std::string> free_loads_;  ///< loop variables that are read outside their loop or assigned inside it
   bool declared_dynamic_ = false;
   std::vector<int> uses_, reads_;  ///< of each parameter: how often it is named, and how often only to read an element or its shape

@@ -176,7 +176,9 @@ Value FunctionCompiler::table_display(const Node* n) {
     if (item.lazy) item = bound(materialise(item, n));
     Type& part = n->kind == NodeKind::dict && i % 2 == 1 ? value : key;
     const Type both = widened(part, item.type);
-    if (!both) fail(n->list[i], "what a set or dict holds has one type", {{"so far", part}, {"now", item.type}});
+    if (!both)
+      fail(n->list[i], "what a set or dict holds has one type", {{"so far", part}, {"now", item.type}},
+           "use one type, or a named tuple for values that are looked up by names");
     part = both;
   }
   if (!can_be_key(key)) fail(n, fmt::format("{} cannot be a key", key->spelling), {}, "keys are numbers, strings and tuples of them");
@@ -873,7 +875,9 @@ void FunctionCompiler::delete_statement(const Node* n) {
     if (target->kind == NodeKind::name) {
       // The name is gone; what it held goes with its block.
       const int index = syntax_.local_index(target->text);
-      if (index >= 0) env_.locals[static_cast<size_t>(index)] = std::nullopt;
+      if (index < 0) continue;
+      env_.locals[static_cast<size_t>(index)] = std::nullopt;
+      note_bound(index, false);
       continue;
     }
     if (target->kind != NodeKind::subscript) fail(target, "del takes names and items of lists and dicts");

@@ -105,36 +105,4 @@ void FunctionCompiler::fail(const Node* n, std::string message, std::vector<std:
   throw Error(ErrorKind::Typing, text);
 }
 
-std::string cpp_identifier(std::string_view python) {
-  static const std::set<std::string_view>& taken = *new std::set<std::string_view>{
-      // C++
-      "alignas", "alignof", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case", "catch", "char", "char8_t", "char16_t", "char32_t",
-      "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return", "co_yield", "decltype",
-      "default", "delete", "do", "double", "dynamic_cast", "enum", "explicit", "export", "extern", "false", "float", "friend", "goto",
-      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not_eq", "nullptr", "operator", "or_eq", "private", "protected",
-      "public", "register", "reinterpret_cast", "requires", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
-      "switch", "template", "this", "thread_local", "throw", "true", "typedef", "typeid", "typename", "union", "unsigned", "using",
-      "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq", "catch", "linux", "unix", "main", "NULL", "NAN", "INFINITY", "bc", "py",
-      "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "half", "bfloat16", "complex", "limits", "complex64", "complex128",
-      // CUDA and what the printed text itself uses
-      "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "status", "failure", "arguments", "result", "printf", "assert", "dim3",
-      "memcpy", "memmove", "memset", "memcmp", "malloc", "free", "strlen", "clock", "clock64", "abort", "exit", "BC_FN", "BC_CUDA",
-      "BC_INLINE", "BC_TFN", "BC_UNROLL", "errno", "stdin", "stdout", "stderr", "signbit", "isnan", "isinf", "isfinite", "fpclassify",
-      "isnormal", "isgreater", "isless", "isunordered", "EOF", "M_PI", "M_E", "HUGE_VAL", "offsetof", "va_arg", "va_start", "va_end",
-      "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t", "bits_as"};
-  std::string name;
-  for (char c : python) {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9'))
-      name += c;
-    else
-      name += fmt::format("x{:02x}", static_cast<unsigned char>(c));
-  }
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "f" + name;
-  // Names with two underscores are the compiler's.
-  for (size_t at; (at = name.find("__")) != std::string::npos;) name.replace(at, 2, "_u_");
-  if (name[0] == '_') name = "u" + name;
-  if (taken.contains(name)) name += "_";
-  return name;
-}
-
 }  // namespace bc::kernels

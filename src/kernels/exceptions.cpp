@@ -422,7 +422,7 @@ void FunctionCompiler::leave_protections(int loops, bool returning) {
 /// The function that tells whether a code is of an exception class.
 std::string Unit::matcher(Type cls) {
   std::string& name = matchers_[cls];
-  if (name.empty()) name = unique("is_" + cls->name);
+  if (name.empty()) name = unique(Named::function, "is_" + cls->name);
   return name;
 }
 

@@ -341,6 +341,12 @@ Value FunctionCompiler::name(const Node* n) {
     if (l->conflict)
       fail(n, fmt::format("'{}' has types that do not unify where paths of the program meet", n->text),
            {{"on one path", l->type}, {"on another", l->conflict}}, "use two names");
+    if (l->maybe_undefined && host()) {
+      if (!emitting_) unbound_reads_.insert(index);
+      if (!emitting_ || asks_whether_bound(index))
+        fail_if(code("!has_{}", index), "UnboundLocalError",
+                fmt::format("cannot access local variable '{}' where it is not associated with a value", n->text), n);
+    }
     if (!l->type) return Value{};
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
     v.simple = true;
@@ -631,8 +637,15 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
   }
   if (!a.is_scalar() || !b.is_scalar()) {
     const bool aug = n->kind == NodeKind::aug_assign;
+    const auto is_text = [](const Value& v) { return v.is(Kind::text) || v.is(Kind::string); };
+    const bool number = (is_text(a) && b.is_scalar()) || (is_text(b) && a.is_scalar());
     fail(n, fmt::format("no operator {}{} for {} and {}", to_string(op), aug ? "=" : "", a.type->spelling, b.type->spelling),
-         {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+         {{source_of(n->a), a.type}, {source_of(n->b), b.type}},
+         number && op == Operator::add   ? "str(x) is a number's text"
+         : number && op == Operator::mod ? "write an f-string"
+         : (a.is_none() && n->a->kind == NodeKind::call) || (b.is_none() && n->b && n->b->kind == NodeKind::call)
+             ? "a function that ends without return gives None"
+             : "");
   }
   const std::vector<Value> v = evaluated({a, b});
   return nan_checked(scalar_binary(op, v[0], v[1], n), v, n);

@@ -63,7 +63,10 @@ void FunctionCompiler::with_statement(const Node* n) {
     if (inputs[i].type->has_value()) line(unit_.host_store(inputs[i].type, from, in->offsets[i], inputs[i].text.text()));
   linef("const py::Interpreted {}({}, {}, {});", run, emitting_ ? unit_.interpret(std::move(b)) : 0, from, to);
   for (const std::string& name : block.lost)
-    if (const int index = syntax_.local_index(name); index >= 0) env_.locals[static_cast<size_t>(index)].reset();
+    if (const int index = syntax_.local_index(name); index >= 0) {
+      env_.locals[static_cast<size_t>(index)].reset();
+      note_bound(index, false);
+    }
   for (size_t i = 0; i < block.outputs.size(); ++i) {
     const auto& [name, t] = block.outputs[i];
     if (!t->has_value()) {

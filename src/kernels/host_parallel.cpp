@@ -233,7 +233,7 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   item.non_negative = start.non_negative && step.non_negative;
   item.simple = true;
   const int index = syntax_.local_index(n->a->text);
-  const std::string counter = temporary(cpp_identifier(n->a->text).c_str());
+  const std::string counter = temporary("turn");
   const std::string k = temporary("k"), first = temporary("first"), last = temporary("last"), length = temporary("length"),
                     grain = temporary("grain"), body_name = temporary("body");
   const std::optional<Local> outside = env_.locals[static_cast<size_t>(index)];

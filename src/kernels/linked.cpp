@@ -23,19 +23,50 @@ void Unit::link(const LinkedCode& code) {
   if (std::find(linked_.begin(), linked_.end(), code) == linked_.end()) linked_.push_back(code);
 }
 
+std::string Unit::foreign_declarations() const {
+  std::string text;
+  for (const auto& [symbol, f] : foreign_) {
+    // Aliases and functions lie outside every namespace, under names that no macro of the user's has.
+    std::string aliases = fmt::format("using bc_linked_{}_result = {};\n", symbol, f.result), used, parameters, names;
+    for (size_t i = 0; i < f.parameters.size(); ++i) {
+      const std::string type = fmt::format("bc_linked_{}_{}", symbol, i);
+      aliases += fmt::format("using {} = {};\n", type, f.parameters[i]);
+      used += fmt::format("using bc::{};\n", type);
+      parameters += fmt::format("{}{} bc_p{}", i ? ", " : "", type, i);
+      names += fmt::format("{}bc_p{}", i ? ", " : "", i);
+    }
+    text += fmt::format("namespace bc {{\n{}}}\nusing bc::bc_linked_{}_result;\n{}", aliases, symbol, used);
+    text += fmt::format("static __device__ __forceinline__ bc_linked_{0}_result bc_linked_{0}({1});\n", symbol, parameters);
+    // What no linked text defines is declared, for the linker to find.
+    if (!defined_here(symbol))
+      text += fmt::format("namespace bc {{ namespace py {{ namespace linked {{\n{0}}}}}}}\n{2} {{ return bc::py::linked::{1}({3}); }}\n",
+                          f.declaration, symbol, fmt::format("bc_linked_{0}_result bc_linked_{0}({1})", symbol, parameters), names);
+  }
+  return text;
+}
+
 std::string Unit::foreign_text() const {
   std::string text;
   for (const LinkedCode& code : linked_)
-    if (code.kind == "cu") text += fmt::format("#line 1 \"{}\"\n{}\n", code.name, code.bytes);
-  if (foreign_.empty()) return text;
-  // What no text of these defines is declared, for the linker to find.
-  text += "namespace bc { namespace py { namespace linked {\n";
-  for (const auto& [symbol, declaration] : foreign_) {
-    const bool here =
-        std::any_of(linked_.begin(), linked_.end(), [&](const LinkedCode& c) { return c.kind == "cu" && names_symbol(c.bytes, symbol); });
-    text += here ? fmt::format("using ::{};\n", symbol) : declaration;
+    if (code.kind == "cu") text += fmt::format("\n#line 1 \"{}\"\n{}\n", code.name, code.bytes);
+  if (text.empty()) return text;
+  text += "#line 1 \"linked functions\"\n";
+  for (const auto& [symbol, f] : foreign_) {
+    if (!defined_here(symbol)) continue;
+    std::string parameters, names;
+    for (size_t i = 0; i < f.parameters.size(); ++i) {
+      parameters += fmt::format("{}bc_linked_{}_{} bc_p{}", i ? ", " : "", symbol, i, i);
+      names += fmt::format("{}bc_p{}", i ? ", " : "", i);
+    }
+    const std::string call = fmt::format("::{}({})", symbol, names);
+    text += fmt::format("bc_linked_{0}_result bc_linked_{0}({1}) {{ {2}; }}\n", symbol, parameters,
+                        f.result == "void" ? call : fmt::format("return bc_linked_value<bc_linked_{}_result>({})", symbol, call));
   }
-  return text + "}}}\n";
+  return text;
+}
+
+bool Unit::defined_here(const std::string& symbol) const {
+  return std::any_of(linked_.begin(), linked_.end(), [&](const LinkedCode& c) { return c.kind == "cu" && names_symbol(c.bytes, symbol); });
 }
 
 Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArguments& args, const Node* n) {
@@ -50,9 +81,18 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
   const Type result = f.signature.result ? f.signature.result : none_type();
   unit_.need("foreign");
 
-  std::vector<std::string> types;
+  // `types` are those of the function, `given` those of what stands for them where the function's own text has others of the same bytes.
+  std::vector<std::string> types, given;
   std::vector<Code> texts;
-  if (!f.c_abi) texts.emplace_back(), types.push_back(result->has_value() ? cpp(result) + "*" : "void*");
+  const auto takes = [&](const std::string& type, const std::string& as, Code text) {
+    types.push_back(type);
+    given.push_back(as);
+    texts.push_back(std::move(text));
+  };
+  const auto takes_place = [&](const std::string& of, Code text) {
+    takes(of + "*", fmt::format("py::ForeignPlace<{}>", of), std::move(text));
+  };
+  if (!f.c_abi) takes_place(result->has_value() ? cpp(result) : "int", Code());
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Value& v = args.positional[i];
     const Type t = wanted[i];
@@ -62,20 +102,22 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
     if (t->is_array()) {
       // As Numba passes arrays: two owners, size, item size, data, shape, strides.
       const Value a = bound(converted(v, t, n), "a");
-      for (const char* type : {"void*", "void*", "i64", "i64"}) types.emplace_back(type);
-      for (const Code& text : {Code("nullptr"), Code("nullptr"), code("{}.size()", a.text), code("i64({})", t->element->bytes)})
-        texts.push_back(text);
-      types.push_back((t->read_only ? "const " : "") + cpp(t->element) + "*");
-      texts.push_back(code("{}.data", a.text));
+      for (int owner = 0; owner < 2; ++owner) takes("void*", "void*", "nullptr");
+      takes("i64", "i64", code("{}.size()", a.text));
+      takes("i64", "i64", code("i64({})", t->element->bytes));
+      const std::string data = (t->read_only ? "const " : "") + cpp(t->element) + "*";
+      takes(data, data, code("{}.data", a.text));
       for (const char* part : {"shape", "strides"})
-        for (int k = 0; k < t->ndim; ++k) types.emplace_back("i64"), texts.push_back(code("{}.{}[{}]", a.text, part, k));
+        for (int k = 0; k < t->ndim; ++k) takes("i64", "i64", code("{}.{}[{}]", a.text, part, k));
       continue;
     }
-    types.push_back(cpp(t));
-    const bool own = t->is_scalar() && (is_complex(t->dtype) || is_small_float(t->dtype));
-    texts.push_back(own ? code("py::foreign({})", convert(v, t, n)) : code("{}({})", cpp(t), convert(v, t, n)));
-    if (!t->is_scalar()) texts.back() = convert(v, t, n);
-    if (t->is(Kind::pointer)) texts.back() = code("py::foreign_place({})", texts.back());
+    const Code text = convert(v, t, n);
+    if (t->is(Kind::pointer))
+      takes_place(cpp(t->element), code("py::foreign_place({})", text));
+    else if (t->is_scalar() && (is_complex(t->dtype) || is_small_float(t->dtype)))
+      takes(cpp(t), fmt::format("py::Foreign<{}>", cpp(t)), code("py::foreign({})", text));
+    else
+      takes(cpp(t), cpp(t), t->is_scalar() ? code("{}({})", cpp(t), text) : text);
   }
   const auto joined = [](const auto& list) {
     std::decay_t<decltype(list[0])> text;
@@ -83,22 +125,22 @@ Value FunctionCompiler::call_foreign(const ForeignFunction& f, const CallArgumen
     return text;
   };
   const std::string returns = !f.c_abi ? "int" : result->has_value() ? cpp(result) : "void";
-  unit_.declare_foreign(f.symbol, fmt::format("extern \"C\" __device__ {} {}({});\n", returns, f.symbol, joined(types)));
+  unit_.declare_foreign(f.symbol, {fmt::format("extern \"C\" __device__ {} {}({});\n", returns, f.symbol, joined(types)), returns, given});
   Value r = Value::known(none_type());
   if (f.c_abi) {
-    const Code text = code("py::linked::{}({})", f.symbol, joined(texts));
+    const Code text = code("bc_linked_{}({})", f.symbol, joined(texts));
     if (!result->has_value()) {
       line(text + ";");
       return r;
     }
-    r = Value::of(result, code("py::familiar<{}>({})", cpp(result), text));
+    r = Value::of(result, text);
     r.note(kActs);
     return spill(r, "r");
   }
   const std::string place = temporary("returned");
   linef("{} {}{{}};", result->has_value() ? cpp(result) : "int", place);
   texts[0] = code("py::foreign_place(&{})", place);
-  linef("py::linked::{}({});", f.symbol, joined(texts));
+  linef("bc_linked_{}({});", f.symbol, joined(texts));
   if (!result->has_value()) return r;
   r = Value::of(result, place);
   r.simple = true;

@@ -161,7 +161,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
 }
 
 namespace {
-/// Whether a hint and a number make the device library's name of a type.
+/// Tells whether a hint and a number make the device library's name of a type.
 bool is_type_name(std::string_view name) {
   static constexpr std::string_view names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -171,7 +171,7 @@ bool is_type_name(std::string_view name) {
 std::string FunctionCompiler::temporary(const char* hint) {
   std::string name;
   do name = fmt::format("{}{}", hint, ++temporaries_);
-  while (taken_.contains(name) || syntax_.local_index(name) >= 0 || is_type_name(name));
+  while (is_type_name(name));
   return name;
 }
 
@@ -203,9 +203,9 @@ std::string FunctionCompiler::variable(int local, Type t, bool* declare_here) {
   const std::string& python = static_cast<size_t>(local) < syntax_.locals.size()
                                   ? syntax_.locals[static_cast<size_t>(local)]
                                   : spec_.captured[static_cast<size_t>(local) - syntax_.locals.size()];
-  const std::string base = cpp_identifier(python);
-  std::string name = base;
-  for (int i = 2; taken_.contains(name) || (name != base && syntax_.local_index(name) >= 0); ++i) name = fmt::format("{}_{}", base, i);
+  int nth = 1;
+  std::string name = user_name(Named::variable, python);
+  while (taken_.contains(name)) name = user_name(Named::variable, python, ++nth);
   taken_.insert(name);
   variables_[{local, t}] = name;
   if (declare_here && depth_ == 1)

@@ -253,6 +253,9 @@ void FunctionCompiler::pass(bool emitting) {
     if (l.type && l.type->has_value()) variable(static_cast<int>(at), l.type);
   }
   declarations_ = known;  // other parameters are declared by the signature
+  for (int index : unbound_reads_)
+    if (asks_whether_bound(index))
+      declarations_ += fmt::format("  bool has_{} = {};\n", index, env_.locals[static_cast<size_t>(index)].has_value());
   block(syntax_.body);
   if (env_.reachable) {
     falls_off_ = true;
@@ -333,7 +336,8 @@ void FunctionCompiler::statement(const Node* n) {
       const Env* wanted = breaks ? l.exit : l.head;
       if (emitting_ && wanted) emit_edge(env_, *wanted);
       if (breaks && !l.broke.empty()) linef("{} = true;", l.broke);
-      if (breaks && in_parallel_ && loops_.size() == parallel_loops_) fail(n, "prange: the loop cannot be left by break");
+      if (breaks && in_parallel_ && loops_.size() == parallel_loops_)
+        fail(n, "prange: the loop cannot be left by break", {}, "its turns run side by side: use range(), or skip turns by continue");
       if (l.unrolled)
         linef("goto {};", breaks ? l.break_label : l.continue_label);
       else
@@ -366,7 +370,13 @@ void FunctionCompiler::set_local(int index, const Value& v) {
   l.of_numpy = v.of_numpy;
   l.constant = v.constant;
   env_.locals[static_cast<size_t>(index)] = l;
+  note_bound(index, true);
   for (Protection& p : protections_) p.seen = join(p.seen, env_);
+}
+
+void FunctionCompiler::note_bound(int index, bool bound) {
+  if (in_parallel_) bound_in_parallel_.insert(index);
+  if (asks_whether_bound(index)) quiet_line(code("has_{} = {};", index, bound));
 }
 
 void FunctionCompiler::assign_name(const std::string& name, Value v, const Node* at) {
@@ -479,7 +489,9 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
   } else if (!value.type) {
     items.resize(n);
   } else {
-    fail(at, fmt::format("cannot unpack {}", value.type->spelling), {}, "only tuples and arrays can be unpacked");
+    fail(at, fmt::format("cannot unpack {} into {} names", value.type->spelling, n), {{source_of(at->a), value.type}},
+         source_of(at->a).starts_with("cuda.grid(1)") ? fmt::format("cuda.grid({}) gives {} numbers", n, n)
+                                                      : "only tuples and arrays can be unpacked");
   }
   size_t star = n;
   for (size_t i = 0; i < n; ++i)
@@ -948,7 +960,7 @@ void FunctionCompiler::for_statement(const Node* n) {
     item.non_negative = is_unsigned(d) || (start.non_negative && (step.non_negative || (constant_step && *constant_step > 0))) ||
                         (constant_step && *constant_step < 0 && stop.integer() && *stop.integer() >= -1);
     const bool plain = n->a->kind == NodeKind::name && !free_loads_.contains(n->a->text);
-    std::string counter = plain ? cpp_identifier(n->a->text) : temporary("k");
+    std::string counter = plain ? user_name(Named::variable, n->a->text) : temporary("k");
     const int index = plain ? syntax_.local_index(n->a->text) : -1;
     const auto before_body = [&] {
       if (plain) {
@@ -1112,7 +1124,9 @@ void FunctionCompiler::return_statement(const Node* n) {
   } else {
     returned_ = unify(returned_, v.type);
   }
-  if (!returned_) fail(n, "the function returns values of types that do not unify", {{"before", before}, {"here", v.type}});
+  if (!returned_)
+    fail(n, "the function returns values of types that do not unify", {{"before", before}, {"here", v.type}},
+         "return one type on every path (or None beside it), or a tuple of both");
   if (!emitting_) {
     if (v.is(Kind::tuple)) struct_text(v);
     return;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/spelling.h"
 
 namespace bc::kernels {
 namespace {
@@ -597,7 +598,11 @@ class SignatureReader {
         t = w == "voidptr" ? pointer_type(scalar_type(DType::u8)) : type_from_name(w);
         if (!t) {
           at_ = start;
-          fail("a type");
+          static const std::vector<std::string> kNumbers = {"boolean",   "int8",       "int16",  "int32",   "int64",   "uint8",
+                                                            "uint16",    "uint32",     "uint64", "float16", "float32", "float64",
+                                                            "complex64", "complex128", "intp",   "uintp",   "void",    "unicode_type"};
+          const std::string meant = nearest_name(w, kNumbers);
+          fail(meant.empty() ? "a type" : fmt::format("a type (did you mean '{}'?)", meant));
         }
       }
     }

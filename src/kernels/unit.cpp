@@ -1,20 +1,11 @@
 // A program: its functions, structs and constants, put together.
 #include <algorithm>
 
-#include "codegen/device_library.h"
 #include "kernels/compiler.h"
 #include "kernels/host.h"
 #include "kernels/python_library.h"
 
 namespace bc::kernels {
-
-std::string Unit::unique(const std::string& name, bool free) {
-  const std::string base = cpp_identifier(name);
-  int& count = names_[base];
-  if (count == 0 && !free && device_library_has(base)) count = 1;
-  const int n = ++count;
-  return n == 1 ? base : fmt::format("{}_{}", base, n);
-}
 
 int Unit::failure(Failure f) {
   for (size_t i = 0; i < failures_.size(); ++i)
@@ -28,7 +19,7 @@ int Unit::failure(Failure f) {
 int Unit::capture(const Entity& e, std::string_view name) {
   for (size_t i = 0; i < captures_.size(); ++i)
     if (captures_[i].array.object.get() == e.captured.get()) return static_cast<int>(i);
-  captures_.push_back({{e.captured, e.type, std::string(name), false}, unique(fmt::format("bc_captured_{}", name)), e.frozen});
+  captures_.push_back({{e.captured, e.type, std::string(name), false}, unique(Named::captured, name), e.frozen});
   return static_cast<int>(captures_.size()) - 1;
 }
 
@@ -61,12 +52,12 @@ std::string Unit::cpp(Type t) {
         if (found != structs_.end()) return found->second;
         std::string members;
         for (size_t i = 0; i < t->items.size(); ++i)
-          if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), cpp_identifier(t->fields[i]));
-        const std::string fields = unique(t->name);
+          if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), user_name(Named::field, t->fields[i]));
+        const std::string fields = unique(Named::type, t->name);
         std::string share;
         for (size_t i = 0; i < t->items.size(); ++i)
           if (t->items[i]->has_value() && !t->items[i]->is_scalar())
-            share += fmt::format(" py::share_value({});", cpp_identifier(t->fields[i]));
+            share += fmt::format(" py::share_value({});", user_name(Named::field, t->fields[i]));
         struct_text_ += fmt::format("struct {} {{{}\n  template <class = void> void share() const {{{} }}\n}};\n", fields, members, share);
         return structs_[t] = fmt::format("py::Instance<{}>", fields);
       }
@@ -85,7 +76,7 @@ std::string Unit::cpp(Type t) {
       if (found != structs_.end()) return found->second;
       std::vector<std::string> members;
       for (Type item : t->items) members.push_back(item->has_value() ? cpp(item) : "");
-      const std::string name = unique(t->name.empty() ? (t->is(Kind::record) ? "Record" : "Tuple") : t->name);
+      const std::string name = t->name.empty() ? unique(t->is(Kind::record) ? "Record" : "Tuple") : unique(Named::type, t->name);
       structs_[t] = name;
       std::string body;
       bool natural = true;
@@ -108,7 +99,7 @@ std::string Unit::cpp(Type t) {
           const uint32_t a = natural ? t->items[i]->alignment : 1;
           const uint32_t here = (end + a - 1) / a * a;
           if (t->offsets[i] > here) body += fmt::format(" char pad{}[{}];", pads++, t->offsets[i] - end);
-          if (!members[i].empty()) body += fmt::format(" {} {};", members[i], cpp_identifier(t->fields[i]));
+          if (!members[i].empty()) body += fmt::format(" {} {};", members[i], user_name(Named::field, t->fields[i]));
           end = t->offsets[i] + t->items[i]->bytes;
         }
         const uint32_t a = natural ? alignment : 1;
@@ -195,12 +186,7 @@ Specialised& Unit::specialise(const Function& function, const FunctionSyntax& sy
     place->syntax = &syntax;
     place->arguments = std::move(arguments);
     place->captured = std::move(captured);
-    const bool entry = functions_.size() == 1;
-    // A kernel's name is for profiles, and nothing in the library can be taken for a function of arrays that returns nothing.
-    place->name = unique(entry && !options.name.empty() ? options.name
-                         : syntax.name == "<lambda>"    ? "lambda"
-                                                        : syntax.name,
-                         entry && options.entry == Entry::kernel);
+    place->name = unique(Named::function, syntax.name == "<lambda>" ? "lambda" : syntax.name);
     order_.push_back(place.get());
   }
   Specialised& s = *place;
@@ -246,6 +232,7 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   Specialised& s = specialise(entry_, entry_.syntax(), {arguments.begin(), arguments.end()}, {});
   CompiledFunction made;
   made.name = s.name;
+  made.python_name = s.syntax->name;
   made.arguments = s.arguments;
   made.result = s.result;
   made.reports = s.fails;
@@ -265,7 +252,9 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.checked = options.check;
   made.addresses = addresses_;
 
-  std::string text = struct_text_ + matcher_declarations() + address_text();
+  std::string text = struct_text_;
+  if (!foreign_.empty()) text += "}\n" + foreign_declarations() + "namespace bc {\n";
+  text += matcher_declarations() + address_text();
   for (const Table& t : tables_)
     text +=
         fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
@@ -330,7 +319,9 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     made.uses_library |= f->facts.has(kLibrary);
     made.only_numbers &= f->only_numbers;
   }
-  made.text = foreign_text() + python_library(headers_) + made.readable;
+  made.text = python_library(headers_);
+  made.library_bytes = made.text.size();
+  made.text += made.readable + foreign_text();
   made.linked = linked_;
   return made;
 }

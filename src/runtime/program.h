@@ -66,7 +66,8 @@ class Program {
  public:
   virtual ~Program() = default;
   /// Finds a kernel by its extern "C" name or by one of the name expressions. Throws ErrorKind::Attribute, listing the kernels that exist.
-  virtual ProgramKernel& kernel(std::string_view name) = 0;
+  /// `shown`: what messages and profiles call it, where that is another name.
+  virtual ProgramKernel& kernel(std::string_view name, std::string_view shown = {}) = 0;
   /// Address and bytes of a __device__ or __constant__ variable.
   virtual std::pair<void*, size_t> variable(std::string_view name) = 0;
   /// The compiler's warnings.

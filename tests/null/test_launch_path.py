@@ -356,4 +356,4 @@ def test_arrays_that_a_kernel_names_are_parameters_of_each_launch():
     c.null_log_clear()
     kernel[1, 8](out)
     assert [e["entry"] for e in c.null_log()] == ["kernel"]  # no copies
-    assert len(kernel.forms()) == 1 and "bc_captured_table" in kernel._compiler.source()
+    assert len(kernel.forms()) == 1 and "c_table" in kernel._compiler.source()

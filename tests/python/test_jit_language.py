@@ -1278,3 +1278,68 @@ def test_ranges_to_an_array_without_dimensions(value):
         got, want = njit(function)(number), function(number)
         assert_array_equal(got, want)
         assert got.dtype.kind == want.dtype.kind
+
+
+# ---- variables that a path leaves unbound
+
+
+def reads_after(x):
+    if x > 0:
+        y = 1
+    return y
+
+
+def reads_after_loop(n):
+    for i in range(n):
+        last = i * 2
+    return last + i
+
+
+def bound_by_an_earlier_turn(n):
+    s = 0
+    if n < 0:
+        kept = 0
+    for i in range(n):
+        if i > n - 3:
+            s += kept
+        if i % 4 == 1:
+            kept = i
+    return s
+
+
+def deleted(n):
+    x = n
+    if n > 1:
+        del x
+    return x
+
+
+def caught(n):
+    try:
+        if n > 0:
+            raise ValueError
+        r = 1.5
+    except ValueError:
+        n += 1
+    return r + n
+
+
+def objects(n):
+    if n > 0:
+        names = ["a"]
+    for _ in range(n):
+        names.append("b")
+    return len(names)
+
+
+@pytest.mark.parametrize("f", [reads_after, reads_after_loop, bound_by_an_earlier_turn, deleted, caught, objects])
+def test_a_variable_that_is_not_bound_raises_as_in_python(f):
+    for n in (-1, 0, 1, 2, 3, 5, 9):
+        try:
+            expected = f(n)
+        except UnboundLocalError as e:
+            with pytest.raises(UnboundLocalError) as raised:
+                njit(f)(n)
+            assert str(raised.value) == str(e)
+        else:
+            assert njit(f)(n) == expected

@@ -91,7 +91,7 @@ def test_forms_of_a_compiled_kernel():
         ptx = kernel.inspect_asm(signature)
     except ImportError as error:
         pytest.skip(str(error))
-    assert ".visible .entry kernel(" in ptx
+    assert ".visible .entry f_kernel(" in ptx
 
 
 def test_names():

@@ -689,7 +689,7 @@ def test_forall_covers_every_task(xp):
 def test_sources_can_be_looked_at(xp):
     vector_add[1, 32](xp.ones(3), xp.ones(3), xp.zeros(3))
     text = vector_add.inspect_source()[("array(float64, 1d, C)",) * 3]
-    assert "out(i) = a(i) + b(i);" in text and "# " not in text
+    assert "u_out(u_i) = u_a(u_i) + u_b(u_i);" in text and "# " not in text
 
 
 def test_a_kernel_is_not_called_without_its_grid():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import traceback
 
 import numpy as np
 import pytest
 
 import broadcloth as bc
-from broadcloth import cuda, njit, vectorize
+from broadcloth import cuda, guvectorize, njit, prange, stencil, vectorize
 from broadcloth.exceptions import CompileError, TypingError
 
 # A name, the statements, the exception, and what its message says.
@@ -65,7 +66,209 @@ MISTAKES = [
     ("types that do not unify", "njit(mixes)(1)", TypingError, ["'y'", "int64", "str", "use two names", "^"]),
     ("a signature of other arity", "vectorize(['float64(float64)'])(adds)", TypeError, ["adds takes 2 arguments", "has 1"]),
     ("a mistake in C++", "raw((1,), (1,), (b,)); bc.synchronize()", CompileError, ["undeclared identifier 'y'", "^"]),
+    ("an object as an argument", "njit(returns)(Point())", TypeError, ["returns: argument 'x'", "type Point", "jitclass"]),
+    ("a dict as an argument", "njit(returns)({'a': 1})", TypingError, ["returns: argument 'x'", "broadcloth.typed.Dict(x)"]),
+    ("an option with a typing error", "njit(paralel=True)(returns)", TypeError, ["'paralel'", "did you mean 'parallel'?"]),
+    ("a type with a typing error", "vectorize(['float65(float64)'])(adds)", TypeError, ["float65", "did you mean 'float64'?"]),
+    ("a variable of one branch", "njit(sometimes)(-1)", UnboundLocalError, ["'y'"]),
+    ("results of two types", "njit(two_results)(1)", TypingError, ["int64", "str", "one type on every path", "^"]),
+    ("the result of a function without return", "njit(uses_nothing)(1)", TypingError, ["none and int64", "without return gives None", "^"]),
+    ("a float in range", "njit(halves)(10)", TypingError, ["range() takes integers", "float64", "int()", "^"]),
+    ("a float as an index in compiled code", "njit(middle)(np.zeros(3), 2)", TypingError, ["must be an integer", "//", "^"]),
+    ("a text and a number", "njit(labels)(1)", TypingError, ["str and int64", "str(x)", "^"]),
+    ("a text and a number by %", "njit(percents)(1)", TypingError, ["str and int64", "f-string", "^"]),
+    ("a store into a tuple", "njit(stores)((1, 2))", TypingError, ["(int64, int64)", "does not change", "^"]),
+    ("a store into a text", "njit(stores)('ab')", TypingError, ["items of str", "does not change", "^"]),
+    ("values of several types in a dict", "njit(settings)()", TypingError, ["int64", "str", "named tuple", "^"]),
+    ("values of several types in a list", "njit(mixed_list)()", TypingError, ["list(int64)", "list(str)", "tuple", "^"]),
+    ("a list that nothing is put into", "njit(nothing_in)()", TypingError, ["ever put", "typed.List.empty_list", "^"]),
+    ("a dict from outside", "njit(reads_settings)(1)", TypingError, ["cannot be indexed", "broadcloth.typed.Dict", "^"]),
+    ("a list from outside", "njit(appends)(1)", TypingError, [".append()", "as an argument", "^"]),
+    ("a name of NumPy with a typing error", "njit(arranges)(1)", TypingError, ["'arrange'", "did you mean 'arange'?", "^"]),
+    ("the truth of an array in compiled code", "njit(truths)(np.zeros(3))", TypingError, ["ambiguous", ".any() or .all()", "^"]),
+    ("math of an array", "njit(sines)(np.zeros(3))", TypingError, ["math.sin()", "numpy.sin", "^"]),
+    ("break in prange", "njit(parallel=True)(searches)(4)", TypingError, ["prange", "break", "range()", "^"]),
+    ("import inside", "njit(imports)(1.0)", TypingError, ["'import'", "top of the module", "^"]),
+    ("a file in compiled code", "njit(opens)()", TypingError, ["'with'", "objmode", "^"]),
+    ("an array made in a kernel", "cuda.jit(makes)[1, 1](b)", TypingError, ["numpy.zeros()", "cuda.local.array", "^"]),
+    ("a list in a kernel", "cuda.jit(lists)[1, 1](b)", TypingError, ["'append'", "no lists", "cuda.local.array", "^"]),
+    ("two numbers of a grid of one", "cuda.jit(unpacks)[1, 1](b)", TypingError, ["int64 into 2 names", "cuda.grid(2)", "^"]),
+    ("a grid without dimensions", "cuda.jit(grids)[1, 1](b)", TypingError, ["takes 1 argument", "cuda.grid(1), (2) or (3)", "^"]),
+    ("a grid of floats", "kernel[4 / 2, 32](b, 1)", TypeError, ["for the grid, got float", "//"]),
+    ("a grid of zero", "kernel[0, 32](b, 1)", ValueError, ["without zeros", "(0, 1, 1)"]),
+    ("a shared array of a size that varies", "cuda.jit(shares)[1, 1](b, 3)", TypingError, ["shape must be known", "literal", "^"]),
+    ("atomic with an element", "cuda.jit(adds_atomically)[1, 1](b)", TypingError, ["(array, index, value)", "(float64, int64)", "^"]),
+    ("a function of kernels in Python", "cuda.grid(1)", RuntimeError, ["cuda.grid", "cuda.jit"]),
+    ("a method of arrays in vectorize", "vectorize(sums)(np.zeros(3))", TypingError, ["'sum'", "one number", "each element", "^"]),
+    ("two results of vectorize", "vectorize(pairs)(np.zeros(3))", TypingError, ["pairs", "must return a number", "(float64, float64)"]),
+    ("texts in vectorize", "vectorize(returns)('abc')", TypeError, ["numbers and arrays", "<U3"]),
+    ("a result of guvectorize", "guvectorize(['(f8[:], f8[:])'], '(n)->(n)')(gives)", TypingError, ["gives returns", "last parameters"]),
+    (
+        "cores of unequal length",
+        "total(np.zeros(3), np.zeros(4))",
+        ValueError,
+        ["total", "dimension 0", "size 4 is different"],
+    ),
+    ("a stencil with a float", "stencil(blurs)(np.zeros(3))", TypeError, ["must be an integer", "1.5 in x[1.5]"]),
 ]
+
+
+class Point:
+    pass
+
+
+def sometimes(x):
+    if x > 0:
+        y = 1
+    return y
+
+
+def two_results(n):
+    if n > 0:
+        return 1
+    return "none"
+
+
+@njit
+def nothing(x):
+    x + 1
+
+
+def uses_nothing(x):
+    return nothing(x) + 1
+
+
+def halves(n):
+    for _ in range(n / 2):
+        pass
+
+
+def middle(x, n):
+    return x[n / 2]
+
+
+def labels(n):
+    return "n = " + n
+
+
+def percents(n):
+    return "%d" % n  # noqa: UP031
+
+
+def stores(t):
+    t[0] = 1
+    return t
+
+
+def settings():
+    return {"a": 1, "b": "c"}
+
+
+def mixed_list():
+    values = [1]
+    values.append("a")
+    return values
+
+
+def nothing_in():
+    values = []
+    return values
+
+
+outside_dict = {"a": 1}
+outside_list = [1]
+
+
+def reads_settings(x):
+    return outside_dict["a"] + x
+
+
+def appends(x):
+    outside_list.append(x)
+
+
+def arranges(x):
+    return np.arrange(x)
+
+
+def truths(x):
+    if x > 0:
+        return 1
+    return 0
+
+
+def sines(x):
+    return math.sin(x)
+
+
+def searches(n):
+    s = 0
+    for i in prange(n):
+        if i == 3:
+            break
+        s += i
+    return s
+
+
+def imports(x):
+    import math
+
+    return math.sin(x)
+
+
+def opens():
+    with open("data.txt") as file:
+        return file.read()
+
+
+def makes(x):
+    t = np.zeros(3)
+    x[0] = t[0]
+
+
+def lists(x):
+    values = []
+    values.append(1)
+    x[0] = values[0]
+
+
+def unpacks(x):
+    i, j = cuda.grid(1)
+    x[i] = j
+
+
+def grids(x):
+    x[cuda.grid()] = 1
+
+
+def shares(x, n):
+    s = cuda.shared.array(n, "f8")
+    x[0] = s[0]
+
+
+def adds_atomically(x):
+    cuda.atomic.add(x[0], 1)
+
+
+def sums(x):
+    return x.sum()
+
+
+def pairs(x):
+    return x, x
+
+
+def gives(x, r):
+    return x
+
+
+@guvectorize(["(f8[:], f8[:], f8[:])"], "(n),(n)->()")
+def total(x, y, r):
+    r[0] = x.sum() + y.sum()
+
+
+def blurs(x):
+    return x[1.5]
 
 
 def returns(x):
@@ -117,8 +320,8 @@ def kernel(x, n):
     x[0] = n
 
 
-def test_there_are_forty():
-    assert len(MISTAKES) >= 40
+def test_there_are_eighty():
+    assert len(MISTAKES) >= 80
 
 
 @pytest.mark.parametrize(("name", "code", "kind", "says"), MISTAKES, ids=[m[0] for m in MISTAKES])
@@ -135,4 +338,4 @@ def test_the_error_tells_what_to_do(name, code, kind, says):
 
 
 # Used by the statements above.
-_ = (json, njit, vectorize)
+_ = (json, njit, stencil, vectorize)

@@ -616,7 +616,7 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
     }
   }
 
-  ProgramKernel& kernel(std::string_view name) override {
+  ProgramKernel& kernel(std::string_view name, std::string_view shown) override {
     const std::lock_guard lock(mutex_);
     const std::string symbol = lowered(name);
     Kernel* found = find(symbol);
@@ -638,7 +638,7 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
       raise(ErrorKind::Attribute, "{}: there is no kernel '{}'; the program has {}", loaded_->name, name,
             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
     }
-    if (found->made == nullptr) found->facts.name = name;  // the name that the user gave
+    if (found->made == nullptr) found->facts.name = shown.empty() ? name : shown;  // the name that the user gave
     return made(*found);
   }
 

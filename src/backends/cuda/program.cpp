@@ -560,7 +560,7 @@ class CudaProgram final : public Program {
     backend_.release_after_work([module = module_] { driver().cuModuleUnload(module); });
   }
 
-  ProgramKernel& kernel(std::string_view name) override {
+  ProgramKernel& kernel(std::string_view name, std::string_view shown) override {
     std::lock_guard lock(mutex_);
     const std::string key(name);
     if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
@@ -587,7 +587,8 @@ class CudaProgram final : public Program {
             known.empty() ? "none that can be named" : fmt::format("{}", fmt::join(known, ", ")));
     }
     check(result, "cuModuleGetFunction");
-    auto made = std::make_unique<CudaProgramKernel>(backend_, function, key, parameter_sizes(function, symbol, parameter_counts_));
+    auto made = std::make_unique<CudaProgramKernel>(backend_, function, shown.empty() ? key : std::string(shown),
+                                                    parameter_sizes(function, symbol, parameter_counts_));
     return *kernels_.emplace(key, std::move(made)).first->second;
   }
 

@@ -113,13 +113,13 @@ class NullProgram final : public Program {
  public:
   NullProgram(Device device, const ProgramSource& source)
       : device_(device), source_(std::make_shared<const std::string>(source.text)), expressions_(source.name_expressions) {}
-  ProgramKernel& kernel(std::string_view name) override {
+  ProgramKernel& kernel(std::string_view name, std::string_view shown) override {
     std::lock_guard lock(mutex_);
     const std::string key(name);
     BC_CHECK(source_->find(key) != std::string::npos || std::find(expressions_.begin(), expressions_.end(), key) != expressions_.end(),
              Attribute, "there is no kernel '{}'", key);
     auto& place = kernels_[key];
-    if (!place) place = std::make_unique<NullProgramKernel>(device_, key, source_);
+    if (!place) place = std::make_unique<NullProgramKernel>(device_, shown.empty() ? key : std::string(shown), source_);
     return *place;
   }
   std::pair<void*, size_t> variable(std::string_view name) override {

@@ -47,3 +47,9 @@ BC_INLINE T familiar(const U& value) {
 
 }  // namespace py
 }  // namespace bc
+
+/// familiar(), under a name that no macro of the linked code has: that code stands before the calls.
+template <class T, class U>
+static __device__ __forceinline__ T bc_linked_value(const U& value) {
+  return bc::py::familiar<T>(value);
+}

@@ -7,12 +7,13 @@ namespace py {
 
 BC_FN u64 rotated(u64 x, int by) { return (x << by) | (x >> (64 - by)); }
 
-/// One step of xoroshiro128+ (Blackman and Vigna, 2016: rotations by 55, 14 and 36).
+/// One step of xoroshiro128+ (Blackman and Vigna, 2016: rotations by 55, 14 and 36). A state is a record
+/// with the fields s0 and s1, whose C++ names have the prefix of users' fields.
 template <class S>
 BC_INLINE u64 xoroshiro_next(S& state) {
-  const u64 a = state.s0, b = state.s1 ^ a, sum = a + state.s1;
-  state.s0 = rotated(a, 55) ^ b ^ (b << 14);
-  state.s1 = rotated(b, 36);
+  const u64 a = state.m_s0, b = state.m_s1 ^ a, sum = a + state.m_s1;
+  state.m_s0 = rotated(a, 55) ^ b ^ (b << 14);
+  state.m_s1 = rotated(b, 36);
   return sum;
 }
 /// 2^64 steps, by the polynomial that the authors give.
@@ -22,13 +23,13 @@ BC_INLINE void xoroshiro_jump(S& state) {
   for (int k = 0; k < 128; ++k) {
     const u64 polynomial = k < 64 ? 0xbeac0467eba5facbull : 0xd86b048b86aa9922ull;
     if (((polynomial >> (k & 63)) & 1) != 0) {
-      a ^= state.s0;
-      b ^= state.s1;
+      a ^= state.m_s0;
+      b ^= state.m_s1;
     }
     xoroshiro_next(state);
   }
-  state.s0 = a;
-  state.s1 = b;
+  state.m_s0 = a;
+  state.m_s1 = b;
 }
 /// The seed through one step of SplitMix64, in both words (as Numba seeds its states).
 template <class S>
@@ -36,7 +37,7 @@ BC_INLINE void xoroshiro_seed(S& state, u64 seed) {
   u64 z = seed + 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  state.s0 = state.s1 = z ^ (z >> 31);
+  state.m_s0 = state.m_s1 = z ^ (z >> 31);
 }
 
 BC_FN double unit_double(u64 bits) { return static_cast<double>(static_cast<i64>(bits >> 11)) * 0x1p-53; }
