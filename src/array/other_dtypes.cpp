@@ -30,8 +30,9 @@ Array ufunc_of_float8(Op op, std::span<const Term> args, const UfuncOptions& opt
     wide[i] = astype(*args[i].array, DType::f32);
     terms[i].array = &wide[i];
   }
+  const Array none;
   UfuncOptions rest = options;
-  rest.out = Array(), rest.where = Array();
+  rest.out = none, rest.where = none;
   const DType result = options.dtype.value_or(common_dtype(spec, args));
   if (is_float8(result) && options.dtype) rest.dtype = DType::f32;
   const Array made = ufunc(op, std::span<const Term>(terms, args.size()), rest);
@@ -40,8 +41,9 @@ Array ufunc_of_float8(Op op, std::span<const Term> args, const UfuncOptions& opt
 }
 
 Array reduce_of_float8(Op op, const Array& a, const ReduceOptions& options) {
+  const Array none;
   ReduceOptions rest = options;
-  rest.out = Array();
+  rest.out = none;
   const DType result = options.dtype.value_or(a.dtype());
   if (is_float8(result)) rest.dtype = DType::f32;
   const Array made = reduce(op, is_float8(a.dtype()) ? astype(a, DType::f32) : a, rest);
