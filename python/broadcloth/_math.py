@@ -494,6 +494,8 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
     array([  0., -10.])
     """
     x = _asarray(p)
+    if isinstance(axis, bool):
+        raise TypeError("an integer is required for the axis")
     axis = normalize_axis_index(axis, x.ndim)
     d = diff(x, axis=axis)
     whole = x.dtype.kind in "biu" and isinstance(period, (int, np.integer))

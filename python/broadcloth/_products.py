@@ -131,6 +131,8 @@ class _Placed:
         if isinstance(out, tuple) and len(out) == 1:
             out = out[0]
         core = cores[2] + bool(keepdims)
+        if isinstance(axis, bool):
+            raise TypeError(f"{name}: an integer is required for the axis")
         if axis is not None:
             if axes is not None:
                 raise TypeError(f"{name}: cannot specify both 'axis' and 'axes'")

@@ -283,7 +283,14 @@ int flat_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
     PyRef line = PyRef::steal(wrap(ravel(a)));
     if (PyTuple_Check(key) && PyTuple_Size(key) == 0)
       throw_python(PyExc_IndexError, "Assigning to a flat iterator with a 0-D index is not supported");
-    set_item(line.get(), flat_key_of(a, key).get(), value);
+    const PyRef place = flat_key_of(a, key);
+    try {
+      set_item(line.get(), place.get(), value);
+    } catch (const Error& error) {
+      // NumPy says of one element that could not be stored only that it could not.
+      if (!PyLong_Check(place.get()) || error.kind() != ErrorKind::Overflow) throw;
+      throw_python(PyExc_ValueError, "Error setting single item of array.");
+    }
     if (array_of(line.get()).storage() != a.storage()) assign(a, reshape(array_of(line.get()), a.shape()));
     return 0;
   });

@@ -594,7 +594,8 @@ std::vector<PyMethodDef> joining_composites() {
                   }),
       BC_FUNCTION("dstack(tup)", [](const std::vector<Array>& arrays) { return dstack(arrays); }),
       BC_FUNCTION("column_stack(tup)", [](const std::vector<Array>& arrays) { return column_stack(arrays); }),
-      BC_FUNCTION("append(arr, values, axis=None)", bc::append),
+      BC_FUNCTION("append(arr, values, axis=None)",
+                  [](const Array& a, const Array& values, const NumberAxis& axis) { return append(a, values, axis); }),
       BC_FUNCTION("roll(a, shift: AxisLike, axis=None)",
                   [](const Array& a, PyObject* shift, const std::optional<Axes>& axis) { return roll(a, shifts(shift, a), axis); }),
       BC_FUNCTION("tile(A, reps)", [](const Array& a, const Dims& reps) { return tile(a, reps); }),
@@ -628,7 +629,10 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("angle(z, deg=False)", bc::angle),
       BC_VALUE("diff(a, n=1, axis=-1, prepend=None, append=None)", bc::diff),
       BC_VALUE("ediff1d(ary, to_end=None, to_begin=None)", bc::ediff1d),
-      BC_VALUE("trapezoid(y, x=None, dx=1.0, axis=-1)", bc::trapezoid),
+      BC_VALUE("trapezoid(y, x=None, dx=1.0, axis=-1)",
+               [](const Array& y, const std::optional<Array>& x, const Arg& dx, const NumberAxis& axis) {
+                 return trapezoid(y, x, dx, axis.value.value_or(-1));
+               }),
       BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
       BC_VALUE("ptp(a: ArrayLike, axis: AxisLike=None, out: ndarray | None=None, keepdims: bool=False) -> ndarray",
                [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
@@ -659,8 +663,10 @@ std::vector<PyMethodDef> value_composites() {
       BC_VALUE("nanstd(a: ArrayLike, axis: AxisLike=None, dtype: DTypeLike=None, out: ndarray | None=None, keepdims: bool=False, "
                "initial=..., where: ArrayLike=True, ddof=0) -> ndarray",
                nan_reduction<bc::nanstd, Nothing::Spread>),
-      BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)", bc::nanargmax),
-      BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)", bc::nanargmin),
+      BC_LOOKING("nanargmax(a, axis=None, keepdims=False, out=None)",
+                 [](const Array& a, const NumberAxis& axis, bool keepdims, const Array& out) { return nanargmax(a, axis, keepdims, out); }),
+      BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)",
+                 [](const Array& a, const NumberAxis& axis, bool keepdims, const Array& out) { return nanargmin(a, axis, keepdims, out); }),
       BC_VALUE("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),
       BC_VALUE("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
       BC_VALUE("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),

@@ -307,13 +307,26 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
   }
 }
 
+/// Tells whether a slice's ends and step are integers, or None.
+bool is_whole(PyObject* slice) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(slice, &start, &stop, &step) == 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 /// Fills `items` when the key holds basic items only and few; returns their number or -1.
 int basic_items(PyObject* key, SliceItem* items) {
   if (PyTuple_CheckExact(key)) {
     const Py_ssize_t n = PyTuple_Size(key);
     if (n > kFew) return -1;
-    for (Py_ssize_t i = 0; i < n; ++i)
-      if (!basic_item(PyTuple_GetItem(key, i), &items[i])) return -1;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject* const o = PyTuple_GetItem(key, i);
+      // What is wrong with a slice is said after what is wrong with the other items.
+      if (PySlice_Check(o) && !is_whole(o)) [[unlikely]]
+        return -1;
+      if (!basic_item(o, &items[i])) return -1;
+    }
     return static_cast<int>(n);
   }
   return basic_item(key, items) ? 1 : -1;
@@ -493,6 +506,26 @@ void check_indices(const Array& index, int64_t extent, int axis) {
 
 namespace {
 
+/// The items of a tuple. Like NumPy it looks at slices' ends last, when the kinds and the number of all items are right.
+void parse_tuple(const Array& a, PyObject* key, std::vector<IndexItem>* items) {
+  const Py_ssize_t n = PyTuple_Size(key);
+  items->resize(static_cast<size_t>(n));
+  int used = 0;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    IndexItem& item = (*items)[static_cast<size_t>(i)];
+    PyObject* const o = PyTuple_GetItem(key, i);
+    const bool slice = PySlice_Check(o);
+    if (slice)
+      item.basic.kind = SliceItem::Kind::slice;
+    else
+      item = parse_one(a, o);
+    used += item.array && is_bool(item.array.dtype()) ? item.array.ndim() : item.array || slice || is_index(item.basic);
+  }
+  if (used > a.ndim()) raise(ErrorKind::Index, "too many indices for array: array is {}-dimensional, but {} were indexed", a.ndim(), used);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (PyObject* const o = PyTuple_GetItem(key, i); PySlice_Check(o)) (*items)[static_cast<size_t>(i)].basic = item_of_slice(o);
+}
+
 /// NumPy's limit for indices that are arrays, in its words.
 void check_count(const Array& a, std::span<const IndexItem> items) {
   constexpr int64_t kMost = 63;
@@ -514,12 +547,8 @@ std::vector<IndexItem> parse_index(const Array& a, PyObject* key, bool* plain) {
   std::vector<IndexItem> items;
   *plain = true;
   if (PyTuple_Check(key)) {
-    const Py_ssize_t n = PyTuple_Size(key);
-    items.reserve(n);
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      items.push_back(parse_one(a, PyTuple_GetItem(key, i)));
-      if (items.back().array) *plain = false;
-    }
+    parse_tuple(a, key, &items);
+    for (const IndexItem& item : items) *plain = *plain && !item.array;
   } else {
     items.push_back(parse_one(a, key));
     *plain = !items[0].array;

@@ -24,12 +24,11 @@ Dims reshaped_extents(int64_t size, const Dims& shape) {
   int64_t known = 1;
   bool overflow = false, empty = false;
   for (int d = 0; d < full.size(); ++d) {
-    if (full[d] == -1) {
+    if (full[d] < 0) {
       BC_CHECK(unknown < 0, Value, "can only specify one unknown dimension");
       unknown = d;
       continue;
     }
-    BC_CHECK(full[d] >= 0, Value, "reshape: negative dimensions are not allowed, got {}", shape);
     empty |= full[d] == 0;
     if (full[d] > 0) overflow |= __builtin_mul_overflow(known, full[d], &known);
   }

@@ -540,6 +540,7 @@ class KernelBuilder {
       ir_.accesses.push_back(a);
     }
     choose_tiles(&ir_, &walks);
+    choose_columns(ir_, &walks);
     const Dims &kept = walks.kept, &reduced = walks.reduced;
     ir_.kept = kept.size();
     ir_.reduced = reduced.size();

@@ -264,16 +264,18 @@ Launches cuda_launches(const Ir& ir, const AccessWalks& walks, const ReduceShape
 ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
   ReduceShape r;
   int last = -1, last_reduced = -1, last_kept = -1;
+  int64_t widest_kept = 1;
   for (int d = 0; d < space.size(); ++d) {
     const bool reduced = axes >> d & 1;
     (reduced ? r.length : r.rows) *= space[d];
+    if (!reduced) widest_kept = std::max(widest_kept, space[d]);
     if (space[d] == 1) continue;
     last = d;
     (reduced ? last_reduced : last_kept) = d;
   }
   r.walk = last >= 0 && !(axes >> last & 1) && last_reduced >= 0 ? Walk::columns : Walk::rows;
   if (target == Target::cpu && last_kept >= 0 && last_reduced >= 0) {
-    if (r.walk == Walk::rows && r.length <= kShortRow && space[last_kept] >= 4 * kShortRow)
+    if (r.walk == Walk::rows && r.length <= kShortRow && widest_kept >= 4 * kShortRow)
       r.walk = Walk::columns;
     else if (r.walk == Walk::columns && space[last] <= kFewColumns && space[last_reduced] >= 4 * kShortRow)
       r.walk = Walk::rows;
@@ -287,6 +289,21 @@ ReduceShape reduce_shape(const Dims& space, uint64_t axes, Target target) {
     r.segment_length = std::max<int64_t>(1, r.length);
   }
   return r;
+}
+
+void choose_columns(const Ir& ir, AccessWalks* walks) {
+  Dims& kept = walks->kept;
+  const int inner = kept.size() - 1;
+  if (ir.target != Target::cpu || ir.walk != Walk::columns || product(walks->reduced) > kShortRow || kept[inner] >= kShortRow) return;
+  int widest = inner;
+  for (int d = 0; d < inner; ++d)
+    if (kept[d] > kept[widest]) widest = d;
+  if (kept[widest] < 4 * kShortRow) return;
+  const auto to_the_end = [&](Dims& values) {
+    for (int d = widest; d < inner; ++d) std::swap(values[d], values[d + 1]);
+  };
+  to_the_end(kept);
+  for (Dims& s : walks->kept_strides) to_the_end(s);
 }
 
 void choose_tiles(Ir* ir, AccessWalks* walks) {

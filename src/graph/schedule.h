@@ -30,6 +30,10 @@ struct AccessWalks {
 /// before the last one and splits both into tiles for the blocks. The accesses' roles and dtypes must be set.
 void choose_tiles(Ir* ir, AccessWalks* walks);
 
+/// For a column reduction of short columns on the CPU whose last kept axis is short as well: moves the longest kept axis to the end, so
+/// that loops run along it. The walk of `ir` must be set.
+void choose_columns(const Ir& ir, AccessWalks* walks);
+
 /// Chooses the rest of the schedule and sets the accesses' fields that belong to it. The accesses' steps must be set.
 void choose_schedule(Ir* ir, const AccessWalks& walks, const ReduceShape& shape);
 

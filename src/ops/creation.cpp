@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "array/record.h"
+#include "core/extents.h"
 #include "core/stored_value.h"
 #include "ops/compose.h"
 
@@ -143,6 +144,7 @@ Array geomspace(const Arg& start, const Arg& stop, int64_t num, bool endpoint, s
 Array eye(int64_t n, std::optional<int64_t> m, int64_t k, DType dtype, Device device) {
   const int64_t columns = m.value_or(n);
   BC_CHECK(n >= 0 && columns >= 0, Value, "negative dimensions are not allowed");
+  (void)extent_product(extent_product(n, columns), itemsize(dtype));  // raises where no memory could hold the array
   k = std::clamp(k, -n - 1, columns + 1);
   return cast(equal(add(index_along(n, 0, 2, device), Arg(k)), index_along(columns, 1, 2, device)), dtype);
 }

@@ -760,3 +760,59 @@ def test_an_initial_number_fits_the_outputs_dtype(xp, name, out, initial):
 def test_a_range_ends_at_a_number(xp):
     for code in ("xp.arange(xp.array([2.5]))", "xp.arange(xp.array(2.5))", "xp.arange(0, xp.array([[3]]))", "xp.arange(np.array([3]))"):
         assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        (slice(0.0, None), 0.0),
+        (slice(0, 0.5), 0.0, 0, 0),
+        (slice(0.0, None), 0, 0, 0),
+        (slice(0.0, None), "x"),
+        (slice(0.0, None), 0),
+        (slice(0.0, None), [0, 1]),
+        slice(0.0, None),
+    ],
+)
+def test_items_that_are_no_index_are_named_before_ends_of_slices(xp, key):
+    want, got = both(xp, lambda m: m.zeros((4, 4))[key])
+    assert got == want
+    want, got = both(xp, lambda m: m.zeros((4, 4)).__setitem__(key, 1))
+    assert got == want
+
+
+@pytest.mark.parametrize("shape", [(-2, 8), (2, -3), (-1, -2), (-2, -8), (-7,), (-2, 5)])
+def test_any_negative_extent_is_the_unknown_one(xp, shape):
+    want, got = both(xp, lambda m: m.arange(16).reshape(shape))
+    assert got == want
+
+
+@pytest.mark.parametrize("value", [-1, 300, 1.5, 7])
+@pytest.mark.parametrize("key", [1, slice(0, 2), [0, 1], Ellipsis])
+def test_flat_refuses_numbers_beyond_the_dtype_as_numpy(xp, key, value):
+    def store(m):
+        a = m.zeros((2, 3), "uint8")
+        a.flat[key] = value
+        return a
+
+    want, got = both(xp, store)
+    assert got == want
+
+
+@pytest.mark.parametrize("name", ["trapezoid", "nanargmax", "nanargmin", "unwrap", "argmax", "cumsum", "sum"])
+def test_true_is_no_axis(xp, name):
+    want, got = both(xp, lambda m: getattr(m, name)(m.ones((2, 3)), axis=True))
+    assert got is want is TypeError
+
+
+@pytest.mark.parametrize("name", ["vecdot", "append"])
+def test_true_is_no_axis_of_two_operands(xp, name):
+    want, got = both(xp, lambda m: getattr(m, name)(m.ones((2, 3)), m.ones((2, 3)), axis=True))
+    assert got is want is TypeError
+
+
+@pytest.mark.parametrize("n", [2**40, 2**62])
+def test_identity_matrices_beyond_all_memory_are_refused(xp, n):
+    for name in ("eye", "identity"):
+        want, got = both(xp, lambda m, name=name: getattr(m, name)(n))
+        assert got is want is ValueError

@@ -486,6 +486,10 @@ def test_nan_moments_take_no_integers(xp):
         ((3000, 3), 1),
         ((70, 90, 2), 2),
         ((80, 4, 4), (1, 2)),
+        ((3000, 2, 3), 2),
+        ((5, 700, 4), 2),
+        ((2500, 3, 7), 1),
+        ((7, 3, 900, 2, 5), (1, 4)),
     ],
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64"])
@@ -501,6 +505,21 @@ def test_columns_and_short_rows_of_many_shapes(xp, shape, axis, dtype):
         if name.startswith("arg") and isinstance(axis, tuple):
             continue
         np.testing.assert_array_equal(host(getattr(xp, name)(b, axis=axis)), getattr(np, name)(a, axis=axis))
+
+
+def test_distances_of_many_points_to_few_centres(xp):
+    """Short rows whose operands share different axes: the loop runs along the points, and not along the centres."""
+    rng = np.random.default_rng(11)
+    points, centres = rng.standard_normal((5000, 3)), rng.standard_normal((6, 3))
+
+    def nearest(m, points, centres):
+        distance = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        return distance, distance.argmin(axis=1), (distance * distance[:, :1]).min(axis=1).sum()
+
+    want = nearest(np, points, centres)
+    got = nearest(xp, xp.asarray(points), xp.asarray(centres))
+    for w, g in zip(want, got, strict=True):
+        np.testing.assert_allclose(host(g), w, rtol=1e-12)
 
 
 def test_places_of_complex_extremes_with_ties_and_nans(xp):
