@@ -317,20 +317,39 @@ WRITTEN: dict[str, tuple[Callable[..., Any], list[Any], list[Any]]] = {
     "hyperu": (mp.hyperu, hypergeometric_points(2, 2.3), []),
     "hyp2f1": (mp.hyp2f1, hypergeometric_points(3, -0.01, True) + hypergeometric_points(3, 3, above=-1.0), []),
 }
+
+
+def over_plane(parameters: int, low: float, high: float) -> list[tuple[Any, ...]]:
+    """Moderate parameters and complex arguments."""
+    of = [-3.6, -0.4, 0.3, 0.5, 1, 1.7, 2, 3.4, 6.1]
+    return [(*(random.choice(of) for _ in range(parameters)), z) for z in plane(low, high, 80)]
+
+
+WRITTEN["hyp1f1"] = (*WRITTEN["hyp1f1"][:2], over_plane(2, -2, 2.6))
+WRITTEN["hyp2f1"] = (*WRITTEN["hyp2f1"][:2], [*over_plane(3, -2, 3), *((*p, 1 + z) for *p, z in over_plane(3, -6, -0.3))])
+WRITTEN["spence"] = (
+    lambda z: mp.polylog(2, 1 - z),
+    [(10 ** random.uniform(-3, 3),) for _ in range(30)],
+    [*((z,) for z in plane(-3, 3)), *((1 + z,) for z in plane(-9, 0.3))],
+)
+WRITTEN["sici.0"] = of_one(mp.si, 2)
+WRITTEN["sici.1"] = mp.ci, [], [(z,) for z in plane(-3, 2)]
+WRITTEN["shichi.0"] = of_one(mp.shi, 2)
+WRITTEN["shichi.1"] = mp.chi, [], [(z,) for z in plane(-3, 2)]
 COMPLEX_ALONE = {"hankel1", "hankel2"}
 
 
 def written_table() -> dict[str, list[list[float]]]:
     """Rows of arguments and the value; under "name of complex" the last argument and the value as real and imaginary parts."""
     table: dict[str, list[list[float]]] = {}
-    for name, (f, real, over_plane) in WRITTEN.items():
+    for name, (f, real, complex_points) in WRITTEN.items():
         rows = table.setdefault(name, []) if name not in COMPLEX_ALONE else []
         for point in real:
             value = mp.re(f(*map(mp.mpf, point)))
             if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
                 rows.append([*point, float(value)])
         rows = table.setdefault(f"{name} of complex", [])
-        for *parameters, z in over_plane:
+        for *parameters, z in complex_points:
             value = f(*map(mp.mpf, parameters), mp.mpc(z))
             if mp.mpf("1e-290") < abs(value) < mp.mpf("1e300"):
                 rows.append([*parameters, z.real, z.imag, float(mp.re(value)), float(mp.im(value))])

@@ -118,8 +118,14 @@ def test_stirlings_numbers(xp):
     assert special.stirling2(40, 20, exact=True) == scipy_special.stirling2(40, 20, exact=True)
     assert special.stirling2(xp.zeros((0, 2), int), 3).shape == (0, 2) and special.stirling2(5, 3).item() == 25
     assert special.stirling2(300, 20).item() == math.inf
-    with pytest.raises(TypeError, match="N must have whole numbers"):
-        special.stirling2(3.5, 2)
+    together = special.stirling2([42, 43], [[17], [23]], exact=True)
+    assert together.dtype == object and together[1, 0] == special.stirling2(42, 23, exact=True) > 2**64
+    assert special.stirling2(np.int64(5), np.array(2), exact=True) == 15
+    for exact in (False, True):
+        with pytest.raises(TypeError, match="N must have whole numbers"):
+            special.stirling2(3.5, 2, exact=exact)
+        with pytest.raises(TypeError, match="K must have whole numbers"):
+            special.stirling2([3], [2.0], exact=exact)
 
 
 def bernoulli_fractions(count):

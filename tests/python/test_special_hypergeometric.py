@@ -3,6 +3,8 @@ between their expansions, gradients and call forms."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -63,6 +65,48 @@ def test_hypergeometric_functions_say_where_they_have_no_digits(xp):
         assert close.mean() > 0.9 and known.mean() > 0.5
 
 
+def test_hyp2f1_of_complex_arguments_at_the_edges(xp):
+    # The cut from above, the origin, 1, whole differences of parameters, polynomials, no function at all
+    points = [(0.5, 0.2, 1.5, 3), (0.5, 0.2, 1.5, 1), (12.3, 8.0, 20.31, 1), (1, 2, 3, 1.0), (2, 3, 1.5, -0.4), (0.5, 0.2, -10, 0),
+              (0.5, 0, -10, 0.2 + 0.2j), (0.5, -10, -10, 0.2 + 0.2j), (-1, 3.2, -1, 0.2 + 0.2j), (1.0, 1.0, 2.0, 30j), (2, 3, 4, -8 + 1j),
+              (1, 3, 2, 0.5 + 0.8660254037844386j), (4, 2, 6, 1 + 1e-9j), (-0.5, -0.96, -15.5, 1.5 - 1.1j),
+              (-10000, 2.2, 93459345.3, 2 + 2j)]  # fmt: skip
+    *parameters, z = (np.array(a) for a in zip(*points, strict=True))
+    z = z.astype(complex)
+    got = special.hyp2f1(*map(xp.asarray, [*parameters, z])).get()
+    assert_allclose(got, scipy_special.hyp2f1(*parameters, z), rtol=1e-11)
+    none = special.hyp2f1(xp.asarray([1e7, np.inf, 1.0]), 1.0, xp.asarray([3.0, 3.0, np.nan]), 4 + 1j).get()
+    assert np.isnan(none).all()
+    assert special.hyp2f1(0.5, 0.2, -10.0, 0.2 + 0.2j).real == np.inf
+
+
+def test_hyp1f1_of_complex_arguments_at_the_edges(xp):
+    points = [(1, 0, 1j), (-2, -3, 2j), (-2, -2, 2 + 1j), (0.5, 1.5, 0), (0.5, 1.5, -3), (1.5, 1.5, -3 + 2j), (0.3, 1.2, 20j), (2, 5, -90j),
+              (-4, 2.5, 30 + 4j), (0.3, 1.2, 28 + 28j)]  # fmt: skip
+    a, b, z = (np.array(x) for x in zip(*points, strict=True))
+    got = special.hyp1f1(*map(xp.asarray, (a, b, z))).get()
+    expected = [math.inf, 1 + 4j / 3 - 2 / 3, 4.5 + 3j, 1, scipy_special.hyp1f1(0.5, 1.5, -3), np.exp(-3 + 2j)]
+    assert_allclose(got[:6], expected, rtol=1e-13)
+    # e**z times 1F1 of b - a and -z
+    turned = np.exp(z) * special.hyp1f1(*map(xp.asarray, (b - a, b, -z))).get()
+    assert_allclose(got[6:], turned[6:], rtol=1e-12)
+    assert np.isnan(special.hyp1f1(1.0, 2.0, complex(np.inf, 0)).item())
+
+
+@pytest.mark.parametrize("name", ["hyp1f1", "hyp2f1"])
+def test_complex_gradients_and_call_forms(xp, name):
+    row, parameters = getattr(special, name), (1.3, 0.7, 2.6) if name == "hyp2f1" else (1.3, 2.6)
+    z = np.array([0.2 + 1j, -3.5 + 0.3j, 1.2 - 2j])
+    a = xp.asarray(z)
+    a.requires_grad = True
+    row(*parameters, a).real.sum().backward()
+    slope = (row(*parameters, xp.asarray(z + 1e-5)).get() - row(*parameters, xp.asarray(z - 1e-5)).get()) / 2e-5
+    assert_allclose(a.grad.get(), slope.conj(), rtol=1e-7)
+    assert row(*map(np.float32, parameters), xp.ones(3, "c8")).dtype == np.complex64
+    with pytest.raises(TypeError, match="no loop"):
+        row(*parameters[:-1], 1j, 0.5)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_by_the_argument(xp, name):
     row, parameters = getattr(special, name), (1.3, 0.7, 2.6) if name == "hyp2f1" else (1.3, 2.6)
@@ -99,5 +143,9 @@ def test_compiled_functions_call_them():
 @pytest.mark.parametrize("name", NAMES)
 def test_they_compile_for_cuda(name):
     count = 4 if name == "hyp2f1" else 3
+    if name != "hyperu":
+        function = getattr(special, name)._of_complex
+        code, _ = cuda.compile_ptx(function, (bc.float64,) * (count - 1) + (bc.complex128,), device=True, cc=(9, 0))
+        assert ".func" in code
     code, _ = cuda.compile_ptx(getattr(special, name).py_func, (bc.float64,) * count, device=True, cc=(9, 0))
     assert ".func" in code

@@ -26,6 +26,7 @@ from . import (
     _function_integrals,
     _function_zeros,
     _hypergeometric,
+    _hypergeometric_complex,
     _integrals,
     _inverses,
     _kelvin,
@@ -38,6 +39,7 @@ from . import (
     _polynomials,
     _quadrature,
     _sequences,
+    _sine_integrals,
     _spherical,
     _spheroidal,
     _struve,
@@ -55,6 +57,7 @@ from ._faddeeva import *  # noqa: F403
 from ._function_integrals import *  # noqa: F403
 from ._function_zeros import *  # noqa: F403
 from ._hypergeometric import *  # noqa: F403
+from ._hypergeometric_complex import *  # noqa: F403
 from ._integrals import *  # noqa: F403
 from ._inverses import *  # noqa: F403
 from ._kelvin import *  # noqa: F403
@@ -117,6 +120,7 @@ __all__ = sorted(
         *_function_integrals.__all__,
         *_function_zeros.__all__,
         *_hypergeometric.__all__,
+        *_hypergeometric_complex.__all__,
         *_integrals.__all__,
         *_errors.__all__,
         *_inverses.__all__,
@@ -204,24 +208,30 @@ def multigammaln(a: ArrayLike, d: int) -> ndarray:
 
 
 def sici(x: ArrayLike) -> tuple[ndarray, ndarray]:
-    """The sine and cosine integrals Si(x) and Ci(x).
+    """The sine and cosine integrals Si(x) and Ci(x), of real and complex arguments.
 
     Examples
     --------
     >>> bc.scipy.special.sici(1.0)
     (array(0.94608307), array(0.33740392))
     """
+    x = _asarray(x)
+    if x.dtype.kind == "c":
+        return _sine_integrals._complex_si(x), _sine_integrals._complex_ci(x)
     return _ufuncs["sici_si"](x), _ufuncs["sici_ci"](x)
 
 
 def shichi(x: ArrayLike) -> tuple[ndarray, ndarray]:
-    """The hyperbolic sine and cosine integrals Shi(x) and Chi(x).
+    """The hyperbolic sine and cosine integrals Shi(x) and Chi(x), of real and complex arguments.
 
     Examples
     --------
     >>> bc.scipy.special.shichi(1.0)
     (array(1.05725088), array(0.83786694))
     """
+    x = _asarray(x)
+    if x.dtype.kind == "c":
+        return _sine_integrals._complex_shi(x), _sine_integrals._complex_chi(x)
     return _ufuncs["shichi_shi"](x), _ufuncs["shichi_chi"](x)
 
 

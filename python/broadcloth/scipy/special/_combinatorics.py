@@ -382,7 +382,7 @@ def stirling2(N: ArrayLike, K: ArrayLike, *, exact: bool = False) -> Any:
     N, K : array_like of int
         They broadcast. Where K > N, or one is negative, the number is 0.
     exact : bool
-        Whether `N` and `K` are whole numbers, not arrays, and the result a Python integer.
+        Whether the result is a Python integer, or for operands that are not single numbers NumPy's array of them, on the host.
 
     Raises
     ------
@@ -397,8 +397,11 @@ def stirling2(N: ArrayLike, K: ArrayLike, *, exact: bool = False) -> Any:
     162188909527975750487887236507181
     """
     if exact:
-        n, k = _whole("stirling2", N=N, K=K)
-        return _stirling(n, k)
+        n_host, k_host = np.asarray(N), np.asarray(K)
+        for what, host in (("N", n_host), ("K", k_host)):
+            if host.dtype.kind not in "iu":
+                raise TypeError(f"stirling2: {what} must have whole numbers, got {host.dtype.name}")
+        return np.frompyfunc(lambda n, k: _stirling(int(n), int(k)), 2, 1)(n_host, k_host)
     n_array, k_array = _asarray(N), _asarray(K)
     for what, a in (("N", n_array), ("K", k_array)):
         if a.dtype.kind not in "iu":

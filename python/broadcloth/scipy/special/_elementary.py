@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["agm", "diric", "powm1", "softplus", "spence"]
 
 
-def softplus(x: ArrayLike, **kwargs: Any) -> ndarray:
-    """log(1 + exp(x)), without overflow on the way; keywords are those of ufuncs.
+def softplus(x: ArrayLike, **kwargs: Any) -> Any:
+    """log(1 + exp(x)), without overflow on the way; keywords are those of ufuncs, and `out` may be an array of NumPy's.
 
     Examples
     --------
     >>> bc.scipy.special.softplus([0.0, 1000.0])
     array([6.93147181e-01, 1.00000000e+03])
     """
-    return _c.ufuncs["logaddexp"](0.0, x, **kwargs)
+    out = kwargs.get("out")
+    if not isinstance(out, np.ndarray):
+        return _c.ufuncs["logaddexp"](0.0, x, **kwargs)
+    # NumPy's array is written from the host.
+    where = kwargs.pop("where", True)
+    del kwargs["out"]
+    np.copyto(out, np.asarray(softplus(x, **kwargs)), casting="same_kind", where=np.asarray(where))
+    return out
 
 
 def diric(x: ArrayLike, n: ArrayLike) -> ndarray:
@@ -60,9 +68,32 @@ def _diric(x: Any, n: Any) -> Any:
     return math.sin(0.5 * n * x) / (n * below)
 
 
-@special_function("f d")
+def _spence_of_complex(z: Any) -> Any:
+    if cmath.isnan(z):
+        return complex(math.nan, math.nan)
+    if z == 0:
+        return complex(math.pi**2 / 6, 0.0)
+    if cmath.isinf(z):
+        return complex(-math.inf, math.copysign(math.inf, -z.imag))
+    w = complex(1 - z.real, -z.imag)
+    far = w.real * w.real + w.imag * w.imag > 1
+    inverse = 1 / w if far else w
+    # Li2(inverse), by the reflection of z and 1 - z on the right
+    if inverse.real > 0.5:
+        other = 1 - inverse if far else z
+        u = -cmath.log(inverse)
+        value = math.pi**2 / 6 + u * cmath.log(other) - _dilogarithm(u)
+    else:
+        value = _dilogarithm(-_log1p(-inverse))
+    if not far:
+        return value
+    l = cmath.log(complex(z.real - 1, z.imag))
+    return -(math.pi**2) / 6 - 0.5 * l * l - value
+
+
+@special_function("f d F D", of_complex=_spence_of_complex)
 def spence(z: Any) -> Any:
-    """Spence's function, the dilogarithm of 1 - z: the integral of log(t) / (1 - t) from 1 to z, for real z >= 0.
+    """Spence's function, the dilogarithm of 1 - z: the integral of log(t) / (1 - t) from 1 to z, for real z >= 0 and complex z.
 
     Examples
     --------
@@ -84,8 +115,14 @@ def spence(z: Any) -> Any:
     return near if z < 0.5 else -0.5 * log * log - near
 
 
+def _log1p(z: Any) -> Any:
+    x = z.real
+    y = z.imag
+    return complex(0.5 * math.log1p(2 * x + (x * x + y * y)), math.atan2(y, 1 + x))
+
+
 def _dilogarithm(u: Any) -> Any:
-    """Li2(1 - exp(-u)) for abs(u) <= log(2), by Debye's series in Bernoulli's numbers."""
+    """Li2(1 - exp(-u)) for abs(u) <= pi / 3, by Debye's series in Bernoulli's numbers."""
     s = u * u
     high = 1 / 526901760 - s * (4.0647616451442255e-11 - s * (8.921691020456453e-13 - s * 1.9939295860721076e-14))
     series = 1 / 36 - s * (1 / 3600 - s * (1 / 211680 - s * (1 / 10886400 - s * high)))

@@ -1,15 +1,18 @@
-"""Carlson's symmetric elliptic integrals of real arguments, by duplication.
+"""Carlson's symmetric elliptic integrals of real and complex arguments, by duplication.
 
 Carlson (1995), "Numerical computation of real or complex elliptic integrals"; DLMF 19.36."""
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
 from ._functions import special_function
 
 __all__ = ["elliprc", "elliprd", "elliprf", "elliprg", "elliprj"]
+
+_NONE = complex(math.nan, math.nan)
 
 
 def _rc(x: Any, y: Any) -> Any:
@@ -50,24 +53,26 @@ def _rf(x: Any, y: Any, z: Any) -> Any:
         c = 0.25 * (c + shift)
         mean = 0.25 * (mean + shift)
         scale *= 4
-    u = (first - x) / (scale * mean)
-    v = (first - y) / (scale * mean)
+    return _rf_series((first - x) / (scale * mean), (first - y) / (scale * mean)) / math.sqrt(mean)
+
+
+def _rf_series(u: Any, v: Any) -> Any:
+    """DLMF 19.36.1: the series of R_F in the relative distances of two operands from the mean."""
     w = -u - v
     e2 = u * v - w * w
     e3 = u * v * w
-    series = 1 - e2 / 10 + e3 / 14 + e2 * e2 / 24 - 3 * e2 * e3 / 44 - 5 * e2**3 / 208 + 3 * e3 * e3 / 104 + e2 * e2 * e3 / 16
-    return series / math.sqrt(mean)
+    return 1 - e2 / 10 + e3 / 14 + e2 * e2 / 24 - 3 * e2 * e3 / 44 - 5 * e2 * e2 * e2 / 208 + 3 * e3 * e3 / 104 + e2 * e2 * e3 / 16
 
 
 def _series(x: Any, y: Any, z: Any, p: Any) -> Any:
     """DLMF 19.36.2: the series of R_J in the relative distances of the operands from their mean, of which the last counts twice."""
     xyz = x * y * z
     e2 = x * y + x * z + y * z - 3 * p * p
-    e3 = xyz + 2 * e2 * p + 4 * p**3
-    e4 = (2 * xyz + e2 * p + 3 * p**3) * p
+    e3 = xyz + 2 * e2 * p + 4 * p * p * p
+    e4 = (2 * xyz + e2 * p + 3 * p * p * p) * p
     e5 = xyz * p * p
     low = 1 - 3 * e2 / 14 + e3 / 6 + 9 * e2 * e2 / 88 - 3 * e4 / 22 - 9 * e2 * e3 / 52 + 3 * e5 / 26
-    high = -(e2**3) / 16 + 3 * e3 * e3 / 40 + 3 * e2 * e4 / 20 + 45 * e2 * e2 * e3 / 272 - 9 * (e3 * e4 + e2 * e5) / 68
+    high = -e2 * e2 * e2 / 16 + 3 * e3 * e3 / 40 + 3 * e2 * e4 / 20 + 45 * e2 * e2 * e3 / 272 - 9 * (e3 * e4 + e2 * e5) / 68
     return low + high
 
 
@@ -146,7 +151,220 @@ def _middle(x: Any, y: Any, z: Any) -> Any:
     return max(min(x, y), min(max(x, y), z))
 
 
-@special_function("ff dd")
+# ---- Complex operands: the same steps with principal roots (Carlson 1995, theorem 1)
+
+
+def _fits(z: Any) -> Any:
+    """Whether z is not on the cut, the negative axis, and no part of it is NaN."""
+    return z.imag != 0 or z.real >= 0
+
+
+def _finite(z: Any) -> Any:
+    return not cmath.isinf(z)
+
+
+def _complex_rc(x: Any, y: Any) -> Any:
+    if cmath.isnan(x) or cmath.isnan(y) or not _fits(x):
+        return _NONE
+    if cmath.isinf(x) or cmath.isinf(y):
+        return complex(0.0, 0.0)
+    if y == 0:
+        return _NONE
+    scale = complex(1.0, 0.0)
+    if y.imag == 0 and y.real < 0:
+        # Cauchy's principal value
+        scale = cmath.sqrt(x / (x - y))
+        x, y = x - y, -y
+    return scale * _rc_duplicated(x, y)
+
+
+def _rc_duplicated(x: Any, y: Any) -> Any:
+    first = (x + 2 * y) / 3
+    mean = first
+    bound = 600 * abs(first - x)
+    apart = y - first
+    a = x
+    b = y
+    scale = 1.0
+    while bound > scale * abs(mean):
+        shift = 2 * cmath.sqrt(a) * cmath.sqrt(b) + b
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    s = apart / (scale * mean)
+    # DLMF 19.36.1 for two equal operands
+    high = 3 / 8 + s * (9 / 22 + s * (159 / 208 + s * (9 / 8)))
+    return (1 + s * s * (3 / 10 + s * (1 / 7 + s * high))) / cmath.sqrt(mean)
+
+
+def _complex_rf(x: Any, y: Any, z: Any) -> Any:
+    if cmath.isnan(x + y + z) or not (_fits(x) and _fits(y) and _fits(z)):
+        return _NONE
+    if not (_finite(x) and _finite(y) and _finite(z)):
+        return complex(0.0, 0.0)
+    if _two_zeros(x, y, z):
+        return complex(math.inf, 0.0)
+    return _complex_rf_duplicated(x, y, z)
+
+
+def _two_zeros(x: Any, y: Any, z: Any) -> Any:
+    return (x == 0 and y == 0) or (x == 0 and z == 0) or (y == 0 and z == 0)
+
+
+def _complex_rf_duplicated(x: Any, y: Any, z: Any) -> Any:
+    first = (x + y + z) / 3
+    mean = first
+    bound = 400 * max(abs(first - x), abs(first - y), abs(first - z))
+    scale = 1.0
+    a = x
+    b = y
+    c = z
+    while bound > scale * abs(mean):
+        shift = _products(a, b, c)
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        c = 0.25 * (c + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    u = (first - x) / (scale * mean)
+    v = (first - y) / (scale * mean)
+    return _rf_series(u, v) / cmath.sqrt(mean)
+
+
+def _products(a: Any, b: Any, c: Any) -> Any:
+    p = cmath.sqrt(a)
+    q = cmath.sqrt(b)
+    r = cmath.sqrt(c)
+    return p * q + p * r + q * r
+
+
+def _complex_rd(x: Any, y: Any, z: Any) -> Any:
+    if cmath.isnan(x + y + z) or not (_fits(x) and _fits(y) and _fits(z)):
+        return _NONE
+    if not (_finite(x) and _finite(y) and _finite(z)):
+        return complex(0.0, 0.0)
+    if z == 0 or (x == 0 and y == 0):
+        return complex(math.inf, 0.0)
+    return _complex_rd_duplicated(x, y, z)
+
+
+def _complex_rd_duplicated(x: Any, y: Any, z: Any) -> Any:
+    first = (x + y + 3 * z) / 5
+    mean = first
+    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z))
+    scale = 1.0
+    total = complex(0.0, 0.0)
+    a = x
+    b = y
+    c = z
+    while bound > scale * abs(mean):
+        shift = _products(a, b, c)
+        total += 1 / (scale * cmath.sqrt(c) * (c + shift))
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        c = 0.25 * (c + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    u = (first - x) / (scale * mean)
+    v = (first - y) / (scale * mean)
+    w = -(u + v) / 3
+    return _series(u, v, w, w) / (scale * mean * cmath.sqrt(mean)) + 3 * total
+
+
+def _complex_rg(x: Any, y: Any, z: Any) -> Any:
+    if cmath.isnan(x + y + z) or not (_fits(x) and _fits(y) and _fits(z)):
+        return _NONE
+    if not (_finite(x) and _finite(y) and _finite(z)):
+        return complex(math.inf, 0.0)
+    if _two_zeros(x, y, z):
+        return 0.5 * cmath.sqrt(x + y + z)
+    # DLMF 19.21.11
+    total = complex(0.0, 0.0)
+    for _ in range(3):
+        if x != 0:
+            total += x * (y + z) * _complex_rd_duplicated(y, z, x)
+        x, y, z = y, z, x
+    return total / 6
+
+
+def _rj_principal(x: Any, y: Any, z: Any, p: Any) -> Any:
+    """R_J for p < 0, Cauchy's principal value."""
+    # DLMF 19.20.14, with z the largest operand and y the one in the middle.
+    low = min(x, y, z)
+    high = max(x, y, z)
+    middle = _middle(x, y, z)
+    q = -p
+    above = (high - middle) * (middle - low) / (middle + q) + middle
+    product = q * above
+    closed = math.sqrt(low * middle * high / (low * high + product)) * _rc(low * high + product, product)
+    return ((above - middle) * _rj(low, middle, high, above) - 3 * _rf(low, middle, high) + 3 * closed) / (middle + q)
+
+
+def _complex_rj(x: Any, y: Any, z: Any, p: Any) -> Any:
+    if cmath.isnan(x + y + z) or cmath.isnan(p) or not (_fits(x) and _fits(y) and _fits(z)):
+        return _NONE
+    if not (_finite(x) and _finite(y) and _finite(z) and _finite(p)):
+        return complex(0.0, 0.0)
+    if p == 0:
+        return _NONE
+    if _two_zeros(x, y, z):
+        return complex(math.inf, 0.0)
+    if x.imag == 0 and y.imag == 0 and z.imag == 0 and p.imag == 0 and p.real < 0:
+        return complex(_rj_principal(x.real, y.real, z.real, p.real), 0.0)
+    right = x.real >= 0 and y.real >= 0 and z.real >= 0 and p.real > 0
+    if not right and not _one_real(x, y, z):
+        # Where Carlson's theorem says nothing
+        return _NONE
+    if not right and p.imag == 0:
+        return _NONE
+    return _complex_rj_duplicated(x, y, z, p)
+
+
+def _one_real(x: Any, y: Any, z: Any) -> Any:
+    """Whether all are real, or one is and the others are conjugate."""
+    for _ in range(3):
+        if x.imag == 0 and y.real == z.real and y.imag == -z.imag:
+            return True
+        x, y, z = y, z, x
+    return x.imag == 0 and y.imag == 0 and z.imag == 0
+
+
+def _complex_rj_duplicated(x: Any, y: Any, z: Any, p: Any) -> Any:
+    first = (x + y + z + 2 * p) / 5
+    mean = first
+    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
+    delta = (p - x) * (p - y) * (p - z)
+    scale = 1.0
+    total = complex(0.0, 0.0)
+    a = x
+    b = y
+    c = z
+    d = p
+    while bound > scale * abs(mean):
+        q = cmath.sqrt(a)
+        r = cmath.sqrt(b)
+        s = cmath.sqrt(c)
+        t = cmath.sqrt(d)
+        shift = q * r + q * s + r * s
+        product = (t + q) * (t + r) * (t + s)
+        total += _rc_duplicated(complex(1.0, 0.0), 1 + delta / (scale * product) / (scale * product) / scale) / (scale * product)
+        a = 0.25 * (a + shift)
+        b = 0.25 * (b + shift)
+        c = 0.25 * (c + shift)
+        d = 0.25 * (d + shift)
+        mean = 0.25 * (mean + shift)
+        scale *= 4
+    u = (first - x) / (scale * mean)
+    v = (first - y) / (scale * mean)
+    w = (first - z) / (scale * mean)
+    return _series(u, v, w, -(u + v + w) / 2) / (scale * mean * cmath.sqrt(mean)) + 6 * total
+
+
+# ---- The ufuncs
+
+
+@special_function("ff dd FF DD", of_complex=_complex_rc)
 def elliprc(x: Any, y: Any) -> Any:
     """Carlson's degenerate elliptic integral RC of x >= 0 and y != 0; below y = 0 it is Cauchy's principal value.
 
@@ -162,7 +380,7 @@ def elliprc(x: Any, y: Any) -> Any:
     return _rc(x, y)
 
 
-@special_function("fff ddd")
+@special_function("fff ddd FFF DDD", of_complex=_complex_rf)
 def elliprf(x: Any, y: Any, z: Any) -> Any:
     """Carlson's elliptic integral of the first kind of operands >= 0, of which one may be 0.
 
@@ -180,7 +398,7 @@ def elliprf(x: Any, y: Any, z: Any) -> Any:
     return _rf(x, y, z)
 
 
-@special_function("fff ddd")
+@special_function("fff ddd FFF DDD", of_complex=_complex_rd)
 def elliprd(x: Any, y: Any, z: Any) -> Any:
     """Carlson's elliptic integral of the second kind of x, y >= 0, of which one may be 0, and z > 0.
 
@@ -198,7 +416,7 @@ def elliprd(x: Any, y: Any, z: Any) -> Any:
     return _rd(x, y, z)
 
 
-@special_function("fff ddd")
+@special_function("fff ddd FFF DDD", of_complex=_complex_rg)
 def elliprg(x: Any, y: Any, z: Any) -> Any:
     """Carlson's completely symmetric elliptic integral of the second kind of operands >= 0.
 
@@ -221,7 +439,7 @@ def elliprg(x: Any, y: Any, z: Any) -> Any:
     return 0.5 * (middle * _rf(x, y, z) + between + math.sqrt(high) * math.sqrt(low) / math.sqrt(middle))
 
 
-@special_function("ffff dddd")
+@special_function("ffff dddd FFFF DDDD", of_complex=_complex_rj)
 def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
     """Carlson's elliptic integral of the third kind of x, y, z >= 0, of which one may be 0, and p != 0.
 
@@ -240,12 +458,4 @@ def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
         return math.inf
     if p > 0:
         return _rj(x, y, z, p)
-    # DLMF 19.20.14, with z the largest operand and y the one in the middle.
-    low = min(x, y, z)
-    high = max(x, y, z)
-    middle = _middle(x, y, z)
-    q = -p
-    above = (high - middle) * (middle - low) / (middle + q) + middle
-    product = q * above
-    closed = math.sqrt(low * middle * high / (low * high + product)) * _rc(low * high + product, product)
-    return ((above - middle) * _rj(low, middle, high, above) - 3 * _rf(low, middle, high) + 3 * closed) / (middle + q)
+    return _rj_principal(x, y, z, p)

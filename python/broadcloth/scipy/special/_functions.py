@@ -30,7 +30,8 @@ class SpecialFunction(DUFunc):
 
     `loops` are the types of its operands, as characters of dtypes. A call takes the first loop to which its operands cast safely; Python's
     numbers follow the others. Loops of single precision compute in double precision and round. Operand 0 of a function with `whole` must
-    be a whole number, which looks where its type does not say so. `of_complex` is the function of one element for loops with complex
+    be a whole number, which looks where its type does not say so; where it is not, `of_fractions` is called, or there is an error.
+    `of_complex` is the function of one element for loops with complex
     operands, by default the same. `slopes(y, *operands)` gives the derivative by each operand, None where it is not known: gradients are
     NaN there. Without it arrays that require a gradient raise.
     """
@@ -42,6 +43,7 @@ class SpecialFunction(DUFunc):
         whole: bool = False,
         of_complex: Callable[..., Any] | None = None,
         slopes: Callable[..., tuple[Any, ...]] | None = None,
+        of_fractions: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(function, [], "cpu", None, False)
         self._characters = loops.split()
@@ -51,6 +53,7 @@ class SpecialFunction(DUFunc):
         self._whole = whole
         self._of_complex = of_complex or function
         self._slopes = slopes
+        self._of_fractions = of_fractions and SpecialFunction(of_fractions, loops)
         signature = inspect.signature(function)
         operands = [p.replace(kind=p.POSITIONAL_ONLY, annotation=p.empty) for p in signature.parameters.values()]
         self.__signature__ = inspect.Signature([*operands, *_OPTIONS])
@@ -75,8 +78,12 @@ class SpecialFunction(DUFunc):
         if isinstance(out, tuple):
             (out,) = out
         arrays = [a if type(a) in _NUMBERS else _c.asarray(a) for a in args]
-        if self._whole:
-            self._check_whole(arrays[0])
+        if self._whole and not self._is_whole(arrays[0]):
+            if self._of_fractions is None:
+                raise NotImplementedError(
+                    f"{self.__name__}: expected whole numbers as operand 0; scipy.special.{self.__name__} takes other ones, on host copies"
+                )
+            return self._of_fractions(*arrays, out=out, where=where, dtype=dtype, device=device)
         if self._slopes and is_grad_enabled() and any(isinstance(a, ndarray) and a.requires_grad for a in arrays):
             if out is not None or where is not True:
                 raise NotImplementedError(f"{self.__name__}: out= and where= have no gradient; leave them out")
@@ -101,12 +108,11 @@ class SpecialFunction(DUFunc):
             made.append(gradient.real if gradient.dtype.kind == "c" and x.dtype.kind != "c" else gradient)
         return tuple(made)
 
-    def _check_whole(self, n: Any) -> None:
-        kind = n.dtype.kind if isinstance(n, ndarray) else "f" if isinstance(n, float) else "i"
-        if kind == "f" and bool((n != np.floor(n)) if isinstance(n, float) else (n != _c.ufuncs["floor"](n)).any()):
-            raise NotImplementedError(
-                f"{self.__name__}: expected whole numbers as operand 0; scipy.special.{self.__name__} takes other ones, on host copies"
-            )
+    def _is_whole(self, n: Any) -> bool:
+        if isinstance(n, float):
+            return n == np.floor(n) or n != n
+        kind = n.dtype.kind if isinstance(n, ndarray) else "i"
+        return kind != "f" or not bool(((n != _c.ufuncs["floor"](n)) & (n == n)).any())
 
     def _choose(self, args: tuple[Any, ...]) -> tuple[Type, ...]:
         if all(type(a) in _NUMBERS for a in args):

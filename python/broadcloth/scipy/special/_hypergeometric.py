@@ -15,7 +15,7 @@ from ._bessel import _grown
 from ._functions import special_function
 from ._struve import _two_parted_sum
 
-__all__ = ["hyp1f1", "hyp2f1", "hyperu"]
+__all__ = ["hyperu"]
 
 _rgamma, _gamma, _gammaln = _c.ufuncs["rgamma"], _c.ufuncs["gamma"], _c.ufuncs["gammaln"]
 _ENOUGH = 1e-14
@@ -332,33 +332,11 @@ def _u_polynomial(a: Any, b: Any, x: Any) -> Any:
     return start * _sure(a, math.inf, b, x)
 
 
-# ---- The ufuncs, and their derivatives by the argument (DLMF 13.3.15, 13.3.22, 15.5.1)
-
-
-def _hyp1f1_slopes(y: Any, a: Any, b: Any, x: Any) -> Any:
-    return None, None, hyp1f1(a + 1.0, b + 1.0, x) * a / b
+# ---- The ufunc, and its derivative by the argument (DLMF 13.3.22)
 
 
 def _hyperu_slopes(y: Any, a: Any, b: Any, x: Any) -> Any:
     return None, None, -a * hyperu(a + 1.0, b + 1.0, x)
-
-
-def _hyp2f1_slopes(y: Any, a: Any, b: Any, c: Any, x: Any) -> Any:
-    return None, None, None, hyp2f1(a + 1.0, b + 1.0, c + 1.0, x) * a * b / c
-
-
-@special_function("fff ddd", slopes=_hyp1f1_slopes)
-def hyp1f1(a: Any, b: Any, x: Any) -> Any:
-    """The confluent hypergeometric function 1F1(a; b; x) of real numbers.
-
-    NaN where its expansions leave fewer than eight digits.
-
-    Examples
-    --------
-    >>> bc.scipy.special.hyp1f1(0.5, 1.5, [-2.0, 0.0, 2.0])
-    array([0.59814401, 1.        , 2.36445389])
-    """
-    return _hyp1f1(a, b, x)
 
 
 @special_function("fff ddd", slopes=_hyperu_slopes)
@@ -373,17 +351,3 @@ def hyperu(a: Any, b: Any, x: Any) -> Any:
     array([0.92291063, 0.59634736, 0.36132862])
     """
     return _hyperu(a, b, x)
-
-
-@special_function("ffff dddd", slopes=_hyp2f1_slopes)
-def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
-    """Gauss's hypergeometric function 2F1(a, b; c; x) of real numbers, for x <= 1; infinite beyond unless it is a polynomial.
-
-    NaN where its expansions leave fewer than eight digits.
-
-    Examples
-    --------
-    >>> bc.scipy.special.hyp2f1(0.5, 1.0, 1.5, [-1.0, 0.25, 0.9])
-    array([0.78539816, 1.09861229, 1.91681087])
-    """
-    return _hyp2f1(a, b, c, x)

@@ -1,7 +1,8 @@
-"""Values of orthogonal polynomials of whole degree, by the recurrences of DLMF 18.9 in the degree, for each element on its device.
+"""Values of orthogonal polynomials, of whole degree by the recurrences of DLMF 18.9 in the degree, for each element on its device.
 
 Near an end of the interval the three terms of a recurrence cancel. There it runs in differences of polynomials that are scaled to 1 at the
-end (Reinsch's modification), which keeps all digits; the other end is the mirror image. Degrees of floating types have whole values, too.
+end (Reinsch's modification), which keeps all digits; the other end is the mirror image. Functions of other degrees are hypergeometric
+functions (DLMF 18.5).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ._functions import special_function
+from ._hypergeometric import _hyp1f1, _hyp2f1
+from ._hypergeometric_complex import _hyp1f1_of_complex, _hyp2f1_of_complex
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -22,7 +25,7 @@ __all__ = [
     "eval_sh_legendre",
 ]  # fmt: skip
 
-_binom, _poch = _c.ufuncs["binom"], _c.ufuncs["poch"]
+_binom, _poch, _rgamma = _c.ufuncs["binom"], _c.ufuncs["poch"], _c.ufuncs["rgamma"]
 _ONE = "ld ff fF dd dD"
 _TWO = "ldd fff ffF ddd ddD"
 _THREE = "lddd ffff fffF dddd dddD"
@@ -185,12 +188,75 @@ def _laguerre(n: Any, a: Any, x: Any) -> Any:
     return now
 
 
+# ---- Degrees that are not whole (DLMF 18.5.7 to 18.5.12)
+
+
+def _gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
+    return _hyp2f1_of_complex(a, b, c, x) if isinstance(x, complex) else _hyp2f1(a, b, c, x)
+
+
+def _kummer(a: Any, b: Any, x: Any) -> Any:
+    return _hyp1f1_of_complex(a, b, x) if isinstance(x, complex) else _hyp1f1(a, b, x)
+
+
+def _legendre_of_fraction(n: Any, x: Any) -> Any:
+    return _gauss(-n, n + 1, 1.0, 0.5 * (1 - x))
+
+
+def _sh_legendre_of_fraction(n: Any, x: Any) -> Any:
+    return _gauss(-n, n + 1, 1.0, 1 - x)
+
+
+def _first_of_fraction(n: Any, x: Any) -> Any:
+    return _gauss(-n, n, 0.5, 0.5 * (1 - x))
+
+
+def _second_of_fraction(n: Any, x: Any) -> Any:
+    return (n + 1) * _gauss(-n, n + 2, 1.5, 0.5 * (1 - x))
+
+
+def _c_of_fraction(n: Any, x: Any) -> Any:
+    return 2 * _first_of_fraction(n, 0.5 * x)
+
+
+def _s_of_fraction(n: Any, x: Any) -> Any:
+    return _second_of_fraction(n, 0.5 * x)
+
+
+def _sh_first_of_fraction(n: Any, x: Any) -> Any:
+    return _gauss(-n, n, 0.5, 1 - x)
+
+
+def _sh_second_of_fraction(n: Any, x: Any) -> Any:
+    return (n + 1) * _gauss(-n, n + 2, 1.5, 1 - x)
+
+
+def _gegenbauer_of_fraction(n: Any, a: Any, x: Any) -> Any:
+    return _poch(2 * a, n) * _rgamma(n + 1) * _gauss(-n, n + 2 * a, a + 0.5, 0.5 * (1 - x))
+
+
+def _jacobi_of_fraction(n: Any, a: Any, b: Any, x: Any) -> Any:
+    return _binom(n + a, n) * _gauss(-n, n + a + b + 1, a + 1, 0.5 * (1 - x))
+
+
+def _sh_jacobi_of_fraction(n: Any, p: Any, q: Any, x: Any) -> Any:
+    return _binom(n + p - q, n) * _gauss(-n, n + p, p - q + 1, 1 - x) / _binom(2 * n + p - 1, n)
+
+
+def _laguerre_of_fraction(n: Any, x: Any) -> Any:
+    return _kummer(-n, 1.0, x)
+
+
+def _genlaguerre_of_fraction(n: Any, a: Any, x: Any) -> Any:
+    return _binom(n + a, n) * _kummer(-n, a + 1, x)
+
+
 # ---- The ufuncs
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_legendre_of_fraction)
 def eval_legendre(n: Any, x: Any) -> Any:
-    """Legendre's polynomial of whole degree n; of degree -n - 1 it is that of n.
+    """Legendre's polynomial of degree n; of degree -n - 1 it is that of n.
 
     Examples
     --------
@@ -200,9 +266,9 @@ def eval_legendre(n: Any, x: Any) -> Any:
     return _legendre(n, x, x - 1, x + 1)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_sh_legendre_of_fraction)
 def eval_sh_legendre(n: Any, x: Any) -> Any:
-    """Legendre's polynomial of whole degree n on [0, 1]: eval_legendre(n, 2 x - 1).
+    """Legendre's polynomial of degree n on [0, 1]: eval_legendre(n, 2 x - 1).
 
     Examples
     --------
@@ -212,9 +278,9 @@ def eval_sh_legendre(n: Any, x: Any) -> Any:
     return _legendre(n, 2 * x - 1, 2 * (x - 1), 2 * x)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_first_of_fraction)
 def eval_chebyt(n: Any, x: Any) -> Any:
-    """Chebyshev's polynomial of the first kind and whole degree n: T_n(cos t) = cos(n t).
+    """Chebyshev's polynomial of the first kind and degree n: T_n(cos t) = cos(n t).
 
     Examples
     --------
@@ -224,9 +290,9 @@ def eval_chebyt(n: Any, x: Any) -> Any:
     return _first_kind(n, x, x - 1, x + 1)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_second_of_fraction)
 def eval_chebyu(n: Any, x: Any) -> Any:
-    """Chebyshev's polynomial of the second kind and whole degree n: U_n(cos t) = sin((n + 1) t) / sin(t).
+    """Chebyshev's polynomial of the second kind and degree n: U_n(cos t) = sin((n + 1) t) / sin(t).
 
     Examples
     --------
@@ -236,7 +302,7 @@ def eval_chebyu(n: Any, x: Any) -> Any:
     return _second_kind(n, x, x - 1, x + 1)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_c_of_fraction)
 def eval_chebyc(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the first kind on [-2, 2]: 2 eval_chebyt(n, x / 2).
 
@@ -248,7 +314,7 @@ def eval_chebyc(n: Any, x: Any) -> Any:
     return 2 * _first_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_s_of_fraction)
 def eval_chebys(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the second kind on [-2, 2]: eval_chebyu(n, x / 2).
 
@@ -260,7 +326,7 @@ def eval_chebys(n: Any, x: Any) -> Any:
     return _second_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_sh_first_of_fraction)
 def eval_sh_chebyt(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the first kind on [0, 1]: eval_chebyt(n, 2 x - 1).
 
@@ -272,7 +338,7 @@ def eval_sh_chebyt(n: Any, x: Any) -> Any:
     return _first_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_sh_second_of_fraction)
 def eval_sh_chebyu(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the second kind on [0, 1]: eval_chebyu(n, 2 x - 1).
 
@@ -284,9 +350,9 @@ def eval_sh_chebyu(n: Any, x: Any) -> Any:
     return _second_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
 
 
-@special_function(_TWO, whole=True)
+@special_function(_TWO, whole=True, of_fractions=_gegenbauer_of_fraction)
 def eval_gegenbauer(n: Any, alpha: Any, x: Any) -> Any:
-    """Gegenbauer's (the ultraspherical) polynomial of whole degree n.
+    """Gegenbauer's (the ultraspherical) polynomial of degree n.
 
     Examples
     --------
@@ -296,9 +362,9 @@ def eval_gegenbauer(n: Any, alpha: Any, x: Any) -> Any:
     return _gegenbauer(n, alpha, x)
 
 
-@special_function(_THREE, whole=True)
+@special_function(_THREE, whole=True, of_fractions=_jacobi_of_fraction)
 def eval_jacobi(n: Any, alpha: Any, beta: Any, x: Any) -> Any:
-    """Jacobi's polynomial of whole degree n.
+    """Jacobi's polynomial of degree n.
 
     Examples
     --------
@@ -308,9 +374,9 @@ def eval_jacobi(n: Any, alpha: Any, beta: Any, x: Any) -> Any:
     return _jacobi(n, alpha, beta, x, x - 1, x + 1)
 
 
-@special_function(_THREE, whole=True)
+@special_function(_THREE, whole=True, of_fractions=_sh_jacobi_of_fraction)
 def eval_sh_jacobi(n: Any, p: Any, q: Any, x: Any) -> Any:
-    """Jacobi's polynomial of whole degree n on [0, 1]: eval_jacobi(n, p - q, q - 1, 2 x - 1) over (2 n + p - 1 over n).
+    """Jacobi's polynomial of degree n on [0, 1]: eval_jacobi(n, p - q, q - 1, 2 x - 1) over (2 n + p - 1 over n).
 
     Examples
     --------
@@ -320,9 +386,9 @@ def eval_sh_jacobi(n: Any, p: Any, q: Any, x: Any) -> Any:
     return _jacobi(n, p - q, q - 1, 2 * x - 1, 2 * (x - 1), 2 * x) / _binom(2.0 * n + p - 1, float(n))
 
 
-@special_function(_ONE, whole=True)
+@special_function(_ONE, whole=True, of_fractions=_laguerre_of_fraction)
 def eval_laguerre(n: Any, x: Any) -> Any:
-    """Laguerre's polynomial of whole degree n.
+    """Laguerre's polynomial of degree n.
 
     Examples
     --------
@@ -332,9 +398,9 @@ def eval_laguerre(n: Any, x: Any) -> Any:
     return _laguerre(n, 0.0, x)
 
 
-@special_function(_TWO, whole=True)
+@special_function(_TWO, whole=True, of_fractions=_genlaguerre_of_fraction)
 def eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
-    """The generalized (associated) polynomial of Laguerre's of whole degree n.
+    """The generalized (associated) polynomial of Laguerre's of degree n.
 
     Examples
     --------
@@ -345,7 +411,7 @@ def eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
 
 
 def assoc_laguerre(x: ArrayLike, n: ArrayLike, k: ArrayLike = 0.0) -> ndarray:
-    """The generalized Laguerre polynomial of whole degree n and order k > -1, with the argument first: eval_genlaguerre(n, k, x).
+    """The generalized Laguerre polynomial of degree n and order k > -1, with the argument first: eval_genlaguerre(n, k, x).
 
     Examples
     --------
