@@ -1,3 +1,4 @@
+# ruff: noqa
 """The C extension under broadcloth. `python/broadcloth/*.py` gives it NumPy's face; programs use that, not this module.
 
 Conventions
@@ -496,7 +497,6 @@ class ScanKernel:
     ) -> Self: ...
     def __call__(self, a: Any, axis: int = 0) -> ndarray: ...
 
-def set_kernel_label(label: str | None) -> str | None: ...
 
 @final
 class RawKernel:
@@ -598,50 +598,8 @@ class KernelDispatcher:
     ) -> KernelLauncher: ...
     def forms(self) -> list[KernelForm]: ...
 
-def kernel_program(
-    text: str | None,
-    options: Sequence[str] | None = None,
-    name_expressions: Sequence[str] | None = None,
-    name: str = "module.cu",
-    headers: dict[str, str] | None = None,
-    binary: bytes | None = None,
-    compiler: str = "nvrtc",
-) -> KernelProgram: ...
-def compile_cuda(
-    text: str,
-    arch: str = "sm_90",
-    options: Sequence[str] | None = None,
-    name_expressions: Sequence[str] | None = None,
-    name: str = "kernel.cu",
-    compiler: str = "nvrtc",
-    device_library: bool = False,
-    linked: bool = True,
-    link: Any = None,
-) -> tuple[bytes, tuple[str, ...], str]:
-    """CUDA C++ compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings."""
 
-def repeat_launch(kernel: RawKernel, grid: Any, block: Any, args: tuple[Any, ...], times: int) -> None:
-    """One launch many times over, its parameters made once: what the driver takes, for measurements."""
 
-def kernel_parameters(text: str, name: str, options: Sequence[str] | None = None) -> list[tuple[str, str]] | None: ...
-def kernel_argument(value: Any, copies_in: bool, copies_out: bool) -> KernelArgument: ...
-def kernel_form(text: str, name: str, signature: str, writes: Sequence[bool] | None = None, device: Any = None) -> KernelForm: ...
-def texture_array(device: Any, bits: Sequence[int], kind: int, width: int, height: int, depth: int, flags: int) -> object: ...
-def texture_array_ptr(array: object) -> int: ...
-def texture_array_copy(array: object, memory: Any, to_array: bool, stream: Any = None) -> None: ...
-def texture_handle(
-    device: Any,
-    kind: int,
-    array: Any,
-    bits: Sequence[int],
-    channel_kind: int,
-    bytes: int,
-    width: int,
-    height: int,
-    pitch: int,
-    sampling: tuple[Any, ...] | None = None,
-) -> object: ...
-def texture_handle_ptr(handle: object) -> int: ...
 
 class ufunc:
     """An elementwise function, as numpy.ufunc."""
@@ -757,602 +715,56 @@ class _BinaryPairUfunc(ufunc):  # type: ignore[misc]
 
 # ---- Conversion ----------------------------------------------------------------------------------------------------------------------
 
-def array(
-    object: ArrayLike,
-    dtype: DTypeLike = None,
-    *,
-    copy: bool | None = True,
-    order: Order = "K",
-    subok: bool = False,
-    ndmin: int = 0,
-    ndmax: int = 64,
-    like: Any = None,
-    device: DeviceLike = None,
-    blocking: bool = False,
-) -> ndarray: ...
-def asarray(
-    a: ArrayLike,
-    dtype: DTypeLike = None,
-    order: Order = None,
-    *,
-    copy: bool | None = None,
-    like: Any = None,
-    device: DeviceLike = None,
-    blocking: bool = False,
-) -> ndarray:
-    """NumPy arrays are copied unless copy=False, which wraps them without a copy on the CPU; DLPack and CUDA arrays are wrapped."""
 
-def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> ndarray: ...
-def asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None = None, order: Order = "C") -> numpy.ndarray[Any, Any]: ...
-def from_dlpack(obj: Any, /, *, device: DeviceLike = None, copy: bool | None = None) -> ndarray: ...
-def frombuffer(
-    buffer: Any, dtype: DTypeLike = ..., count: int = -1, offset: int = 0, *, like: Any = None, device: DeviceLike = None
-) -> ndarray: ...
-def get_dtype(dtype: DTypeLike) -> Any:
-    """The dtype object (a numpy.dtype, or that of a type which NumPy does not have); TypeError when the type is not supported."""
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy's result_type with arrays of broadcloth, dtypes and weak Python scalars."""
 
-def promote_types(type1: DTypeLike, type2: DTypeLike) -> Any: ...
-def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool: ...
 
 # ---- Creation ------------------------------------------------------------------------------------------------------------------------
 
-def empty(shape: ShapeLike, dtype: DTypeLike = ..., order: Order = "C", *, like: Any = None, device: DeviceLike = None) -> ndarray: ...
-def full(
-    shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike = None, order: Order = "C", *, like: Any = None, device: DeviceLike = None
-) -> ndarray: ...
-def zeros(shape: ShapeLike, dtype: DTypeLike = ..., order: Order = "C", *, like: Any = None, device: DeviceLike = None) -> ndarray: ...
-def ones(shape: ShapeLike, dtype: DTypeLike = ..., order: Order = "C", *, like: Any = None, device: DeviceLike = None) -> ndarray: ...
-def full_like(
-    a: ArrayLike, fill_value: Any, dtype: DTypeLike = None, shape: ShapeLike | None = None, *, device: DeviceLike = None, order: Order = "K"
-) -> ndarray:
-    """fill_value None: uninitialised (empty_like)."""
 
-def arange(
-    start: ArrayLike = ...,
-    stop: ArrayLike | None = None,
-    step: ArrayLike = 1,
-    dtype: DTypeLike = None,
-    *,
-    like: Any = None,
-    device: DeviceLike = None,
-) -> ndarray: ...
-def linspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: SupportsIndex = 50,
-    endpoint: bool = True,
-    dtype: DTypeLike = None,
-    axis: int = 0,
-    *,
-    device: DeviceLike = None,
-) -> ndarray: ...
-def iota(shape: ShapeLike, *, device: DeviceLike = None) -> ndarray:
-    """The linear C-order index of each element, int64."""
 
-def eye(
-    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = ..., order: Order = "C", *, device: DeviceLike = None, like: Any = None
-) -> ndarray: ...
-def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = ..., *, device: DeviceLike = None, like: Any = None) -> ndarray: ...
 
 # ---- Ops -----------------------------------------------------------------------------------------------------------------------------
 
-def reduce(
-    op: str,
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float = 0,
-) -> ndarray:
-    """One reduction row (see `reductions`); arg-reductions take one axis or None."""
 
-def scan(
-    op: Literal["sum", "prod", "max", "min"],
-    a: ArrayLike,
-    axis: int | None = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """cumsum and its kin, inclusive; axis None flattens."""
 
 @overload
 def where(condition: ArrayLike, /) -> tuple[ndarray, ...]: ...
 @overload
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> ndarray: ...
-def clip(
-    a: ArrayLike,
-    a_min: ArrayLike | None = ...,
-    a_max: ArrayLike | None = ...,
-    out: ndarray | None = None,
-    *,
-    min: ArrayLike | None = ...,
-    max: ArrayLike | None = ...,
-    dtype: DTypeLike = None,
-    casting: Casting = "same_kind",
-    where: ArrayLike = True,
-) -> ndarray: ...
-def round(a: ArrayLike, decimals: int = 0, out: ndarray | None = None) -> ndarray: ...
-def matmul(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    /,
-    out: ndarray | None = None,
-    *,
-    casting: Casting = "same_kind",
-    order: Order = "K",
-    dtype: DTypeLike = None,
-    subok: bool = True,
-    axes: list[Any] | None = None,
-) -> ndarray: ...
-def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray: ...
-def nonzero(a: ArrayLike) -> tuple[ndarray, ...]: ...
-def copyto(dst: ndarray, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True) -> None: ...
 
 # Views (no copy where NumPy makes none)
-def transpose(a: ArrayLike, axes: AxisLike = None) -> ndarray: ...
-def reshape(a: ArrayLike, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None) -> ndarray: ...
-def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> ndarray: ...
 def broadcast_arrays(*arrays: ArrayLike) -> tuple[ndarray, ...]: ...
 def broadcast_shapes(*shapes: ShapeLike) -> tuple[int, ...]: ...
-def moveaxis(a: ArrayLike, source: AxisLike, destination: AxisLike) -> ndarray: ...
-def expand_dims(a: ArrayLike, axis: AxisLike) -> ndarray: ...
-def squeeze(a: ArrayLike, axis: AxisLike = None) -> ndarray: ...
-def flip(m: ArrayLike, axis: AxisLike = None) -> ndarray: ...
-def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray: ...
-def as_strided(x: ndarray, shape: ShapeLike, strides: ShapeLike, offset: int = 0) -> ndarray:
-    """Strides and offset in bytes, the offset from a's first element; ValueError when the view would leave the storage."""
 
-def einsum_one(a: ArrayLike, a_labels: Sequence[int], labels: Sequence[int], dtype: DTypeLike) -> ndarray: ...
-def einsum_two(
-    a: ArrayLike, a_labels: Sequence[int], b: ArrayLike, b_labels: Sequence[int], labels: Sequence[int], dtype: DTypeLike
-) -> ndarray: ...
-def linalg_solve(a: ArrayLike, b: ArrayLike) -> ndarray: ...
-def linalg_inv(a: ArrayLike, check: bool = True) -> ndarray: ...
-def linalg_det(a: ArrayLike) -> ndarray: ...
-def linalg_slogdet(a: ArrayLike) -> tuple[ndarray, ndarray]: ...
-def linalg_lu(a: ArrayLike) -> tuple[ndarray, ...]: ...
-def linalg_lu_solve(lu: ArrayLike, pivots: ArrayLike, b: ArrayLike, trans: int = 0) -> ndarray: ...
-def linalg_solve_triangular(a: ArrayLike, b: ArrayLike, lower: bool = False, trans: int = 0, unit_diagonal: bool = False) -> ndarray: ...
-def linalg_cholesky(a: ArrayLike, lower: bool = True) -> ndarray: ...
-def linalg_cho_solve(factor: ArrayLike, b: ArrayLike, lower: bool = True) -> ndarray: ...
-def linalg_cholesky_unchecked(a: ArrayLike, lower: bool = True) -> tuple[ndarray, ndarray]: ...
-def linalg_qr(a: ArrayLike, mode: str, pivoted: bool = False) -> tuple[ndarray, ...]: ...
-def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]: ...
-def linalg_svd_by_eigh(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]: ...
-def linalg_eigh(a: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]: ...
-def linalg_eig(a: ArrayLike, vectors: bool, left: bool = False) -> tuple[ndarray, ...]: ...
-def linalg_lstsq(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]: ...
-def linalg_lstsq_by_qr(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]: ...
-def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]: ...
-def linalg_schur_ordered(t: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]: ...
-def linalg_generalized_eig(a: ArrayLike, b: ArrayLike, vectors: bool, left: bool) -> tuple[ndarray, ...]: ...
-def linalg_qz(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ...]: ...
-def linalg_qz_ordered(aa: ArrayLike, bb: ArrayLike, q: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]: ...
-def linalg_balanced(a: ArrayLike, permuted: bool, scaled: bool) -> tuple[ndarray, ...]: ...
-def linalg_hessenberg(a: ArrayLike) -> tuple[ndarray, ...]: ...
-def linalg_ldl(a: ArrayLike, lower: bool, hermitian: bool) -> tuple[ndarray, ...]: ...
-def linalg_solve_banded(diagonals: ArrayLike, b: ArrayLike, below: int) -> ndarray: ...
-def linalg_solveh_banded(diagonals: ArrayLike, b: ArrayLike, lower: bool) -> ndarray: ...
-def linalg_solve_toeplitz(values: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]: ...
-def linalg_cholesky_banded(diagonals: ArrayLike, lower: bool) -> tuple[ndarray, ndarray]: ...
-def linalg_cho_solve_banded(factor: ArrayLike, b: ArrayLike, lower: bool) -> ndarray: ...
-def linalg_eigh_tridiagonal(diagonal: ArrayLike, beside: ArrayLike, vectors: bool) -> tuple[ndarray, ...]: ...
-def linalg_triangular_sqrt(t: ArrayLike) -> tuple[ndarray, ndarray]: ...
-def linalg_parlett(t: ArrayLike, values: ArrayLike) -> tuple[ndarray, ndarray]: ...
-def csgraph_dijkstra(
-    data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool, sources: ArrayLike, limit: float
-) -> tuple[ndarray, ...]: ...
-def csgraph_nearest(
-    data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool, sources: ArrayLike, limit: float
-) -> tuple[ndarray, ...]: ...
-def csgraph_bellman_ford(
-    data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool, sources: ArrayLike
-) -> tuple[ndarray, ...]: ...
-def csgraph_johnson(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool, sources: ArrayLike) -> tuple[ndarray, ...]: ...
-def csgraph_floyd_warshall(lengths: ArrayLike) -> tuple[ndarray, ...]: ...
-def csgraph_breadth_first(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool, start: int) -> tuple[ndarray, ...]: ...
-def csgraph_depth_first(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool, start: int) -> tuple[ndarray, ...]: ...
-def csgraph_components(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, strong: bool) -> ndarray: ...
-def csgraph_spanning_forest(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike) -> ndarray: ...
-def csgraph_reverse_cuthill_mckee(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool) -> ndarray: ...
-def csgraph_maximum_flow(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, source: int, sink: int) -> ndarray: ...
-def csgraph_bipartite_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray: ...
-def csgraph_weighted_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray: ...
-def sparse_product(
-    data: ndarray, indices: ndarray, indptr: ndarray, columns: int, x: ArrayLike, transposed: bool = False, composed: bool = False
-) -> ndarray: ...
-def sparse_group(keys: ndarray, groups: int, composed: bool = False) -> tuple[ndarray, ...]: ...
-def sparse_expand(indptr: ndarray, n: int, composed: bool = False) -> ndarray: ...
-def sparse_union(
-    indices_a: ndarray, indptr_a: ndarray, indices_b: ndarray, indptr_b: ndarray, columns: int, composed: bool = False
-) -> tuple[ndarray, ...]: ...
-def sparse_matmul(
-    data_a: ndarray,
-    indices_a: ndarray,
-    indptr_a: ndarray,
-    columns_a: int,
-    data_b: ndarray,
-    indices_b: ndarray,
-    indptr_b: ndarray,
-    columns_b: int,
-    composed: bool = False,
-) -> tuple[ndarray, ...]: ...
-def sparse_transpose(
-    data: ndarray, indices: ndarray, indptr: ndarray, columns: int, composed: bool = False
-) -> tuple[ndarray, ndarray, ndarray]: ...
-def sparse_add(
-    data_a: ndarray,
-    indices_a: ndarray,
-    indptr_a: ndarray,
-    data_b: ndarray,
-    indices_b: ndarray,
-    indptr_b: ndarray,
-    columns: int,
-    subtract: bool,
-    composed: bool = False,
-) -> tuple[ndarray, ndarray, ndarray]: ...
-def sparse_is_sorted(indices: ndarray, indptr: ndarray, columns: int) -> bool: ...
-def sparse_compress(data: ndarray, row: ndarray, column: ndarray, rows: int, columns: int) -> tuple[ndarray, ndarray, ndarray]: ...
-def sparse_dense(data: ndarray, indices: ndarray, indptr: ndarray, columns: int, distinct: bool = False) -> ndarray: ...
-def fft(
-    a: ArrayLike,
-    kind: int,
-    lengths: int | Sequence[int] | None,
-    axes: int | Sequence[int],
-    forward: bool,
-    norm: int,
-    out: ndarray | None = None,
-) -> ndarray: ...
-def fft_scipy(
-    a: ArrayLike,
-    kind: int,
-    lengths: int | Sequence[int] | None,
-    axes: int | Sequence[int],
-    forward: bool,
-    norm: int,
-    threads: int = 0,
-    type: int = 2,
-    orthogonal: bool | None = None,
-    composed: bool = False,
-) -> ndarray: ...
-def fft_plans(device: DeviceLike = None) -> tuple[int, int, int, int]: ...
-def fft_forget_plans(device: DeviceLike = None) -> None: ...
-def fft_limit_plans(plans: int, bytes: int, device: DeviceLike = None) -> None: ...
-def is_grad_enabled() -> bool: ...
-def set_grad_enabled(mode: bool) -> bool: ...
-def run_backward(
-    outputs: Sequence[ndarray] | None,
-    gradients: Sequence[ndarray] | None,
-    inputs: Sequence[ndarray] | None,
-    retain_graph: bool,
-    create_graph: bool,
-    accumulate: bool,
-    allow_unused: bool,
-) -> tuple[ndarray | None, ...]: ...
-def attach_function(
-    name: str, outputs: Sequence[ndarray], inputs: Sequence[ndarray], callback: Callable[..., tuple[Any, ...]]
-) -> tuple[ndarray, ...]: ...
-def output_of(function: GradFunction, output: int, saved: ndarray) -> ndarray: ...
-def snapshot(a: ndarray) -> ndarray: ...
-def begin_trace() -> int: ...
-def end_trace(trace: int) -> None: ...
-def trace_input(a: ndarray) -> ndarray: ...
-def replay_trace(trace: int, outputs: Sequence[ndarray], inputs: Sequence[ndarray], all: Sequence[ndarray]) -> tuple[ndarray, ...]: ...
 
 # Composites (C++ functions over the ops above)
-def concatenate(
-    arrays: Sequence[ArrayLike] | ndarray,
-    axis: int | None = 0,
-    out: ndarray | None = None,
-    dtype: DTypeLike = None,
-    casting: Casting = "same_kind",
-) -> ndarray: ...
-def stack(
-    arrays: Sequence[ArrayLike] | ndarray,
-    axis: int = 0,
-    out: ndarray | None = None,
-    dtype: DTypeLike = None,
-    casting: Casting = "same_kind",
-) -> ndarray: ...
-def roll(a: ArrayLike, shift: AxisLike, axis: AxisLike = None) -> ndarray: ...
-def tile(A: ArrayLike, reps: ShapeLike) -> ndarray: ...
-def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> ndarray: ...
-def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: ndarray | None = None, mode: str = "raise") -> ndarray: ...
-def put(a: ndarray, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None: ...
-def random(
-    kind: Literal["uint32", "uint64", "uniform", "normal", "integers"],
-    seed: int,
-    counter: int,
-    shape: ShapeLike,
-    dtype: DTypeLike = None,
-    *,
-    low: int = 0,
-    high: int = 0,
-    endpoint: bool | int = False,
-    device: DeviceLike = None,
-) -> ndarray:
-    """Element i of Philox's stream `seed` at counter + i: the same values on every device. `integers` draws from [low, high), with
-    `endpoint` from [low, high]."""
 
-def draw_pcg(
-    kind: Literal["uniform", "integers", "normal", "exponential"],
-    shape: ShapeLike,
-    dtype: DTypeLike,
-    dxsm: bool,
-    state_high: int,
-    state_low: int,
-    increment_high: int,
-    increment_low: int,
-    has_half: bool | int,
-    half: int,
-    affine: bool = False,
-    low: float = 0.0,
-    scale: float = 1.0,
-    first: int = 0,
-    span: int = 0,
-    one: int = 0,
-    *,
-    device: DeviceLike = None,
-) -> tuple[ndarray, int, int, int, int]:
-    """NumPy's numbers of a PCG64 (`dxsm`: PCG64DXSM); then the state behind them, whether half a word is left, and this half. `one` is
-    the address of NumPy's function that draws one number."""
 
-def allclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool: ...
-def angle(z: ArrayLike, deg: bool = False) -> ndarray: ...
-def append(arr: ArrayLike, values: ArrayLike, axis: AxisLike = None) -> ndarray: ...
-def argwhere(a: ArrayLike) -> ndarray: ...
-def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool: ...
-def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool: ...
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: AxisLike = 0) -> list[ndarray]: ...
-def atleast_1d(a: ArrayLike) -> ndarray: ...
-def atleast_2d(a: ArrayLike) -> ndarray: ...
-def atleast_3d(a: ArrayLike) -> ndarray: ...
-def average(
-    a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, *, keepdims: bool = False
-) -> tuple[ndarray, ndarray]: ...
-def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ndarray, out: ndarray | None = None, mode: str = "raise") -> ndarray: ...
-def column_stack(tup: Sequence[ArrayLike] | ndarray) -> ndarray: ...
-def compress(condition: ArrayLike, a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None) -> ndarray: ...
-def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True) -> ndarray: ...
-def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None) -> ndarray: ...
-def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1) -> ndarray: ...
-def cumprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
-def cumsum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
-def delete(arr: ArrayLike, obj: Any, axis: AxisLike = None) -> ndarray: ...
-def diag(v: ArrayLike, k: int = 0) -> ndarray: ...
-def diagflat(v: ArrayLike, k: int = 0) -> ndarray: ...
-def diff(a: ArrayLike, n: int = 1, axis: AxisLike = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> ndarray: ...
-def dstack(tup: Sequence[ArrayLike] | ndarray) -> ndarray: ...
-def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> ndarray: ...
-def extract(condition: ArrayLike, arr: ArrayLike) -> ndarray: ...
-def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False) -> None: ...
-def flatnonzero(a: ArrayLike) -> ndarray: ...
-def geomspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: SupportsIndex = 50,
-    endpoint: bool = True,
-    dtype: DTypeLike = None,
-    axis: AxisLike = 0,
-    *,
-    device: DeviceLike = None,
-) -> ndarray: ...
-def hstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> ndarray: ...
-def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None) -> ndarray: ...
-def indices(
-    dimensions: ShapeLike, dtype: DTypeLike = None, sparse: bool = False, *, device: DeviceLike = None
-) -> ndarray | tuple[ndarray, ...]: ...
-def inner(a: ArrayLike, b: ArrayLike) -> ndarray: ...
-def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: AxisLike = None) -> ndarray: ...
-def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray: ...
-def is_nat(x: ArrayLike) -> ndarray: ...
-def iscomplex(x: ArrayLike) -> ndarray: ...
-def isreal(x: ArrayLike) -> ndarray: ...
-def kron(a: ArrayLike, b: ArrayLike) -> ndarray: ...
-def logspace(
-    start: ArrayLike,
-    stop: ArrayLike,
-    num: SupportsIndex = 50,
-    endpoint: bool = True,
-    base: ArrayLike = 10.0,
-    dtype: DTypeLike = None,
-    axis: AxisLike = 0,
-    *,
-    device: DeviceLike = None,
-) -> ndarray: ...
-def matrix_transpose(x: ArrayLike, /) -> ndarray: ...
-def matvec(x1: ArrayLike, x2: ArrayLike, /) -> ndarray: ...
-def meshgrid(
-    arrays: Sequence[ArrayLike] | ndarray, indexing: str = "xy", sparse: bool = False, copy: bool = True
-) -> tuple[ndarray, ...]: ...
-def nan_to_num(x: ArrayLike, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None) -> ndarray: ...
-def nanargmax(a: ArrayLike, axis: AxisLike = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
-def nanargmin(a: ArrayLike, axis: AxisLike = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
-def nancumprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
-def nancumsum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
-def nanmax(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def nanmean(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def nanmin(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def nanprod(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def nanstd(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def nansum(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def nanvar(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: ndarray | None = None,
-    keepdims: bool = False,
-    initial: Any = ...,
-    where: ArrayLike = True,
-    ddof: float | None = 0,
-) -> ndarray: ...
-def norm(x: ArrayLike, ord: float | None = None, axis: AxisLike = None, keepdims: bool = False) -> ndarray: ...
-def outer(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray: ...
-def ptp(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
-def put_along_axis(arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: AxisLike) -> None: ...
-def interp_small(x: ArrayLike, xp: ndarray, fp: ndarray, left: Any, right: Any) -> ndarray | None: ...
-def correlate_small(a: Any, v: Any, mode: Any, reversed: bool) -> ndarray | None: ...
-def place_small(a: ndarray, mask: ndarray, values: ndarray) -> bool: ...
-def unpackbits_small(a: ndarray) -> ndarray | None: ...
-def packbits_small(a: ndarray) -> ndarray | None: ...
-def bincount_small(a: ndarray, weights: ndarray | None, least: int) -> ndarray | None: ...
-def count_places(places: ndarray, bins: int, weights: ndarray) -> ndarray: ...  # all places are known to be in range
-def putmask(a: ArrayLike, mask: ArrayLike, values: ArrayLike) -> None: ...
-def ravel(a: ArrayLike, order: Order = "C") -> ndarray: ...
-def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray: ...
-def rollaxis(a: ArrayLike, axis: AxisLike, start: ArrayLike = 0) -> ndarray: ...
-def rot90(m: ArrayLike, k: int = 1, axes: Any = ...) -> ndarray: ...
-def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> ndarray: ...
-def split(ary: ArrayLike, indices_or_sections: Any, axis: AxisLike = 0) -> list[ndarray]: ...
-def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray: ...
-def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: AxisLike = -1) -> ndarray: ...
-def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> ndarray: ...
-def trace(
-    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: ndarray | None = None
-) -> ndarray: ...
-def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: AxisLike = -1) -> ndarray: ...
-def tril(m: ArrayLike, k: int = 0) -> ndarray: ...
-def triu(m: ArrayLike, k: int = 0) -> ndarray: ...
-def unstack(x: ArrayLike, /, *, axis: AxisLike = 0) -> tuple[ndarray, ...]: ...
-def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndarray: ...
-def vdot(a: ArrayLike, b: ArrayLike) -> ndarray: ...
-def vecdot(x1: ArrayLike, x2: ArrayLike, /, axis: AxisLike = -1) -> ndarray: ...
-def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> ndarray: ...
-def vector_norm(x: ArrayLike, ord: float | None = 2.0, axis: AxisLike = None, keepdims: bool = False) -> ndarray: ...
-def vstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> ndarray: ...
 
 # ---- Engine --------------------------------------------------------------------------------------------------------------------------
 
-def flush(device: DeviceLike = None) -> None: ...
-def synchronize() -> None: ...
-def show_plan(a: ndarray, plan: bool, ir: bool, source: bool) -> str:
-    """The named phases of the plan that computes a pending array."""
 
-def is_pending(a: ndarray) -> bool:
-    """Tells whether the value waits to be computed."""
 
-def shares_memory(a: Any, b: Any, exact: bool = False, max_work: int | None = None) -> bool:
-    """Tells whether two arrays may touch the same element (views of one storage); may say yes too often."""
 
-def get_config() -> dict[str, Any]:
-    """lazy, jit, background_compile."""
 
 def set_config(**options: Any) -> None: ...
-def default_device() -> device: ...
-def set_default_device(device: DeviceLike) -> None: ...
-def device_count(kind: Literal["cpu", "cuda", "null"] = "cuda") -> int: ...
-def device_info(device: DeviceLike = None) -> dict[str, Any]:
-    """name, target, multiprocessors, memory_free, memory_total."""
 
-def set_trace(enabled: bool) -> None:
-    """Whether every op notes the Python line that records it (BROADCLOTH_TRACE)."""
 
-def pool_stats(device: DeviceLike = None) -> dict[str, int]: ...
-def pool_limit(device: DeviceLike = None, bytes: int | None = None) -> int:
-    """Sets the limit when `bytes` is given (0: none); returns it."""
 
-def pool_trim(device: DeviceLike = None, keep: int = 0) -> int:
-    """Gives unused memory back to the device; returns how many bytes."""
 
-def pool_reset_peak(device: DeviceLike = None) -> None: ...
-def compile_seconds() -> float: ...  # of the kernel cache's compilers, without a look at the disk
-def cache_stats() -> dict[str, Any]: ...
-def cache_clear(disk: bool = True) -> None: ...
-def cache_write(folder: str, arch: str) -> int:
-    """Compiles what a null device was given since the last null_log_clear for a GPU, into a folder of the cache; how many kernels."""
 
-def cache_write_program(folder: str, arch: str, kernel: RawKernel) -> None:
-    """Compiles a kernel's program for a GPU, into a folder of the cache."""
 
-def cache_pack(folder: str) -> None:
-    """Compresses the kernels of such a folder by a dictionary of what they share, which is put beside them."""
 
-def cache_set_folder(path: str) -> None: ...
-def cache_set_limit(bytes: int) -> None: ...
-def cache_wait() -> None:
-    """Waits until the background thread has compiled all it was asked for."""
 
-def cache_export(path: str) -> int: ...
-def cache_import(path: str, trust: bool = False) -> int: ...
-def library_status() -> list[dict[str, Any]]:
-    """Facts for the doctor: name, found, path, version, error of every library opened at run time."""
 
-def set_library_paths(folders: Sequence[str]) -> None:
-    """Folders in which CUDA's libraries are searched first."""
 
 # The null device: what it was asked to run since the last null_log_clear().
-def null_log() -> list[dict[str, Any]]:
-    """entry, device, items, grain, grid, block, shared_bytes, source of each launch."""
 
-def null_copies() -> list[tuple[str, int]]: ...
-def null_log_clear() -> None: ...
-def null_run(on: bool) -> None:
-    """Whether the CPU runs the kernels of null devices under "null-cuda", after they were written down, for tests."""
 
-def use_cuda_bodies(type: Literal["cpu", "null"], on: bool) -> None:
-    """Library ops of these devices run (or write down) the kernels that CUDA's bodies launch, for tests; or their own bodies again."""
 
-def null_set_target(target: Literal["null-cpu", "null-cuda"]) -> None: ...
 
 @final
 class KernelRecord(NamedTuple):
@@ -1413,12 +825,6 @@ class WaitRecord(NamedTuple):
     line: int  # of the program, 0 when not known
     file: str
 
-def as_result(a: ArrayLike) -> ndarray: ...  # a new array as a function's result: without axes it acts as a number, as NumPy's scalars do
-def set_program_handler(handler: Callable[..., Any] | None) -> None: ...
-def watch_waits(on: bool) -> None: ...
-def waits() -> list[WaitRecord]: ...
-def forbid_hidden_waits(on: bool) -> None: ...
-def forbid_waits(on: bool) -> bool: ...
 
 @final
 class recorder:
@@ -1487,9 +893,1028 @@ def _loop(
 def _numpy_ufunc(
     loops: tuple[Any, ...], inputs: int, outputs: int, identity: Any, name: str, doc: str, layout: str | None, /
 ) -> _np.ufunc: ...
-def document(name: str, text: str, /) -> None: ...
 def _raise_failed() -> None: ...
 def _result_type(function: Any, signature: Any, /) -> str: ...
 def _loop_text(loop: Any, /) -> str: ...
 def _user_op(function: Any, signature: Any, fastmath: bool, /) -> tuple[Any, _np.dtype[Any]]: ...
 def _apply_user_op(op: Any, operands: tuple[Any, ...], out: Any, where: Any, device: Any, /) -> ndarray: ...
+
+# Written by scripts/stubs.py from the signatures of src/bind.
+
+def _rebuild(data: Any, dtype_name: str, shape: ShapeLike, order: Order) -> ndarray: ...
+def _shutdown() -> None: ...
+def _ufunc(name: Any) -> Any: ...
+def allclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool: ...
+def angle(z: ArrayLike, deg: bool = False) -> ndarray: ...
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> ndarray: ...
+def arange(
+    start: ArrayLike = ...,
+    stop: ArrayLike | None = None,
+    step: ArrayLike = 1,
+    dtype: DTypeLike = None,
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """Numbers from `start` up to, but without, `stop`."""
+
+def argpartition(a: ArrayLike, kth: AxisLike, axis: int | None = -1) -> ndarray: ...
+def argsort(a: ArrayLike, axis: int | None = -1, descending: bool = False) -> ndarray: ...
+def argwhere(a: ArrayLike) -> ndarray: ...
+def array(
+    object: ArrayLike,
+    dtype: DTypeLike = None,
+    *,
+    copy: bool | None = True,
+    order: Order = 'K',
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int = 64,
+    like: Any = None,
+    device: DeviceLike = None,
+    blocking: bool = False,
+) -> ndarray:
+    """An array from numbers, nested sequences, or other arrays."""
+
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool: ...
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool: ...
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[ndarray]: ...
+def as_result(a: ArrayLike) -> ndarray: ...
+def as_strided(x: ndarray, shape: ShapeLike, strides: ShapeLike, offset: int = 0) -> ndarray:
+    """A view with any shape and strides (in bytes) inside the array's memory."""
+
+def asarray(
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = None,
+    *,
+    copy: bool | None = None,
+    like: Any = None,
+    device: DeviceLike = None,
+    blocking: bool = False,
+) -> ndarray:
+    """The value as an array; an array that fits is given back itself."""
+
+def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> ndarray:
+    """The array itself when its last axis lies closest in memory, else such a copy; at least 1-d."""
+
+def asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None = None, order: Order = 'C') -> numpy.ndarray[Any, Any]:
+    """The elements in an array of NumPy: computes what waits, and copies from the device."""
+
+def atleast_1d(a: ArrayLike) -> ndarray: ...
+def atleast_2d(a: ArrayLike) -> ndarray: ...
+def atleast_3d(a: ArrayLike) -> ndarray: ...
+def attach_function(
+    name: str,
+    outputs: Sequence[ndarray],
+    inputs: Sequence[ndarray],
+    callback: Callable[..., tuple[Any, ...]],
+) -> tuple[ndarray, ...]: ...
+def average(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    weights: ArrayLike | None = None,
+    *,
+    keepdims: bool = False,
+) -> tuple[ndarray, ndarray]: ...
+def begin_trace() -> int:
+    """Follows ops for vmap from now on."""
+
+def bincount_small(a: ArrayLike, weights: ArrayLike | None, least: int) -> ndarray | None:
+    """The counts of few integers in host memory, or None."""
+
+def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> ndarray:
+    """The array as if its elements were repeated to fill a shape; a read-only view."""
+
+def cache_clear(disk: bool = True) -> None: ...
+def cache_export(path: str) -> int: ...
+def cache_import(path: str, trust: bool = False) -> int: ...
+def cache_pack(folder: str) -> None: ...
+def cache_set_folder(path: str) -> None: ...
+def cache_set_limit(bytes: int) -> None: ...
+def cache_stats() -> dict[str, Any]: ...
+def cache_wait() -> None: ...
+def cache_write(folder: str, arch: str) -> int: ...
+def cache_write_program(folder: str, arch: str, kernel: RawKernel) -> None: ...
+def can_cast(from_: Any, to: DTypeLike, casting: Casting = 'safe') -> bool:
+    """Tells whether a type casts to another under a rule."""
+
+def choose(a: ArrayLike, choices: Sequence[ArrayLike] | ndarray, out: ndarray | None = None, mode: str = 'raise') -> ndarray: ...
+def clip(
+    a: ArrayLike,
+    a_min: ArrayLike | None = ...,
+    a_max: ArrayLike | None = ...,
+    out: ndarray | None = None,
+    *,
+    min: ArrayLike | None = ...,
+    max: ArrayLike | None = ...,
+    dtype: DTypeLike = None,
+    casting: Casting = 'same_kind',
+    where: ArrayLike = True,
+) -> ndarray:
+    """The elements limited to [a_min, a_max]."""
+
+def column_stack(tup: Sequence[ArrayLike] | ndarray) -> ndarray: ...
+def compile_cuda(
+    text: str,
+    arch: str = 'sm_90',
+    options: Sequence[str] | None = None,
+    name_expressions: Sequence[str] | None = None,
+    name: str = 'kernel.cu',
+    compiler: str = 'nvrtc',
+    device_library: bool = False,
+    linked: bool = True,
+    link: Any = None,
+) -> tuple[bytes, tuple[str, ...], str]:
+    """CUDA C++ compiled without a GPU: the binary, the mangled names of the name expressions, and the warnings."""
+
+def compile_seconds() -> float: ...
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: ndarray | None = None) -> ndarray: ...
+def concatenate(
+    arrays: Sequence[ArrayLike] | ndarray,
+    axis: int | None = 0,
+    out: ndarray | None = None,
+    dtype: DTypeLike = None,
+    casting: Casting = 'same_kind',
+) -> ndarray:
+    """Arrays joined along an axis that they have."""
+
+def copyto(dst: ndarray, src: ArrayLike, casting: Casting = 'same_kind', where: ArrayLike = True) -> None:
+    """Copies values into an array."""
+
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True) -> ndarray: ...
+def correlate_small(a: Any, v: Any, mode: Any, reversed: bool) -> ndarray | None:
+    """numpy.correlate, or convolve, of few elements in host memory, or None."""
+
+def count_places(places: ArrayLike, bins: int, weights: ArrayLike) -> ndarray: ...
+def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None) -> ndarray: ...
+def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1) -> ndarray: ...
+def csgraph_bellman_ford(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    sources: ArrayLike,
+) -> tuple[ndarray, ...]:
+    """Distances and predecessors, () of a negative cycle."""
+
+def csgraph_bipartite_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray:
+    """The column matched to each row."""
+
+def csgraph_breadth_first(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    start: int,
+) -> tuple[ndarray, ...]:
+    """Nodes in order, and predecessors."""
+
+def csgraph_components(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, strong: bool) -> ndarray:
+    """The label of each node's component."""
+
+def csgraph_depth_first(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    start: int,
+) -> tuple[ndarray, ...]:
+    """Nodes in order, and predecessors."""
+
+def csgraph_dijkstra(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    sources: ArrayLike,
+    limit: float,
+) -> tuple[ndarray, ...]:
+    """Distances and predecessors by Dijkstra's method."""
+
+def csgraph_floyd_warshall(lengths: ArrayLike) -> tuple[ndarray, ...]:
+    """Distances and predecessors between all nodes, () of a negative cycle."""
+
+def csgraph_johnson(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    sources: ArrayLike,
+) -> tuple[ndarray, ...]:
+    """Distances and predecessors, () of a negative cycle."""
+
+def csgraph_maximum_flow(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, source: int, sink: int) -> ndarray:
+    """The flow of each edge, then of each edge's reverse."""
+
+def csgraph_nearest(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    sources: ArrayLike,
+    limit: float,
+) -> tuple[ndarray, ...]:
+    """Distances, predecessors and nearest sources."""
+
+def csgraph_reverse_cuthill_mckee(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool) -> ndarray:
+    """A permutation with small bandwidth."""
+
+def csgraph_spanning_forest(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike) -> ndarray:
+    """The places of the edges of a minimum spanning forest."""
+
+def csgraph_weighted_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray:
+    """The column matched to each row for the least sum."""
+
+def cuda_attribute(index: int, number: int) -> Any: ...
+def cuda_can_access_peer(index: int, peer: int) -> bool: ...
+def cuda_context(index: int) -> int: ...
+def cuda_enable_peer(index: int, peer: int) -> bool: ...
+def cuda_enter(index: int) -> int: ...
+def cuda_forget_peer(index: int, peer: int) -> None: ...
+def cuda_leave(index: int, before: int) -> None: ...
+def cuda_pointer_info(index: int, address: int) -> Any: ...
+def cuda_properties(index: int) -> Any: ...
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
+def current_stream(device: DeviceLike = None) -> Any: ...
+def default_device() -> device:
+    """The device of new arrays in this thread."""
+
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray: ...
+def device_count(kind: Literal['cpu', 'cuda', 'null'] = 'cuda') -> int:
+    """How many devices of a kind there are."""
+
+def device_info(device: DeviceLike = None) -> dict[str, Any]: ...
+def device_library_for(text: str, more: str = '') -> Any: ...
+def diag(v: ArrayLike, k: int = 0) -> ndarray: ...
+def diagflat(v: ArrayLike, k: int = 0) -> ndarray: ...
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """The diagonals of the matrices in two axes; a read-only view whose last axis runs along them."""
+
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> ndarray: ...
+def direction(a: ArrayLike) -> int:
+    """Whether a vector ascends (1), descends (-1), or neither (0)."""
+
+def document(name: str, text: str, /) -> None:
+    """Replaces the documentation of a function ('dot') or method ('ndarray.sum') of the extension, all but its signature."""
+
+def dot(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray:
+    """The sum of products over the last axis of `a` and the last but one of `b`; with a 0-d operand the product."""
+
+def draw_pcg(
+    kind: Literal['uniform', 'integers', 'normal', 'exponential'],
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    dxsm: bool,
+    state_high: int,
+    state_low: int,
+    increment_high: int,
+    increment_low: int,
+    has_half: bool,
+    half: int,
+    affine: bool = False,
+    low: float = 0.0,
+    scale: float = 1.0,
+    first: int = 0,
+    span: int = 0,
+    one: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> tuple[ndarray, int, int, int, int]:
+    """NumPy's numbers of a PCG64 or PCG64DXSM, and its next state."""
+
+def dstack(tup: Sequence[ArrayLike] | ndarray) -> ndarray: ...
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> ndarray: ...
+def einsum_one(a: ArrayLike, a_labels: AxisLike, labels: AxisLike, dtype: DTypeLike) -> ndarray:
+    """Sums over the labels that are not in `labels`; a view where there are none."""
+
+def einsum_two(a: ArrayLike, a_labels: AxisLike, b: ArrayLike, b_labels: AxisLike, labels: AxisLike, dtype: DTypeLike) -> ndarray:
+    """Sums of products over the labels that are not in `labels`."""
+
+def empty(
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    order: Order = 'C',
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """An array whose elements are not set."""
+
+def end_trace(trace: int) -> None: ...
+def expand_dims(a: ArrayLike, axis: AxisLike) -> ndarray:
+    """Axes of extent 1 put in; a view. `axis` says where they are in the result."""
+
+def extract(condition: ArrayLike, arr: ArrayLike) -> ndarray: ...
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = None,
+    order: Order = 'C',
+    *,
+    device: DeviceLike = None,
+    like: Any = None,
+) -> ndarray:
+    """Ones on a diagonal, zeros elsewhere."""
+
+def fft(
+    a: ArrayLike,
+    kind: int,
+    lengths: AxisLike,
+    axes: AxisLike,
+    forward: bool,
+    norm: int,
+    out: ndarray | None = None,
+) -> ndarray:
+    """A transform by NumPy's rules; kind and norm are the numbers of FftKind and FftNorm."""
+
+def fft_forget_plans(device: DeviceLike = None) -> None: ...
+def fft_limit_plans(plans: int, bytes: int, device: DeviceLike = None) -> None: ...
+def fft_plans(device: DeviceLike = None) -> tuple[int, int, int, int]:
+    """(plans, bytes, most plans, most bytes) of what a device keeps for transforms."""
+
+def fft_scipy(
+    a: ArrayLike,
+    kind: int,
+    lengths: AxisLike,
+    axes: AxisLike,
+    forward: bool,
+    norm: int,
+    threads: int = 0,
+    type: int = 2,
+    orthogonal: bool | None = None,
+    composed: bool = False,
+) -> ndarray:
+    """The same by SciPy's."""
+
+def fill_diagonal(a: ArrayLike, val: ArrayLike, wrap: bool = False) -> None: ...
+def flatnonzero(a: ArrayLike) -> ndarray: ...
+def flip(m: ArrayLike, axis: AxisLike = None) -> ndarray:
+    """The elements in reverse order along axes (all unless given); a view."""
+
+def flush(device: DeviceLike = None) -> None:
+    """Starts the computation of all that waits on a device, and does not wait for it."""
+
+def forbid_hidden_waits(on: bool) -> None: ...
+def forbid_waits(on: bool) -> bool: ...
+def foreign_memory(ptr: int, bytes: int, owner: Any, device: DeviceLike = None) -> Any: ...
+def from_dlpack(x: Any, /, *, device: DeviceLike = None, copy: bool | None = None) -> ndarray:
+    """An array over the memory of another library's, by DLPack; nothing is copied unless `copy` or `device` ask for it."""
+
+def frombuffer(
+    buffer: Any,
+    dtype: DTypeLike = ...,
+    count: int = -1,
+    offset: int = 0,
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """A 1-d array of the values in an object with the buffer protocol: a copy, read-only where the buffer is."""
+
+def full(
+    shape: ShapeLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = 'C',
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """An array of one value."""
+
+def full_like(
+    a: ArrayLike,
+    fill_value: Any,
+    dtype: DTypeLike = None,
+    shape: ShapeLike | None = None,
+    *,
+    device: DeviceLike = None,
+    order: Order = 'K',
+) -> ndarray:
+    """One value everywhere, with a's shape, dtype and device; None leaves the elements unset."""
+
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> ndarray: ...
+def get_config() -> dict[str, Any]: ...
+def get_dtype(dtype: DTypeLike) -> Any:
+    """The dtype object of a dtype, type or name."""
+
+def host_allocate(kind: str, bytes: int, write_combined: bool = False) -> Any: ...
+def host_register(buffer: Any) -> Any: ...
+def hstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = 'same_kind') -> ndarray: ...
+def identity(n: int, dtype: DTypeLike = None, *, device: DeviceLike = None) -> ndarray: ...
+def indices(
+    dimensions: ShapeLike,
+    dtype: DTypeLike = None,
+    sparse: bool = False,
+    *,
+    device: DeviceLike = None,
+) -> ndarray | tuple[ndarray, ...]: ...
+def inner(a: ArrayLike, b: ArrayLike) -> ndarray: ...
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> ndarray: ...
+def interp_small(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any, right: Any) -> ndarray | None:
+    """numpy.interp of few elements in host memory, or None."""
+
+def iota(shape: ShapeLike, *, device: DeviceLike = None) -> ndarray:
+    """The linear C-order index of each element."""
+
+def is_grad_enabled() -> bool:
+    """Whether this thread records ops for derivatives."""
+
+def is_nat(x: ArrayLike) -> ndarray:
+    """Where times are NaT."""
+
+def is_pending(a: ndarray) -> bool: ...
+def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray: ...
+def iscomplex(x: ArrayLike) -> ndarray: ...
+def isreal(x: ArrayLike) -> ndarray: ...
+def kernel_argument(value: Any, copies_in: bool, copies_out: bool) -> KernelArgument: ...
+def kernel_form(
+    text: str,
+    name: str,
+    signature: str,
+    writes: Sequence[bool] | None = None,
+    device: DeviceLike = None,
+) -> KernelForm: ...
+def kernel_parameters(text: str, name: str, options: Sequence[str] | None = None) -> list[tuple[str, str]] | None: ...
+def kernel_program(
+    text: str | None,
+    options: Sequence[str] | None = None,
+    name_expressions: Sequence[str] | None = None,
+    name: str = 'module.cu',
+    headers: dict[str, str] | None = None,
+    binary: bytes | None = None,
+    compiler: str = 'nvrtc',
+) -> KernelProgram: ...
+def kron(a: ArrayLike, b: ArrayLike) -> ndarray: ...
+def lexsort(keys: Sequence[ArrayLike] | ndarray, axis: int | None = -1) -> ndarray: ...
+def library_status() -> list[dict[str, Any]]: ...
+def linalg_balanced(a: ArrayLike, permuted: bool, scaled: bool) -> tuple[ndarray, ...]:
+    """The balanced matrix, LAPACK's scale, and the part that is not isolated."""
+
+def linalg_cho_solve(factor: ArrayLike, b: ArrayLike, lower: bool = True) -> ndarray:
+    """x of a x = b, from the Cholesky factor of a."""
+
+def linalg_cho_solve_banded(factor: ArrayLike, b: ArrayLike, lower: bool) -> ndarray:
+    """x of a x = b, by the diagonals of a's factor."""
+
+def linalg_cholesky(a: ArrayLike, lower: bool = True) -> ndarray:
+    """The triangular factors of positive definite matrices."""
+
+def linalg_cholesky_banded(diagonals: ArrayLike, lower: bool) -> tuple[ndarray, ndarray]:
+    """The diagonals of the factor, and 0 or a minor that is not positive."""
+
+def linalg_cholesky_unchecked(a: ArrayLike, lower: bool = True) -> tuple[ndarray, ndarray]:
+    """The factor, and 0 or the number of the first minor that is not positive."""
+
+def linalg_det(a: ArrayLike) -> ndarray:
+    """The determinants of matrices."""
+
+def linalg_eig(a: ArrayLike, vectors: bool, left: bool = False) -> tuple[ndarray, ...]:
+    """The complex eigenvalues, and right and left eigenvectors."""
+
+def linalg_eigh(a: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
+    """The eigenvalues, and eigenvectors, of Hermitian matrices."""
+
+def linalg_eigh_tridiagonal(diagonal: ArrayLike, beside: ArrayLike, vectors: bool) -> tuple[ndarray, ...]:
+    """The eigenvalues, and eigenvectors, of symmetric matrices."""
+
+def linalg_generalized_eig(a: ArrayLike, b: ArrayLike, vectors: bool, left: bool) -> tuple[ndarray, ...]:
+    """Alpha and beta, and right and left eigenvectors."""
+
+def linalg_hessenberg(a: ArrayLike) -> tuple[ndarray, ...]:
+    """H and Q."""
+
+def linalg_inv(a: ArrayLike, check: bool = True) -> ndarray:
+    """The inverses of matrices; without the check those of singular ones are NaN."""
+
+def linalg_ldl(a: ArrayLike, lower: bool, hermitian: bool) -> tuple[ndarray, ...]:
+    """What LAPACK leaves in the triangle, and its pivots."""
+
+def linalg_lstsq(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]:
+    """x, sums of squares of the residuals, rank and singular values."""
+
+def linalg_lstsq_by_qr(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]:
+    """x, sums of squares and singular values if the rank is full for sure, else nothing."""
+
+def linalg_lu(a: ArrayLike) -> tuple[ndarray, ...]:
+    """L and U in one matrix, int32 pivots, and for each matrix the number of its first pivot that is zero, or 0."""
+
+def linalg_lu_solve(lu: ArrayLike, pivots: ArrayLike, b: ArrayLike, trans: int = 0) -> ndarray:
+    """x of op(a) x = b, from the factors of a."""
+
+def linalg_parlett(t: ArrayLike, values: ArrayLike) -> tuple[ndarray, ndarray]:
+    """f(t) from its diagonal, and the least distance of two eigenvalues."""
+
+def linalg_qr(a: ArrayLike, mode: str, pivoted: bool = False) -> tuple[ndarray, ...]:
+    """Q and R; R; or LAPACK's reflectors, transposed, and their factors."""
+
+def linalg_qz(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ...]:
+    """AA, BB, Q, Z, alpha and beta."""
+
+def linalg_qz_ordered(aa: ArrayLike, bb: ArrayLike, q: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]:
+    """The same with the chosen eigenvalues first."""
+
+def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]:
+    """T and Z."""
+
+def linalg_schur_ordered(t: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]:
+    """The form with the chosen eigenvalues first."""
+
+def linalg_slogdet(a: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The signs of determinants, and the logarithms of their absolute values."""
+
+def linalg_solve(a: ArrayLike, b: ArrayLike) -> ndarray:
+    """x of a x = b."""
+
+def linalg_solve_banded(diagonals: ArrayLike, b: ArrayLike, below: int) -> ndarray:
+    """x of a x = b, by the diagonals of a."""
+
+def linalg_solve_toeplitz(values: ArrayLike, b: ArrayLike) -> tuple[ndarray, ndarray]:
+    """x by Levinson's recursion, and 0, or 1 where another way must be taken."""
+
+def linalg_solve_triangular(
+    a: ArrayLike,
+    b: ArrayLike,
+    lower: bool = False,
+    trans: int = 0,
+    unit_diagonal: bool = False,
+) -> ndarray:
+    """x of op(a) x = b for a triangle of a."""
+
+def linalg_solveh_banded(diagonals: ArrayLike, b: ArrayLike, lower: bool) -> ndarray:
+    """x of a x = b, by the diagonals of a triangle of a positive definite a."""
+
+def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
+    """U, the singular values and V^H; `vectors` 0: the values, 1: thin, 2: full matrices."""
+
+def linalg_svd_by_eigh(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
+    """The same from eigenvectors in double precision, as GPUs have it."""
+
+def linalg_triangular_sqrt(t: ArrayLike) -> tuple[ndarray, ndarray]:
+    """The square roots of upper triangular matrices, and 0 or a column without one."""
+
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> ndarray:
+    """num evenly spaced numbers from start to stop."""
+
+def logspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> ndarray: ...
+def make_pool(source: Any, cache: bool = True, free: Any = None) -> Any: ...
+def matmul(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    casting: Casting = 'same_kind',
+    order: Order = 'K',
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    axes: list[Any] | None = None,
+) -> ndarray:
+    """The matrix product; matrices are the last two axes, the others broadcast."""
+
+def matrix_transpose(x: ArrayLike, /) -> ndarray: ...
+def matvec(x1: ArrayLike, x2: ArrayLike, /) -> ndarray: ...
+def meshgrid(
+    arrays: Sequence[ArrayLike] | ndarray,
+    indexing: str = 'xy',
+    sparse: bool = False,
+    copy: bool = True,
+) -> tuple[ndarray, ...]: ...
+def moveaxis(a: ArrayLike, source: AxisLike, destination: AxisLike) -> ndarray:
+    """Axes moved to other places; a view. The others keep their order."""
+
+def nan_to_num(x: ArrayLike, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None) -> ndarray: ...
+def nanargmax(a: ArrayLike, axis: int | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+def nanargmin(a: ArrayLike, axis: int | None = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray: ...
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: ndarray | None = None) -> ndarray: ...
+def nanmax(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nanmean(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nanmin(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nanprod(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nanstd(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nansum(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nanvar(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray: ...
+def nonzero(a: ArrayLike) -> tuple[ndarray, ...]:
+    """The indices of the elements that are not zero, one array for each axis. Their number is looked at."""
+
+def norm(x: ArrayLike, ord: float | None = None, axis: AxisLike = None, keepdims: bool = False) -> ndarray: ...
+def notice(a: ArrayLike, message: str) -> None:
+    """Warns with the message when a NaN of the array is first read on the host."""
+
+def null_copies() -> list[tuple[str, int]]: ...
+def null_log() -> list[dict[str, Any]]: ...
+def null_log_clear() -> None: ...
+def null_order() -> Any: ...
+def null_run(on: bool) -> None: ...
+def null_set_target(target: Literal['null-cpu', 'null-cuda']) -> None: ...
+def nvrtc_version() -> int: ...
+def observe_launches(address: int) -> None: ...
+def ones(
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    order: Order = 'C',
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """An array of ones."""
+
+def order_statistics(a: ArrayLike, ranks: AxisLike, axis: int) -> ndarray:
+    """The elements that a sort along the axis would put at the ranks."""
+
+def outer(a: ArrayLike, b: ArrayLike, out: ndarray | None = None) -> ndarray: ...
+def output_of(function: GradFunction, output: int, saved: ArrayLike) -> ndarray: ...
+def packbits_small(a: ArrayLike) -> ndarray | None:
+    """Bytes of few bits in host memory, or None."""
+
+def partition(a: ArrayLike, kth: AxisLike, axis: int | None = -1) -> ndarray: ...
+def pinned_stats() -> Any: ...
+def pinned_trim() -> None: ...
+def place_small(a: ndarray, mask: ArrayLike, values: ArrayLike) -> bool:
+    """numpy.place of few elements in host memory; tells whether it was done."""
+
+def pool_add_hook(function: Any) -> int: ...
+def pool_allocate(pool: Any, bytes: int, stream: Any = None, device: DeviceLike = None) -> Any: ...
+def pool_cap(pool: Any, bytes: int) -> None: ...
+def pool_counts(pool: Any, device: DeviceLike = None) -> Any: ...
+def pool_free_all(pool: Any, device: DeviceLike = None) -> None: ...
+def pool_install(pool: Any, device: DeviceLike = None) -> None: ...
+def pool_limit(device: DeviceLike = None, bytes: int | None = None) -> int: ...
+def pool_remove_hook(number: int) -> None: ...
+def pool_reset_peak(device: DeviceLike = None) -> None: ...
+def pool_stats(device: DeviceLike = None) -> dict[str, int]: ...
+def pool_trim(device: DeviceLike = None, keep: int = 0) -> int: ...
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> Any:
+    """The smallest type that both types cast to safely."""
+
+def ptp(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
+def put(a: ndarray, ind: ArrayLike, v: ArrayLike, mode: str = 'raise') -> None:
+    """Writes values at indices of the flattened array."""
+
+def put_along_axis(arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None: ...
+def putmask(a: ArrayLike, mask: ArrayLike, values: ArrayLike) -> None: ...
+def random(
+    kind: Literal['uint32', 'uint64', 'uniform', 'normal', 'integers'],
+    seed: int,
+    counter: int,
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    *,
+    low: ArrayLike = 0,
+    high: ArrayLike = 0,
+    endpoint: bool = False,
+    device: DeviceLike = None,
+) -> ndarray:
+    """Philox's stream `seed` from number `counter` on."""
+
+def ravel(a: ArrayLike, order: Order = 'C') -> ndarray: ...
+def reduce(
+    op: str,
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+    keepdims: bool = False,
+    initial: Any = ...,
+    where: ArrayLike = True,
+    ddof: float = 0,
+) -> ndarray:
+    """One reduction row by name (see `reductions`)."""
+
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> ndarray:
+    """Each element several times, along an axis or in the flattened array."""
+
+def repeat_launch(kernel: RawKernel, grid: Any, block: Any, args: tuple[Any, ...], times: int) -> None: ...
+def replay_trace(
+    trace: int,
+    outputs: Sequence[ndarray],
+    inputs: Sequence[ndarray],
+    all: Sequence[ndarray],
+) -> tuple[ndarray, ...]:
+    """The outputs for all examples."""
+
+def reshape(a: ArrayLike, shape: ShapeLike, order: Order = 'C', *, copy: bool | None = None) -> ndarray: ...
+def resize(a: ArrayLike, new_shape: ShapeLike) -> ndarray: ...
+def roll(a: ArrayLike, shift: AxisLike, axis: AxisLike = None) -> ndarray:
+    """The elements shifted along axes; what leaves at one end comes in at the other. Without an axis, of the flattened array."""
+
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> ndarray: ...
+def rot90(m: ArrayLike, k: int = 1, axes: Any = ...) -> ndarray: ...
+def round(a: ArrayLike, decimals: int = 0, out: ndarray | None = None) -> ndarray:
+    """The elements rounded to so many decimals."""
+
+def run_backward(
+    outputs: Sequence[ndarray] | None,
+    gradients: Sequence[ndarray] | None,
+    inputs: Sequence[ndarray] | None,
+    retain_graph: bool,
+    create_graph: bool,
+    accumulate: bool,
+    allow_unused: bool,
+) -> tuple[ndarray | None, ...]: ...
+def scan(
+    op: Literal['sum', 'prod', 'max', 'min'],
+    a: ArrayLike,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+) -> ndarray:
+    """Inclusive running 'sum', 'prod', 'max' or 'min'."""
+
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = 'left', sorter: ArrayLike | None = None) -> ndarray: ...
+def select(condlist: Sequence[ArrayLike] | ndarray, choicelist: Sequence[ArrayLike] | ndarray, default: ArrayLike = 0) -> ndarray: ...
+def set_default_device(device: DeviceLike) -> None:
+    """Chooses the device of new arrays for the whole program; `with device(…):` does for a block in a thread."""
+
+def set_grad_enabled(mode: bool) -> bool:
+    """Switches grad mode of this thread; tells what it was."""
+
+def set_kernel_label(label: str | None) -> str | None: ...
+def set_library_paths(folders: Sequence[str]) -> None: ...
+def set_program_handler(handler: Callable[..., Any] | None) -> None: ...
+def set_record_array_type(type: Any) -> Any: ...
+def set_trace(enabled: bool) -> None: ...
+def shares_memory(a: Any, b: Any, exact: bool = False, max_work: int | None = None) -> bool:
+    """Whether two arrays may touch the same element."""
+
+def show_plan(a: ndarray, plan: bool, ir: bool, source: bool) -> str:
+    """The named phases of the plan that computes a pending array."""
+
+def signatures() -> list[tuple[str, list[str], list[bool]]]:
+    """What the stub of the extension is written from: of each function its signature, the types of its parameters and its result, and which may be None."""
+
+def snapshot(a: ArrayLike) -> ndarray:
+    """The array as it is now, with its history."""
+
+def sort(a: ArrayLike, axis: int | None = -1, descending: bool = False) -> ndarray: ...
+def sparse_add(
+    data_a: ArrayLike,
+    indices_a: ArrayLike,
+    indptr_a: ArrayLike,
+    data_b: ArrayLike,
+    indices_b: ArrayLike,
+    indptr_b: ArrayLike,
+    columns: int,
+    subtract: bool,
+    composed: bool = False,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Data, indices and pointers of the sum or difference of two sorted matrices, without zeros."""
+
+def sparse_compress(
+    data: ArrayLike,
+    row: ArrayLike,
+    column: ArrayLike,
+    rows: int,
+    columns: int,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Data, indices and pointers of elements at places; those of one place are added up."""
+
+def sparse_dense(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int, distinct: bool = False) -> ndarray:
+    """All places of a matrix."""
+
+def sparse_expand(indptr: ArrayLike, n: int, composed: bool = False) -> ndarray:
+    """The row of each of n elements."""
+
+def sparse_group(keys: ArrayLike, groups: int, composed: bool = False) -> tuple[ndarray, ...]:
+    """The pointers of groups of equal keys, and a stable order by key."""
+
+def sparse_is_sorted(indices: ArrayLike, indptr: ArrayLike, columns: int) -> bool:
+    """Whether the columns of each row ascend, none twice."""
+
+def sparse_matmul(
+    data_a: ArrayLike,
+    indices_a: ArrayLike,
+    indptr_a: ArrayLike,
+    columns_a: int,
+    data_b: ArrayLike,
+    indices_b: ArrayLike,
+    indptr_b: ArrayLike,
+    columns_b: int,
+    composed: bool = False,
+) -> tuple[ndarray, ...]:
+    """Data, indices and pointers of the product of two matrices."""
+
+def sparse_product(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    x: ArrayLike,
+    transposed: bool = False,
+    composed: bool = False,
+) -> ndarray:
+    """A matrix in compressed rows, or its transpose, times a dense vector or matrix."""
+
+def sparse_transpose(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    composed: bool = False,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Data, indices and pointers of the transpose's rows."""
+
+def sparse_union(
+    indices_a: ArrayLike,
+    indptr_a: ArrayLike,
+    indices_b: ArrayLike,
+    indptr_b: ArrayLike,
+    columns: int,
+    composed: bool = False,
+) -> tuple[ndarray, ...]:
+    """Indices and pointers of the places that either of two matrices has, and where those are in each."""
+
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[ndarray]: ...
+def squeeze(a: ArrayLike, axis: AxisLike = None) -> ndarray:
+    """Axes of extent 1 dropped, all or those named; a view."""
+
+def stack(
+    arrays: Sequence[ArrayLike] | ndarray,
+    axis: int = 0,
+    out: ndarray | None = None,
+    dtype: DTypeLike = None,
+    casting: Casting = 'same_kind',
+) -> ndarray:
+    """Arrays of one shape joined along a new axis."""
+
+def stream_priorities(device: DeviceLike = None) -> Any: ...
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> ndarray: ...
+def synchronize() -> None:
+    """Computes all that waits and returns when every device is done: what a clock must be stopped after."""
+
+def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: ndarray | None = None, mode: str = 'raise') -> ndarray: ...
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> ndarray: ...
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> ndarray: ...
+def texture_array(device: DeviceLike, bits: Sequence[int], kind: int, width: int, height: int, depth: int, flags: int) -> object: ...
+def texture_array_copy(array: object, memory: Any, to_array: bool, stream: Any = None) -> None: ...
+def texture_array_ptr(array: object) -> int: ...
+def texture_handle(
+    device: DeviceLike,
+    kind: int,
+    array: Any,
+    bits: Sequence[int],
+    channel_kind: int,
+    bytes: int,
+    width: int,
+    height: int,
+    pitch: int,
+    sampling: tuple[Any, ...] | None = None,
+) -> object: ...
+def texture_handle_ptr(handle: object) -> int: ...
+def tile(A: ArrayLike, reps: ShapeLike) -> ndarray:
+    """The array repeated, so many times along each axis."""
+
+def to_device(obj: Any, stream: Any = None, copy: bool = True, to: Any = None) -> Any: ...
+def trace(
+    a: ArrayLike,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike = None,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def trace_input(a: ArrayLike) -> ndarray:
+    """A copy that the trace follows."""
+
+def transpose(a: ArrayLike, axes: AxisLike = None) -> ndarray:
+    """The array with its axes reversed, or in a given order; a view."""
+
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int | None = -1) -> ndarray: ...
+def tri(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = None,
+    *,
+    device: DeviceLike = None,
+    like: Any = None,
+) -> ndarray:
+    """Ones on and below a diagonal, zeros above."""
+
+def tril(m: ArrayLike, k: int = 0) -> ndarray: ...
+def triu(m: ArrayLike, k: int = 0) -> ndarray: ...
+def unique(a: ArrayLike, indices: bool, inverse: bool, counts: bool, equal_nan: bool) -> Any:
+    """Values, first places, inverse and counts; None for what is not asked for."""
+
+def unique_rows(a: ArrayLike, indices: bool, inverse: bool, counts: bool) -> Any:
+    """The same for the slices along the first axis."""
+
+def unpackbits_small(a: ArrayLike) -> ndarray | None:
+    """The bits of few bytes in host memory, or None."""
+
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[ndarray, ...]: ...
+def use_cuda_bodies(type: Literal['cpu', 'null'], on: bool) -> None: ...
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> ndarray: ...
+def vdot(a: ArrayLike, b: ArrayLike) -> ndarray: ...
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, axis: int = -1) -> ndarray: ...
+def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> ndarray: ...
+def vector_norm(x: ArrayLike, ord: float = 2.0, axis: AxisLike = None, keepdims: bool = False) -> ndarray: ...
+def vstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = 'same_kind') -> ndarray: ...
+def waits() -> list[WaitRecord]: ...
+def watch_waits(on: bool) -> None: ...
+def xoroshiro_states(n: int, seed: Any, start: Any) -> Any: ...
+def zeros(
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    order: Order = 'C',
+    *,
+    like: Any = None,
+    device: DeviceLike = None,
+) -> ndarray:
+    """An array of zeros."""
+

@@ -82,7 +82,7 @@ struct From<PyObject*> {
 };
 template <>
 struct From<int64_t> {
-  static constexpr const char* type = "SupportsIndex";
+  static constexpr const char* type = "int";
   static int64_t get(PyObject* o, const Context& c) { return to_int(o, c.parameter_name()); }
 };
 template <>
@@ -145,7 +145,7 @@ struct From<Dims> {
 };
 template <>
 struct From<Axes> {
-  static constexpr const char* type = "int | Sequence[int]";
+  static constexpr const char* type = "AxisLike";
   static Axes get(PyObject* o, const Context&) { return to_axes(o); }
 };
 template <>
@@ -184,7 +184,7 @@ struct NumberAxis {
 };
 template <>
 struct From<NumberAxis> {
-  static constexpr const char* type = "SupportsIndex | None";
+  static constexpr const char* type = "int | None";
   static NumberAxis get(PyObject* o, const Context&) { return {o == Py_None ? Axis() : Axis(to_axis(o))}; }
 };
 /// Axes or None as a reduction takes them.

@@ -328,11 +328,12 @@ void init_convert(PyObject* module) {
                       [](PyObject* o, PyObject* dtype, PyObject* copy_it, char order, bool, int64_t ndmin, int64_t ndmax, PyObject*,
                          PyObject* device, bool) { return convert(o, dtype, copy_it, order, ndmin, device, ndmax); }),
           itself_method<as_array_function, false>(
-              "asarray(a, dtype=None, order=None, *, copy=None, like=None, device=None, blocking=False) An array from any array, "
+              "asarray(a: ArrayLike, dtype: DTypeLike=None, order: Order=None, *, copy: bool | None=None, like: Any=None, "
+              "device: DeviceLike=None, blocking: bool=False) -> ndarray An array from any array, "
               "number or nested list; itself when it is one. NumPy's arrays are copied, on the CPU as on a GPU, so that what is "
               "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere."),
-          itself_method<as_contiguous_function, true>(
-              "ascontiguousarray(a, dtype=None, *, like=None) An array whose elements lie in C order."),
+          itself_method<as_contiguous_function, true>("ascontiguousarray(a: ArrayLike, dtype: DTypeLike=None, *, like: Any=None) -> "
+                                                      "ndarray An array whose elements lie in C order."),
           BC_FUNCTION("asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None=None, order='C') -> numpy.ndarray[Any, Any] A NumPy array "
                       "with the elements.",
                       [](PyObject* o, PyObject* to, char order) {
@@ -369,7 +370,8 @@ void init_convert(PyObject* module) {
                       "device; None leaves the elements unset.",
                       full_like_function),
           arange_method(),
-          BC_FUNCTION("linspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced numbers from "
+          BC_FUNCTION("linspace(start, stop, num: SupportsIndex=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced "
+                      "numbers from "
                       "start to stop.",
                       [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis,
                          Device device) { return linspace(start, stop, num, endpoint, dtype, axis, device); }),

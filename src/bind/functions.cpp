@@ -536,8 +536,9 @@ std::vector<PyMethodDef> view_functions() {
 
 std::vector<PyMethodDef> creation_composites() {
   return {
-      BC_FUNCTION("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)", bc::logspace),
-      BC_FUNCTION("geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
+      BC_FUNCTION("logspace(start, stop, num: SupportsIndex=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None)",
+                  bc::logspace),
+      BC_FUNCTION("geomspace(start, stop, num: SupportsIndex=50, endpoint=True, dtype=None, axis=0, *, device=None)", bc::geomspace),
       BC_FUNCTION("eye(N, M=None, k: int=0, dtype=None, order='C', *, device=None, like=None)",
                   [](int64_t n, std::optional<int64_t> m, PyObject* which, DType dtype, StorageOrder order, Device device, PyObject*) {
                     const int64_t k = diagonal(which);
@@ -732,7 +733,7 @@ std::vector<PyMethodDef> selection_composites() {
                     return small_or_none(
                         without_gil_unless(is_small(a), [&] { return bincount_small(a, weights.value_or(Array()), least); }));
                   }),
-      BC_FUNCTION("interp_small(x, xp, fp, left, right) -> ndarray | None numpy.interp of few elements in host memory, or None.",
+      BC_FUNCTION("interp_small(x, xp, fp, left: Any, right: Any) -> ndarray | None numpy.interp of few elements in host memory, or None.",
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return small_or_none(interp_small(x, xp, fp, left, right));
                   }),

@@ -59,7 +59,7 @@ class CounterBasedGenerator(Generator):
     def _numpy(self, host: Any) -> None:
         self._host = host
 
-    def _draw(self, kind: Any, shape: tuple[int, ...], dtype: Any, device: Any, **bounds: int) -> ndarray:
+    def _draw(self, kind: Any, shape: tuple[int, ...], dtype: Any, device: Any, **bounds: Any) -> ndarray:
         key, first = self.bit_generator.take(math.prod(shape))
         return _c.random(kind, key, first, shape, dtype, device=device, **bounds)
 
