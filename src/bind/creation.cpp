@@ -173,11 +173,13 @@ PyObject* arange_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
   return nullptr;
 }
 
-/// An entry of a function of one array that gives an array itself: F, but for the call by one positional argument that is that array.
+/// An entry of a function of one array that gives an array itself: F, but for the call by one positional argument that is that array. An
+/// array of another device than the current one is left to F, which may bring it there.
 template <auto F, bool contiguous>
 PyObject* itself_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   if (n == 1 && !kwnames && is_array(args[0]) && !as_py_array(args[0])->scalar)
-    if (const Array& a = array_of(args[0]); !contiguous || (a.ndim() > 0 && a.contiguous())) return new_ref(args[0]);
+    if (const Array& a = array_of(args[0]); a.device() == default_device() && (!contiguous || (a.ndim() > 0 && a.contiguous())))
+      return new_ref(args[0]);
   return entry<F, 0>(self, args, n, kwnames);
 }
 
