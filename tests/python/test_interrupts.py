@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from broadcloth import njit
+
 # The work of each program takes minutes; the time that is allowed is for a loaded machine.
 ALLOWED_SECONDS = 30
 
@@ -567,6 +569,29 @@ def test_other_threads_go_on():
             assert results == [4_500_000_000]
     """)
     assert lines == ["interrupted", "whole"]
+
+
+def test_the_question_whether_to_go_on_keeps_a_loops_numbers():
+    """The loops are so long that the question is asked; vectorised, their numbers lie in vector registers meanwhile."""
+
+    @njit
+    def low_bits(n):
+        s = 0
+        for i in range(n):
+            s += i & 3
+        return s
+
+    @njit
+    def halves(n):
+        s = 0.0
+        for i in range(n):
+            s += (i & 1) * 0.5
+        return s
+
+    n = 400_000_000
+    for _ in range(3):
+        assert low_bits(n) == n * 3 // 2
+        assert halves(n // 4) == n / 16
 
 
 # Text that keeps the compiler busy for some seconds.

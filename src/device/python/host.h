@@ -153,9 +153,10 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
 }
 
 /// A function's loops ask by this whether the user ends it. Loops of many short turns ask between strips of them, so that they are
-/// vectorised as they would be without. The question keeps all registers, so that loops need not keep their numbers in memory because of
-/// it; what raises does not, since only those that a plain call keeps survive an exception.
-__attribute__((noinline, cold, preserve_all)) static inline bool is_asked() { return bc_host->asked(); }
+/// vectorised as they would be without. The question keeps the general registers, so that loops need not keep their numbers in memory
+/// because of it; what raises does not, since only those that a plain call keeps survive an exception. It must not promise the vector
+/// registers too (preserve_all): on processors with AVX2, LLVM 19 loses the upper halves of what lives across such a call.
+__attribute__((noinline, cold, preserve_most)) static inline bool is_asked() { return bc_host->asked(); }
 BC_INLINE void ask_to_go_on() {
   if (is_asked()) bc_host->end();
 }
