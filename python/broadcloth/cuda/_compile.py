@@ -112,7 +112,11 @@ def compile(
         code, _, _ = _c.compile_cuda(text, f"sm_{major}{minor}", options, None, f"{name}.py", "nvrtc", True, False)
         return bytes(code), _type(result)
     ptx, _, _ = _c.compile_cuda(text, f"compute_{major}{minor}", options, None, f"{name}.py", "nvrtc", True, False)
-    return ptx.rstrip(b"\0").decode(), _type(result)
+    made = ptx.rstrip(b"\0").decode()
+    if not device and pyfunc.__name__.isascii() and pyfunc.__name__.isidentifier():
+        # The entry of a kernel has the function's name in PTX, as Numba's has; in C++ that name could be one of the library's.
+        made = re.sub(rf"\b{name}\b", pyfunc.__name__, made)
+    return made, _type(result)
 
 
 def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[Any, Any]:
