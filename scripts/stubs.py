@@ -9,7 +9,6 @@ that they are bound with and the types of their C++ parameters. `--check` writes
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -142,14 +141,10 @@ def annotation(given: ast.expr | None, type: str, optional: bool, default: ast.e
     return f"{type} | None" if none and type not in _WITH_NONE and "None" not in type else type
 
 
-def function(text: str, types: list[str], optional: list[bool]) -> str:
+def function(text: str, types: list[str], optional: list[bool], returned: str) -> str:
     """The stub of a function of the extension, with the first line of its documentation."""
     name, rest = text.split("(", 1)
-    parameters, rest = rest.split(")", 1)
-    result = ""
-    if rest.lstrip().startswith("->"):
-        # The type ends before the documentation, which begins with a capital letter.
-        result = re.split(r"(?<![\[|,]) (?![|\[])", rest.lstrip()[2:].strip(), maxsplit=1)[0]
+    parameters = rest.split(")", 1)[0]
     (node,) = ast.parse(f"def f({parameters}): ...").body
     assert isinstance(node, ast.FunctionDef)
     given = node.args
@@ -165,7 +160,6 @@ def function(text: str, types: list[str], optional: list[bool]) -> str:
             items.append(item + (f" = {ast.unparse(default)}" if default is not None else ""))
             if given.posonlyargs and arg is given.posonlyargs[-1]:
                 items.append("/")
-    returned = result or types[-1]
     line = f"def {name}({', '.join(items)}) -> {returned}:"
     if len(line) > 130:
         line = f"def {name}(\n    " + ",\n    ".join(items) + f",\n) -> {returned}:"
@@ -176,7 +170,7 @@ def function(text: str, types: list[str], optional: list[bool]) -> str:
 def extension() -> str:
     own = (ROOT / "src" / "bind" / "types.pyi").read_text()
     known = {node.name for node in ast.parse(own).body if isinstance(node, ast.FunctionDef)}
-    found = {text.split("(", 1)[0]: (text, types, optional) for text, types, optional in broadcloth._c.signatures()}
+    found = {signature[0].split("(", 1)[0]: signature for signature in broadcloth._c.signatures()}
     functions = [function(*found[name]) for name in sorted(found.keys() - known)]
     return "\n".join(["# ruff: noqa", own, "# Written by scripts/stubs.py from the signatures of src/bind.", "", *functions, ""])
 

@@ -6,10 +6,10 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._manipulation import normalized_axis
 
 if TYPE_CHECKING:
     from .typing import ArrayLike
@@ -36,9 +36,7 @@ def _lines(a: ndarray, axis: Any) -> tuple[ndarray, int]:
         return _c.ravel(a), 0
     if a.ndim == 0:
         a = a.reshape(1)
-    if isinstance(axis, bool):
-        raise TypeError("an integer is required for the axis")
-    at = normalize_axis_index(operator.index(axis), a.ndim)
+    at = normalized_axis(axis, a.ndim)
     return _c.moveaxis(a, at, -1), at
 
 

@@ -497,7 +497,6 @@ class ScanKernel:
     ) -> Self: ...
     def __call__(self, a: Any, axis: int = 0) -> ndarray: ...
 
-
 @final
 class RawKernel:
     """A kernel written in CUDA C++; see broadcloth.RawKernel."""
@@ -597,9 +596,6 @@ class KernelDispatcher:
         self, griddim: Any, blockdim: Any, stream: Any = None, sharedmem: int = 0, cluster: Any = None, cooperative: bool = False
     ) -> KernelLauncher: ...
     def forms(self) -> list[KernelForm]: ...
-
-
-
 
 class ufunc:
     """An elementwise function, as numpy.ufunc."""
@@ -713,58 +709,18 @@ class _BinaryPairUfunc(ufunc):  # type: ignore[misc]
         device: DeviceLike = None,
     ) -> tuple[ndarray, ndarray]: ...
 
-# ---- Conversion ----------------------------------------------------------------------------------------------------------------------
-
-
-
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy's result_type with arrays of broadcloth, dtypes and weak Python scalars."""
-
-
-# ---- Creation ------------------------------------------------------------------------------------------------------------------------
-
-
-
-
-# ---- Ops -----------------------------------------------------------------------------------------------------------------------------
-
-
 
 @overload
 def where(condition: ArrayLike, /) -> tuple[ndarray, ...]: ...
 @overload
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> ndarray: ...
 
-# Views (no copy where NumPy makes none)
 def broadcast_arrays(*arrays: ArrayLike) -> tuple[ndarray, ...]: ...
 def broadcast_shapes(*shapes: ShapeLike) -> tuple[int, ...]: ...
 
-
-# Composites (C++ functions over the ops above)
-
-
-
-# ---- Engine --------------------------------------------------------------------------------------------------------------------------
-
-
-
-
-
 def set_config(**options: Any) -> None: ...
-
-
-
-
-
-
-
-
-
-
-# The null device: what it was asked to run since the last null_log_clear().
-
-
-
 
 @final
 class KernelRecord(NamedTuple):
@@ -824,7 +780,6 @@ class WaitRecord(NamedTuple):
     time: float  # seconds
     line: int  # of the program, 0 when not known
     file: str
-
 
 @final
 class recorder:
@@ -1735,8 +1690,8 @@ def shares_memory(a: Any, b: Any, exact: bool = False, max_work: int | None = No
 def show_plan(a: ndarray, plan: bool, ir: bool, source: bool) -> str:
     """The named phases of the plan that computes a pending array."""
 
-def signatures() -> list[tuple[str, list[str], list[bool]]]:
-    """What the stub of the extension is written from: of each function its signature, the types of its parameters and its result, and which may be None."""
+def signatures() -> list[tuple[str, list[str], list[bool], str]]:
+    """Each function's signature, the types of its parameters, which of them may be None, and the type of its result."""
 
 def snapshot(a: ArrayLike) -> ndarray:
     """The array as it is now, with its history."""

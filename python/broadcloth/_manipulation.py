@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -664,6 +665,13 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     if x.ndim == 1 and isinstance(filt, (list, tuple)):
         return filt[cuts[0]]
     return x[tuple(cuts)]
+
+
+def normalized_axis(axis: Any, ndim: int) -> int:
+    """One axis as a non-negative int. Booleans, which are integers to Python, are refused as NumPy's functions refuse them."""
+    if isinstance(axis, bool):
+        raise TypeError("an integer is required for the axis")
+    return normalize_axis_index(operator.index(axis), ndim)
 
 
 def normalized_axes(axis: AxisLike, ndim: int) -> tuple[int, ...]:

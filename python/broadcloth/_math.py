@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
-from ._manipulation import normalized_axes
+from ._manipulation import normalized_axes, normalized_axis
 
 if TYPE_CHECKING:
     from .typing import ArrayLike, AxisLike
@@ -494,9 +493,7 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
     array([  0., -10.])
     """
     x = _asarray(p)
-    if isinstance(axis, bool):
-        raise TypeError("an integer is required for the axis")
-    axis = normalize_axis_index(axis, x.ndim)
+    axis = normalized_axis(axis, x.ndim)
     d = diff(x, axis=axis)
     whole = x.dtype.kind in "biu" and isinstance(period, (int, np.integer))
     limit = period / 2 if discont is None else discont

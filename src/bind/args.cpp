@@ -46,18 +46,24 @@ std::string without_annotation(std::string_view item) {
   return plain;
 }
 
-/// What stands behind the parameters without the type of the result, which ends at the first space outside brackets after a word that is
-/// not a bar: " -> int | None Waits." gives " Waits.".
-std::string_view documentation_after(std::string_view rest) {
-  std::string_view text = trim(rest);
-  if (!text.starts_with("->")) return rest;
+/// The end of a signature's text, behind the parameters: the result's type, empty where none is written, and the documentation.
+struct Ending {
+  std::string_view result, documentation;
+};
+
+/// Splits " -> int | None Waits." into "int | None" and "Waits.": the type ends at the first space that is neither inside brackets nor
+/// beside a bar.
+Ending split_ending(std::string_view signature) {
+  std::string_view text = trim(signature.substr(signature.find(')') + 1));
+  if (!text.starts_with("->")) return {{}, text};
   text = trim(text.substr(2));
   int depth = 0;
   for (size_t at = 0; at < text.size(); ++at) {
     depth += text[at] == '[' ? 1 : text[at] == ']' ? -1 : 0;
-    if (depth == 0 && (text[at] == ' ' || text[at] == '\n') && text.substr(at, 3) != " | " && text[at - 1] != '|') return text.substr(at);
+    if (depth == 0 && (text[at] == ' ' || text[at] == '\n') && text.substr(at, 3) != " | " && text[at - 1] != '|')
+      return {text.substr(0, at), trim(text.substr(at))};
   }
-  return {};
+  return {text, {}};
 }
 
 }  // namespace
@@ -65,6 +71,11 @@ std::string_view documentation_after(std::string_view rest) {
 std::vector<Bound>& bound_functions() {
   static std::vector<Bound> all;
   return all;
+}
+
+std::string_view Bound::result() const {
+  const std::string_view written = split_ending(text).result;
+  return written.empty() ? types[parameters] : written;
 }
 
 void CallSignature::parse(const char* text, bool method) {
@@ -103,7 +114,7 @@ void CallSignature::parse(const char* text, bool method) {
   if (method && inside.front() != ')' && inside.find('/') == std::string_view::npos) doc_text = name_text + "($self, /, ";
   doc_text += inside;
   doc_text += "\n--\n\n";
-  doc_text += trim(documentation_after(all.substr(close + 1)));
+  doc_text += split_ending(all).documentation;
 }
 
 const char* Context::parameter_name() const {

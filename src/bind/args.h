@@ -232,7 +232,7 @@ template <class T>
 using Held = std::conditional_t<std::is_same_v<T, Arrays>, std::vector<Array>,
                                 std::conditional_t<std::is_same_v<T, std::span<const int64_t>>, Axes, T>>;
 
-/// What a C++ function's result is to Python's type checkers.
+/// Python's type checkers call the result of a C++ function so.
 template <class R>
 inline constexpr const char* kResultType = "Any";
 template <>
@@ -347,6 +347,8 @@ struct Bound {
   const char* const* types;
   const bool* optional;
   int parameters;
+  /// The result's type: the signature's, else that of the C++ result.
+  std::string_view result() const;
 };
 /// The functions of the module, in the order in which they were bound. Methods are not among them.
 std::vector<Bound>& bound_functions();

@@ -28,16 +28,17 @@ void document(std::string_view name, std::string_view text) {
   def->ml_doc = kept->c_str();
 }
 
-/// Of each function its signature as written, the types of its parameters and of its result, and which parameters may be None.
+/// Each function's signature as written, the types of its parameters, which of them may be None, and the type of its result.
 PyRef signatures() {
   PyRef list = PyRef::steal(PyList_New(0));
   for (const Bound& b : bound_functions()) {
     PyRef types = PyRef::steal(PyList_New(0)), optional = PyRef::steal(PyList_New(0));
-    for (int k = 0; k <= b.parameters; ++k) {
+    for (int k = 0; k < b.parameters; ++k) {
       check(PyList_Append(types.get(), to_py(std::string_view(b.types[k])).get()));
       check(PyList_Append(optional.get(), b.optional[k] ? Py_True : Py_False));
     }
-    check(PyList_Append(list.get(), tuple_of({to_py(std::string_view(b.text)).get(), types.get(), optional.get()}).get()));
+    check(PyList_Append(list.get(),
+                        tuple_of({to_py(std::string_view(b.text)).get(), types.get(), optional.get(), to_py(b.result()).get()}).get()));
   }
   return list;
 }
@@ -52,9 +53,8 @@ void init_documentation(PyObject* module) {
   add_functions(module, {BC_FUNCTION("document(name, text, /) Replaces the documentation of a function ('dot') or method ('ndarray.sum') "
                                      "of the extension, all but its signature.",
                                      document),
-                         BC_FUNCTION("signatures() -> list[tuple[str, list[str], list[bool]]] What the stub of the extension is written "
-                                     "from: of each function its signature, the types of its parameters and its result, and which may be "
-                                     "None.",
+                         BC_FUNCTION("signatures() -> list[tuple[str, list[str], list[bool], str]] Each function's signature, the types "
+                                     "of its parameters, which of them may be None, and the type of its result.",
                                      signatures)});
 }
 

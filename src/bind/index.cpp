@@ -307,25 +307,19 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
   }
 }
 
-/// Tells whether a slice's ends and step are integers, or None.
-bool is_whole(PyObject* slice) {
-  Py_ssize_t start, stop, step;
-  if (PySlice_Unpack(slice, &start, &stop, &step) == 0) return true;
-  PyErr_Clear();
-  return false;
-}
-
 /// Fills `items` when the key holds basic items only and few; returns their number or -1.
 int basic_items(PyObject* key, SliceItem* items) {
   if (PyTuple_CheckExact(key)) {
     const Py_ssize_t n = PyTuple_Size(key);
     if (n > kFew) return -1;
     for (Py_ssize_t i = 0; i < n; ++i) {
-      PyObject* const o = PyTuple_GetItem(key, i);
-      // What is wrong with a slice is said after what is wrong with the other items.
-      if (PySlice_Check(o) && !is_whole(o)) [[unlikely]]
+      try {
+        if (!basic_item(PyTuple_GetItem(key, i), &items[i])) return -1;
+      } catch (const PythonError&) {
+        // parse_tuple() reports a slice with wrong ends, after it has looked at the other items.
+        PyErr_Clear();
         return -1;
-      if (!basic_item(o, &items[i])) return -1;
+      }
     }
     return static_cast<int>(n);
   }

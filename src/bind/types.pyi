@@ -496,7 +496,6 @@ class ScanKernel:
     ) -> Self: ...
     def __call__(self, a: Any, axis: int = 0) -> ndarray: ...
 
-
 @final
 class RawKernel:
     """A kernel written in CUDA C++; see broadcloth.RawKernel."""
@@ -596,9 +595,6 @@ class KernelDispatcher:
         self, griddim: Any, blockdim: Any, stream: Any = None, sharedmem: int = 0, cluster: Any = None, cooperative: bool = False
     ) -> KernelLauncher: ...
     def forms(self) -> list[KernelForm]: ...
-
-
-
 
 class ufunc:
     """An elementwise function, as numpy.ufunc."""
@@ -712,58 +708,18 @@ class _BinaryPairUfunc(ufunc):  # type: ignore[misc]
         device: DeviceLike = None,
     ) -> tuple[ndarray, ndarray]: ...
 
-# ---- Conversion ----------------------------------------------------------------------------------------------------------------------
-
-
-
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """NumPy's result_type with arrays of broadcloth, dtypes and weak Python scalars."""
-
-
-# ---- Creation ------------------------------------------------------------------------------------------------------------------------
-
-
-
-
-# ---- Ops -----------------------------------------------------------------------------------------------------------------------------
-
-
 
 @overload
 def where(condition: ArrayLike, /) -> tuple[ndarray, ...]: ...
 @overload
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> ndarray: ...
 
-# Views (no copy where NumPy makes none)
 def broadcast_arrays(*arrays: ArrayLike) -> tuple[ndarray, ...]: ...
 def broadcast_shapes(*shapes: ShapeLike) -> tuple[int, ...]: ...
 
-
-# Composites (C++ functions over the ops above)
-
-
-
-# ---- Engine --------------------------------------------------------------------------------------------------------------------------
-
-
-
-
-
 def set_config(**options: Any) -> None: ...
-
-
-
-
-
-
-
-
-
-
-# The null device: what it was asked to run since the last null_log_clear().
-
-
-
 
 @final
 class KernelRecord(NamedTuple):
@@ -823,7 +779,6 @@ class WaitRecord(NamedTuple):
     time: float  # seconds
     line: int  # of the program, 0 when not known
     file: str
-
 
 @final
 class recorder:

@@ -67,9 +67,9 @@ struct Specialised {
   bool only_numbers = true;  ///< as in CompiledFunction
 };
 
-/// What a Python program names, by the prefix of the C++ name. Names of the device library, of CUDA, of the C library and of the text that
-/// is printed around begin otherwise, and so do keywords and macros: no name of a user's can be one of theirs. (A test holds the device
-/// library to that.)
+/// The kinds of things that a Python program names; each value begins the C++ name. Names of the device library, of CUDA, of the C library
+/// and of the text that is printed around begin otherwise, and so do keywords and macros: no name of a user's can be one of theirs. (A test
+/// holds the device library to that.)
 enum class Named : char { variable = 'u', function = 'f', type = 'T', field = 'm', captured = 'c' };
 /// The C++ name of a Python one; another name for each `nth`, where one Python name is several things. Any text may be a name (a record's
 /// field), and different ones have different C++ names.
@@ -109,6 +109,9 @@ class Unit {
   struct Foreign {
     std::string declaration, result;
     std::vector<std::string> parameters;
+    /// The head of bc_linked_<symbol>, and a call of another function with its parameters.
+    std::string signature(const std::string& symbol) const;
+    std::string call(const std::string& function) const;
   };
   void declare_foreign(const std::string& symbol, Foreign f) { foreign_[symbol] = std::move(f); }
   std::string foreign_declarations() const;

@@ -23,24 +23,34 @@ void Unit::link(const LinkedCode& code) {
   if (std::find(linked_.begin(), linked_.end(), code) == linked_.end()) linked_.push_back(code);
 }
 
+std::string Unit::Foreign::signature(const std::string& symbol) const {
+  std::string text;
+  for (size_t i = 0; i < parameters.size(); ++i) text += fmt::format("{}bc_linked_{}_{} bc_p{}", i ? ", " : "", symbol, i, i);
+  return fmt::format("bc_linked_{0}_result bc_linked_{0}({1})", symbol, text);
+}
+
+std::string Unit::Foreign::call(const std::string& function) const {
+  std::string text;
+  for (size_t i = 0; i < parameters.size(); ++i) text += fmt::format("{}bc_p{}", i ? ", " : "", i);
+  return fmt::format("{}({})", function, text);
+}
+
 std::string Unit::foreign_declarations() const {
   std::string text;
   for (const auto& [symbol, f] : foreign_) {
     // Aliases and functions lie outside every namespace, under names that no macro of the user's has.
-    std::string aliases = fmt::format("using bc_linked_{}_result = {};\n", symbol, f.result), used, parameters, names;
+    std::string aliases = fmt::format("using bc_linked_{}_result = {};\n", symbol, f.result), used;
     for (size_t i = 0; i < f.parameters.size(); ++i) {
       const std::string type = fmt::format("bc_linked_{}_{}", symbol, i);
       aliases += fmt::format("using {} = {};\n", type, f.parameters[i]);
       used += fmt::format("using bc::{};\n", type);
-      parameters += fmt::format("{}{} bc_p{}", i ? ", " : "", type, i);
-      names += fmt::format("{}bc_p{}", i ? ", " : "", i);
     }
     text += fmt::format("namespace bc {{\n{}}}\nusing bc::bc_linked_{}_result;\n{}", aliases, symbol, used);
-    text += fmt::format("static __device__ __forceinline__ bc_linked_{0}_result bc_linked_{0}({1});\n", symbol, parameters);
-    // What no linked text defines is declared, for the linker to find.
+    text += fmt::format("static __device__ __forceinline__ {};\n", f.signature(symbol));
+    // A function that no linked text defines is declared, for the linker to find.
     if (!defined_here(symbol))
-      text += fmt::format("namespace bc {{ namespace py {{ namespace linked {{\n{0}}}}}}}\n{2} {{ return bc::py::linked::{1}({3}); }}\n",
-                          f.declaration, symbol, fmt::format("bc_linked_{0}_result bc_linked_{0}({1})", symbol, parameters), names);
+      text += fmt::format("namespace bc {{ namespace py {{ namespace linked {{\n{}}}}}}}\n{} {{ return {}; }}\n", f.declaration,
+                          f.signature(symbol), f.call("bc::py::linked::" + symbol));
   }
   return text;
 }
@@ -53,13 +63,8 @@ std::string Unit::foreign_text() const {
   text += "#line 1 \"linked functions\"\n";
   for (const auto& [symbol, f] : foreign_) {
     if (!defined_here(symbol)) continue;
-    std::string parameters, names;
-    for (size_t i = 0; i < f.parameters.size(); ++i) {
-      parameters += fmt::format("{}bc_linked_{}_{} bc_p{}", i ? ", " : "", symbol, i, i);
-      names += fmt::format("{}bc_p{}", i ? ", " : "", i);
-    }
-    const std::string call = fmt::format("::{}({})", symbol, names);
-    text += fmt::format("bc_linked_{0}_result bc_linked_{0}({1}) {{ {2}; }}\n", symbol, parameters,
+    const std::string call = f.call("::" + symbol);
+    text += fmt::format("{} {{ {}; }}\n", f.signature(symbol),
                         f.result == "void" ? call : fmt::format("return bc_linked_value<bc_linked_{}_result>({})", symbol, call));
   }
   return text;
