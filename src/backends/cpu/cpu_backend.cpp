@@ -14,6 +14,7 @@
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/library.h"
 #include "backends/cpu/program.h"
+#include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
 #include "primitives/user_op.h"
