@@ -315,6 +315,7 @@ from ._quantiles import (
     quantile as quantile,
 )
 from ._raw_kernels import RawKernel as RawKernel, RawModule as RawModule
+from ._records import recarray as recarray
 from ._reductions import (
     all as all,
     amax as amax,
@@ -585,7 +586,6 @@ power: _BinaryUfunc
 printoptions = _np.printoptions
 rad2deg: _UnaryUfunc
 radians: _UnaryUfunc
-recarray = _np.recarray
 reciprocal: _UnaryUfunc
 remainder: _BinaryUfunc
 right_shift: _BinaryUfunc

@@ -488,6 +488,7 @@ class RecordArray:
         self[...] = self[self.argsort(axis, kind, order)]
 
 
+recarray = RecordArray  # its name in NumPy's namespace
 _c.set_record_array_type(RecordArray)
 
 

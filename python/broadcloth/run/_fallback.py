@@ -14,7 +14,6 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._device import config
-from .._records import RecordArray
 from .._warnings import warn
 from ..exceptions import FallbackError, FallbackWarning
 
@@ -55,6 +54,11 @@ def program_line(frame: FrameType | None) -> tuple[str, int]:
     return "", 0
 
 
+def _is_record_array(value: Any) -> bool:
+    records = sys.modules.get("broadcloth._records")  # which few programs load
+    return records is not None and type(value) is records.RecordArray
+
+
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
@@ -64,10 +68,10 @@ class _Loan:
 
     def give(self, value: Any) -> Any:
         """The value with arrays of ours as NumPy's, one copy for one array."""
-        if type(value) is _c.ndarray or type(value) is RecordArray:
+        if type(value) is _c.ndarray or _is_record_array(value):
             if id(value) not in self.lent:
                 host = value.get()
-                if self.writable and (type(value) is RecordArray or value.flags.writeable):
+                if self.writable and (_is_record_array(value) or value.flags.writeable):
                     self.lent[id(value)] = value, host, host.copy()
                 else:
                     host.flags.writeable = False
