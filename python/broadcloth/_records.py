@@ -37,7 +37,8 @@ def _layout(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> 
 
 def _fields(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any], int]]:
     """Name, dtype and offset of each field."""
-    assert dtype.names is not None and dtype.fields is not None
+    if dtype.names is None or dtype.fields is None:
+        raise TypeError(f"records: expected a dtype with fields, got {dtype}")
     return [(name, dtype.fields[name][0], dtype.fields[name][1]) for name in dtype.names]
 
 
@@ -365,7 +366,8 @@ class RecordArray:
         elif target is None:
             self._octets()[key] = self._to_octets(value)
         elif names or _overlaps(self._stored):
-            source = value if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
+            # All is read before anything is written: `a[["x", "y"]] = a[["y", "x"]]`.
+            source = value.copy() if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
             for name, other in zip(target.dtype.names or (), source.dtype.names or ()):
                 target._set_field(name, source[other])
         elif target.size:
@@ -399,6 +401,8 @@ class RecordArray:
 
     def _equal(self, other: Any) -> ndarray:
         if not isinstance(other, RecordArray):
+            if not isinstance(other, (tuple, list)) and getattr(getattr(other, "dtype", None), "names", None) is None:
+                raise TypeError("Cannot compare structured or void to non-void arrays.")
             other = records(np.asarray(other, self.dtype) if isinstance(other, (tuple, list)) else other, device=self.device)
         if len(self.dtype.names or ()) != len(other.dtype.names or ()) or self.dtype.names != other.dtype.names:
             raise TypeError(f"Cannot compare structured arrays of {self.dtype} and {other.dtype}: they have no common dtype")
