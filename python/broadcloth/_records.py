@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
@@ -342,7 +343,18 @@ class RecordArray:
             axis += 1
         return self._like(shape, offset, strides)
 
+    def _place(self, key: Any) -> Any:
+        """The name of the field that a number stands for in one record, as in `row[0]`; other keys as they are."""
+        if self.shape or isinstance(key, (str, list, bool)) or not hasattr(key, "__index__"):
+            return key
+        names = self.dtype.names or ()
+        at = operator.index(key)
+        if not -len(names) <= at < len(names):
+            raise IndexError("invalid index")
+        return names[at]
+
     def __getitem__(self, key: Any) -> Any:
+        key = self._place(key)
         if isinstance(key, str):
             return self._field(key)
         if isinstance(key, list) and key and all(isinstance(k, str) for k in key):
@@ -355,6 +367,7 @@ class RecordArray:
         return basic if basic is not None else self._over(self._octets()[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = self._place(key)
         if isinstance(key, str):
             self._set_field(key, value)
             return

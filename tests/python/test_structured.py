@@ -211,6 +211,19 @@ def test_records_are_not_compared_with_numbers(xp, other):
         xp.concatenate([a, xp.arange(3)])
 
 
+def test_fields_of_a_record_by_place(xp):
+    a = xp.array([(1, 2.5), (3, 4.5)], [("x", "i4"), ("y", "f4")])
+    assert [(row[0].item(), row[-1].item()) for row in a] == [(1, 2.5), (3, 4.5)]
+    a[1][0] = 7
+    a[0][xp.array([1])[0]] = 0.5
+    assert a.tolist() == [(1, 0.5), (7, 4.5)]
+    for place in (2, -3):
+        with pytest.raises(IndexError):
+            a[0][place]
+        with pytest.raises(IndexError):
+            a[0][place] = 1
+
+
 def test_numbers_of_an_array_go_to_every_field(xp):
     a, host = xp.zeros(3, POINT), np.zeros(3, POINT)
     a[...] = xp.arange(3)
