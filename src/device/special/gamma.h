@@ -19,6 +19,20 @@ BC_FN double pi() { return 0x1.921fb54442d18p+1; }
 BC_FN double inf() { return limits<double>::inf(); }
 BC_FN double nan() { return limits<double>::nan(); }
 
+/// A table of factors of powers of s and v (fits.h), summed over v, which leaves `columns` factors of powers of s: and over s.
+template <int columns>
+BC_INLINE void at_argument(const double (*table)[columns], int rows, double v, double* c) {
+  for (int k = 0; k < columns; ++k) c[k] = table[rows - 1][k];
+  for (int j = rows - 2; j >= 0; --j)
+    for (int k = 0; k < columns; ++k) c[k] = fma(c[k], v, table[j][k]);
+}
+template <int columns>
+BC_INLINE double at_order(const double* c, double s) {
+  double sum = c[columns - 1];
+  for (int k = columns - 2; k >= 0; --k) sum = fma(sum, s, c[k]);
+  return sum;
+}
+
 /// Sine and tangent of |x| <= pi / 2, without the branch for large numbers.
 #if BC_CUDA
 BC_FN double sin_near(double x) { return sin(x); }

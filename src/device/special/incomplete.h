@@ -12,7 +12,7 @@ BC_FN double log_less(double ratio, double t) { return t > -0.29 && t < 0.41 ? l
 // ---- gamma
 /// x^a e^-x / gamma(a + 1)
 BC_FN double gammainc_factor(double a, double x) {
-  if (a >= 10.0) return exp(a * log_less(x / a, (x - a) / a)) * 0.3989422804014327 / sqrt(a) * exp(-stirling_rest(a));
+  if (a >= 10.0) return exp(fma(a, log_less(x / a, (x - a) / a), -stirling_rest(a))) * 0.3989422804014327 / sqrt(a);
   if (x > 2000.0) return 0.0;
   const double half = exp(-0.5 * x);
   return half * (power(x, a) * rgamma(a + 1.0)) * half;
@@ -59,22 +59,22 @@ BC_FN double gammaincc_small(double a, double x) {
   const double log_part = a * log(x) - (a < 1.0 ? (a * (a - 1.0)) * gammaln_1_2(a + 1.0) : gammaln_positive(a + 1.0));
   return -expm1(log_part) - a * exp(log_part) * sum;
 }
-/// Temme's uniform expansion for a >= 20 and x near a (SIAM J. Math. Anal. 10, 1979; DLMF 8.12.3): Q, or P with `lower`.
-BC_RARE double gammainc_uniform(double a, double x, bool lower) {
+/// Tells whether Temme's uniform expansion serves: a >= 5 and |eta| <= 0.8.
+BC_FN bool is_uniform(double a, double x) { return a >= 5.0 && x > 0.4 * a && x < 2.0 * a; }
+/// Temme's uniform expansion (SIAM J. Math. Anal. 10, 1979; DLMF 8.12.3): Q, or P with `lower`.
+BC_FN double gammainc_uniform(double a, double x, bool lower) {
   const double mu = (x - a) / a, half_square = -log_less(1.0 + mu, mu);
-  const double eta = copysign(sqrt(2.0 * half_square), mu), v = 1.0 / a;
-  double sum = temme_11(eta);
-  sum = fma(sum, v, temme_10(eta));
-  sum = fma(sum, v, temme_9(eta));
-  sum = fma(sum, v, temme_8(eta));
-  sum = fma(sum, v, temme_7(eta));
-  sum = fma(sum, v, temme_6(eta));
-  sum = fma(sum, v, temme_5(eta));
-  sum = fma(sum, v, temme_4(eta));
-  sum = fma(sum, v, temme_3(eta));
-  sum = fma(sum, v, temme_2(eta));
-  sum = fma(sum, v, temme_1(eta));
-  sum = fma(sum, v, temme_0(eta));
+  const double eta = copysign(sqrt(2.0 * half_square), mu), v = 1.0 / a, w = 1.25 * eta;
+  double sum;
+  if (a >= 20.0) {
+    double c[8];
+    at_argument<8>(temme_far, 20, w, c);
+    sum = at_order<8>(c, fma(v, 40.0, -1.0));
+  } else {
+    double c[12];
+    at_argument<12>(temme_near, 20, w, c);
+    sum = at_order<12>(c, fma(v, 13.333333333333334, -1.6666666666666667));
+  }
   const double e = exp(-a * half_square), rest = e * 0.3989422804014327 / sqrt(a) * sum;
   const double z = eta * sqrt(0.5 * a), t = lower ? -z : z;
   // erfc(t) from the exponential that is there.
@@ -87,7 +87,7 @@ BC_FN bool upper_is_small(double a, double x) {
 }
 /// P, or Q with `upper`, for a > 0 and finite x > 0.
 BC_RARE double gammainc_part(double a, double x, bool upper) {
-  if (a >= 20.0 && fabs(x - a) < 0.4 * a) return gammainc_uniform(a, x, !upper);
+  if (is_uniform(a, x)) return gammainc_uniform(a, x, !upper);
   if (!upper_is_small(a, x)) {
     const double p = gammainc_factor(a, x) * gammainc_series(a, x);
     return upper ? 1.0 - p : p;

@@ -93,6 +93,24 @@ BC_FN double shichi_chi(double a) {
   return x != x ? x : 0.5 * (expi(x) - exp1(x));
 }
 
+/// Fresnel's integrals S and C (DLMF 7.2.7, 7.2.8), beyond 2 by the auxiliary functions (7.5.3, 7.5.4). Without branches, so that loops
+/// vectorise.
+BC_FN double fresnel_part(double a, bool is_s) {
+  const double x = fabs(a), near = x < 2.0 ? x : 2.0, far = x < 2.0 ? 2.0 : (x < 1e150 ? x : 1e150), t = near * near, tt = t * t;
+  const double series = is_s ? near * t * fresnel_s_near(tt) : near * fresnel_c_near(tt);
+  // pi / 2 x^2 from its distance to the nearest whole number of turns.
+  const double square = far * far, rest = fma(far, far, -square), turn = 0.5 * (fma(-4.0, rint(0.25 * square), square) + rest);
+  const double v = 1.0 / square, u = v * v, w = 0.3183098861837907 / far;
+  const double f = w * (fresnel_f_above(u) / fresnel_f_below(u)),
+               g = 0.3183098861837907 * w * v * (fresnel_g_above(u) / fresnel_g_below(u));
+  const double s = sin_pi(turn), c = cos_pi(turn), wave = is_s ? 0.5 - f * c - g * s : 0.5 + f * s - g * c;
+  return copysign(x < 2.0 ? series : (x == x ? wave : x), a);
+}
+BC_FN double fresnel_s(double x) { return fresnel_part(x, true); }
+BC_FN double fresnel_c(double x) { return fresnel_part(x, false); }
+
+BC_SPECIAL_FLOAT1(fresnel_s)
+BC_SPECIAL_FLOAT1(fresnel_c)
 BC_SPECIAL_FLOAT1(exp1)
 BC_SPECIAL_FLOAT1(expi)
 BC_SPECIAL_FLOAT2(expn)
