@@ -100,12 +100,12 @@ def horner(name: str, comment: str, c: list[mpf], variable: str) -> None:
 
 
 def quotient(name: str, comment: str, f: Callable[[mpf], mpf], b: object, degree: int) -> None:
-    """Prints the two polynomials of the rational interpolant of f at Chebyshev nodes of [0, b], name_above / name_below. Their factors of
-    powers of u / b are positive for Stieltjes's functions, so that nothing cancels."""
+    """Prints the two polynomials of the rational interpolant of f on [0, b], name_above / name_below, with nodes that crowd at 0. Their
+    factors of powers of u / b are positive for Stieltjes's functions, so that nothing cancels."""
     b = mpf(b)
     above = [lambda t, k=k: t**k for k in range(degree + 1)]
     below = [lambda t, k=k: -f(b * t) * t**k for k in range(1, degree + 1)]
-    c = solve(above + below, lambda t: f(b * t), spread(2 * degree + 1))
+    c = solve(above + below, lambda t: f(b * t), [t**2 for t in spread(2 * degree + 1)])
     p, q = c[: degree + 1], [mpf(1), *c[degree + 1 :]]
     assert min(p + q) > 0, (name, [mp.nstr(v, 3) for v in p + q])
     apart = [abs(mp.polyval(p[::-1], t) / mp.polyval(q[::-1], t) / f(b * t) - 1) for t in (mpf(k) / 99 for k in range(100))]
@@ -135,6 +135,18 @@ def error_functions() -> None:
     def inverse_near(w: mpf) -> mpf:
         return inverse_tail(w) / mp.sqrt(-mp.expm1(-w))
 
+    def dawson(x: mpf) -> mpf:
+        return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
+
+    def dawson_tail(u: mpf) -> mpf:
+        if u < mpf("0.004"):
+            return mp.fsum(mp.fac2(2 * k - 1) * (u / 2) ** k for k in range(60))
+        return 2 * dawson(1 / mp.sqrt(u)) / mp.sqrt(u)
+
+    fit("dawsn_near", "D(x) / x of u = x^2", lambda u: dawson(mp.sqrt(u)) / mp.sqrt(u), 0, mpf("2.25"))
+    fit("dawsn_middle", "D(u)", dawson, mpf("1.5"), mpf("3.5"))
+    fit("dawsn_outer", "2 x D(x) of u = 1 / x^2", dawson_tail, mpf(1) / 30, mpf(4) / 49)
+    fit("dawsn_far", "2 x D(x) of u = 1 / x^2", dawson_tail, 0, mpf(1) / 30)
     fit("erfinv_0", "erfinv(x) / x of u = -log(1 - x^2)", inverse_near, 0, 4)
     fit("erfinv_1", "erfinv(x) / u of u = sqrt(-log(1 - x^2))", lambda s: inverse_tail(s * s) / s, 2, 4)
     fit("erfinv_2", "erfinv(x) / u of u = sqrt(-log(1 - x^2))", lambda s: inverse_tail(s * s) / s, 4, 10)
@@ -419,17 +431,16 @@ def exponential_integrals() -> None:
     fit("chi_near", "(Chi(x) - gamma - log(x)) / x^2 of u = x^2", root(lambda x: (mp.chi(x) - mp.euler - mp.log(x)) / x**2), 0, 36)
 
     def auxiliary(u: mpf) -> tuple[mpf, mpf]:
-        x = 1 / mp.sqrt(u)
-        if x > 200:
+        if u < mpf("2.5e-5"):
             f = mp.fsum((-1) ** k * mp.factorial(2 * k) * u**k for k in range(25))
             g = mp.fsum((-1) ** k * mp.factorial(2 * k + 1) * u**k for k in range(25))
             return f, g
+        x = 1 / mp.sqrt(u)
         s, c = mp.si(x) - mp.pi / 2, mp.ci(x)
         return x * (c * mp.sin(x) - s * mp.cos(x)), x * x * (-c * mp.cos(x) - s * mp.sin(x))
 
-    for name, a, b in (("middle", mpf(1) / 64, mpf(1) / 16), ("far", mpf(0), mpf(1) / 64)):
-        fit(f"sici_f_{name}", "x f(x) of u = 1 / x^2 (DLMF 6.2.17)", lambda u: auxiliary(u)[0], a, b)
-        fit(f"sici_g_{name}", "x^2 g(x) of u = 1 / x^2 (DLMF 6.2.18)", lambda u: auxiliary(u)[1], a, b)
+    quotient("sici_f", "x f(x) of u = 1 / x^2 (DLMF 6.2.17)", lambda u: auxiliary(u)[0], mpf(1) / 16, 11)
+    quotient("sici_g", "x^2 g(x) of u = 1 / x^2 (DLMF 6.2.18)", lambda u: auxiliary(u)[1], mpf(1) / 16, 11)
 
 
 def fresnel_integrals() -> None:
