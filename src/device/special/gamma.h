@@ -69,19 +69,14 @@ BC_FN double stirling_rest(double x) {
   const double v = 1.0 / x;
   return v * stirling(v * v);
 }
-/// z in [2, 3] a whole number away from 0 < x < 10: gamma(x) = gamma(z) product / divisor. Without branches, so that loops vectorise.
+/// z in [2, 3) a whole number away from 0 < x < 10: gamma(x) = gamma(z) product / divisor. Without branches, so that loops vectorise.
 BC_FN double to_2_3(double x, double& product, double& divisor) {
   divisor = x < 1.0 ? x * (x + 1.0) : (x < 2.0 ? x : 1.0);
-  double z = x + (x < 1.0 ? 2.0 : (x < 2.0 ? 1.0 : 0.0));
-  product = 1.0;
-  BC_UNROLL
-  for (int i = 0; i < 7; ++i) {
-    const double down = z - 1.0;
-    const bool above = z > 3.0;
-    z = above ? down : z;
-    product *= above ? down : 1.0;
-  }
-  return z;
+  const double n = floor(x) - 2.0;
+  const double f1 = n >= 1.0 ? x - 1.0 : 1.0, f2 = n >= 2.0 ? x - 2.0 : 1.0, f3 = n >= 3.0 ? x - 3.0 : 1.0, f4 = n >= 4.0 ? x - 4.0 : 1.0;
+  const double f5 = n >= 5.0 ? x - 5.0 : 1.0, f6 = n >= 6.0 ? x - 6.0 : 1.0, f7 = n >= 7.0 ? x - 7.0 : 1.0;
+  product = ((f1 * f2) * (f3 * f4)) * ((f5 * f6) * f7);
+  return x - n;
 }
 #if BC_CUDA
 /// e^(sign log(gamma(x))) for x >= 10 by Stirling's formula, sign 1 or -1.
