@@ -85,7 +85,7 @@ BC_FN double j1_fast(double a, u32& flag) {
   return x < inf() ? (a < 0.0 ? -r : (a == 0.0 ? a : r)) : (x == x ? copysign(0.0, a) : x);
 }
 BC_FN double y0_fast(double x, u32& flag) {
-  const double near = at_most(at_least(x, 0x1p-1022), 2.0), middle = at_most(at_least(x, 2.0), 4.5), outer = at_most(at_least(x, 4.5), 8.0);
+  const double near = at_most(at_least(x, 0x1p-1074), 2.0), middle = at_most(at_least(x, 2.0), 4.5), outer = at_most(at_least(x, 4.5), 8.0);
   const double far = at_most(at_least(x, 8.0), 0x1p1000), v = 1.0 / far, u = v * v, s = sin_fast(far, flag), c = cos_fast(far, flag);
   const double wave = hankel_wave(far, hankel_p0(u), v * hankel_q0(u), s - c, c + s), t = near * near;
   const double small = fma(0.6366197723675814 * log(0.5 * near), j0_near(t), y0_near(t));
@@ -93,7 +93,7 @@ BC_FN double y0_fast(double x, u32& flag) {
   return x > 0.0 ? (x < inf() ? r : 0.0) : (x == 0.0 ? -inf() : nan());
 }
 BC_FN double y1_fast(double x, u32& flag) {
-  const double near = at_most(at_least(x, 0x1p-1022), 2.0), middle = at_most(at_least(x, 2.0), 4.5), outer = at_most(at_least(x, 4.5), 8.0);
+  const double near = at_most(at_least(x, 0x1p-1074), 2.0), middle = at_most(at_least(x, 2.0), 4.5), outer = at_most(at_least(x, 4.5), 8.0);
   const double far = at_most(at_least(x, 8.0), 0x1p1000), v = 1.0 / far, u = v * v, s = sin_fast(far, flag), c = cos_fast(far, flag);
   const double wave = hankel_wave(far, hankel_p1(u), v * hankel_q1(u), negative(c + s), s - c), t = near * near;
   const double small = near * fma(0.6366197723675814 * log(0.5 * near), j1_near(t), y1_near(t)) - 0.6366197723675814 / near;

@@ -283,30 +283,31 @@ BC_FN double betaln_large(double a, double b) {
 }
 BC_FN bool is_odd(double n) { return n != 2.0 * floor(0.5 * n); }
 #if !BC_CUDA
-/// gamma(x + rest) = e^(t + lo) / below for 0 < x < 1e4 and a rest of rounding: by Stirling's formula from x + 8, or from x >= 8. Without
-/// branches, so that loops vectorise.
-BC_FN void gamma_exponent(double x, double rest, double& t, double& lo, double& below) {
-  const bool near = x < 8.0;
-  const double z = near ? x + 8.0 : x;
-  const double one = x * (x + 1.0), three = (x + 2.0) * (x + 3.0), five = (x + 4.0) * (x + 5.0), seven = (x + 6.0) * (x + 7.0);
-  double log_z;
-  stirling_exponent(z, t, lo, log_z);
-  // By the slope of the logarithm, log(z) - 1 / (2 z) ...
-  lo = fma((near ? x - (z - 8.0) : 0.0) + rest, log_z - 0.5 / z, lo);
-  below = near ? (one * three) * (five * seven) : 1.0;
+/// gamma(x + rest) = e^(t + lo) above / below for 0 < x < 1e4 and a rest of rounding: the exponent by Stirling's formula from 10 on, below
+/// it 0. Without branches, so that loops vectorise.
+BC_FN void gamma_exponent(double x, double rest, double& t, double& lo, double& above, double& below) {
+  const bool far = x >= 10.0;
+  double product, divisor, log_x;
+  const double z = to_2_3(far ? 2.0 : x, product, divisor), near = gamma_2_3(z) * product;
+  stirling_exponent(far ? x : 10.0, t, lo, log_x);
+  // The slope of the logarithm is log(x) - 1 / (2 x) ...
+  lo = far ? fma(rest, log_x - 0.5 / x, lo) : 0.0;
+  t = far ? t : 0.0;
+  above = far ? 1.0 : near;
+  below = far ? 1.0 : divisor;
 }
 /// The exponent of beta and the factor before it, a, b > 0.
 BC_FN void beta_exponent(double a, double b, double& t, double& lo, double& factor) {
   const double s = a + b, part = s - a;
-  double ta, la, pa, tb, lb, pb, ts, ls, ps;
-  gamma_exponent(a, 0.0, ta, la, pa);
-  gamma_exponent(b, 0.0, tb, lb, pb);
-  gamma_exponent(s, (a - (s - part)) + (b - part), ts, ls, ps);
+  double ta, la, na, da, tb, lb, nb, db, ts, ls, ns, ds;
+  gamma_exponent(a, 0.0, ta, la, na, da);
+  gamma_exponent(b, 0.0, tb, lb, nb, db);
+  gamma_exponent(s, (a - (s - part)) + (b - part), ts, ls, ns, ds);
   const double first = ta + tb, w = first - ta, first_lo = (ta - (first - w)) + (tb - w);
   t = first - ts;
   const double v = t - first;
   lo = (first - (t - v)) - (ts + v) + (first_lo + (la + lb - ls));
-  factor = ps / pa / pb;
+  factor = na / da * (nb * ds / (db * ns));
 }
 BC_FN u32 beyond_gamma_exponent(double x) { return x > 0.0 && x < 1e4 ? 0u : 1u; }
 BC_FN double beta_fast(double a, double b, u32& flag) {
@@ -319,7 +320,9 @@ BC_FN double betaln_fast(double a, double b, u32& flag) {
   double t, lo, factor;
   beta_exponent(a, b, t, lo, factor);
   flag |= beyond_gamma_exponent(a) | beyond_gamma_exponent(b) | (factor < inf() ? 0u : 1u);
-  return t + (lo + log(factor));
+  // Near 0, the logarithm of the product: its error is that of the product.
+  const double whole = exp_of_two(t, lo) * factor;
+  return whole > 0.125 && whole < 8.0 ? log(whole) : t + (lo + log(factor));
 }
 #endif
 BC_RARE double beta(double a, double b) {

@@ -146,6 +146,7 @@ BC_FN double halley_step(double apart, double slope, double turn) {
 /// The x with P(a, x) = p and Q(a, x) = q = 1 - p, of which the smaller counts: Halley's method on the logarithms of that part and of x,
 /// inside a bracket. The first guess is Wilson and Hilferty's, or the first term of the series (DiDonato & Morris, ACM TOMS 12, 1986).
 BC_RARE double gammainc_inverse(double a, double p, double q) {
+  if (a == inf()) return nan();
   const bool upper = q < p;
   const double goal = log(upper ? q : p), z = upper ? -ndtri(q) : ndtri(p), w = 1.0 / (9.0 * a);
   const double cube = 1.0 - w + z * sqrt(w);

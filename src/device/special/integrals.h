@@ -92,7 +92,7 @@ BC_FN double sici_si_fast(double a, u32& flag) {
   return copysign(r, a);
 }
 BC_FN double sici_ci_fast(double a, u32& flag) {
-  const double x = fabs(a), near = at_most(at_least(x, 0x1p-1022), 4.0), far = at_most(at_least(x, 4.0), 0x1p1000), t = near * near;
+  const double x = fabs(a), near = at_most(at_least(x, 0x1p-1074), 4.0), far = at_most(at_least(x, 4.0), 0x1p1000), t = near * near;
   double f, g;
   sine_integral_parts(far, f, g);
   const double wave = f * sin_fast(far, flag) - g * cos_fast(far, flag), small = (log(near) + euler()) + t * ci_near(t);
