@@ -100,7 +100,7 @@ from ._device import (
     trim_memory,
 )
 from ._einsum import einsum, einsum_path
-from ._files import NpzFile, fromfile, fromstring, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
+from ._files import NpzFile, fromfile, fromregex, fromstring, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
 from ._histograms import histogram, histogram2d, histogram_bin_edges, histogramdd
 from ._indexing import (
     argwhere,
