@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._device import config
+from .._files import NpzFile
 from .._records import RecordArray
 from .._warnings import warn
 from ..exceptions import FallbackError, FallbackWarning
@@ -93,12 +94,26 @@ class _Loan:
             for array, host, _ in self.lent.values():
                 if host is value:
                     return array
-            return _c.asarray(value) if value.dtype.char in _OF_OURS and value.dtype.isnative else value
+            return _as_ours(value)
+        if isinstance(value, np.lib.npyio.NpzFile) and not isinstance(value, NpzFile):
+            return _ProgramNpzFile(value)
         if type(value) in (list, tuple):
             return type(value)(map(self.own, value))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*map(self.own, value))
         return value
+
+
+def _as_ours(value: Any) -> Any:
+    """NumPy's array as ours, where broadcloth has its dtype."""
+    return _c.asarray(value) if type(value) is np.ndarray and value.dtype.char in _OF_OURS and value.dtype.isnative else value
+
+
+class _ProgramNpzFile(NpzFile):
+    """The arrays of a file; those of texts, objects and records are NumPy's."""
+
+    def __getitem__(self, key: str) -> Any:
+        return _as_ours(self._found[key])
 
 
 def read_only(value: Any) -> Any:
@@ -203,8 +218,10 @@ def _numpys(what: Any) -> Callable[..., Any] | None:
     """NumPy's counterpart of a function, a method, a ufunc or an operator that refused its arguments."""
     if isinstance(what, _c.program_function):
         return what.numpy_function  # type: ignore[no-any-return]
-    name = what if isinstance(what, str) else what.__name__
-    return getattr(np, name, None)
+    found: Any = np
+    for part in (what if isinstance(what, str) else what.__name__).split("."):  # "add.reduce" is a method of a ufunc
+        found = getattr(found, part, None)
+    return found  # type: ignore[no-any-return]
 
 
 def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: BaseException) -> Any:

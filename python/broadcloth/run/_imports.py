@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _broadcloth as _c
-from . import _children, _fallback
+from . import _children, _fallback, _libraries
 from ._face import face_of
 from ._owner import Owner
 
@@ -79,6 +79,7 @@ def enable(owner: Owner) -> None:
         builtins.__import__ = _c.import_hook(builtins.__import__, _find)
         importlib.import_module = _c.import_hook(importlib.import_module, _find_module)
     _children.prepare_if_loaded()
+    _libraries.enable()
 
 
 def disable() -> None:
@@ -86,6 +87,7 @@ def disable() -> None:
     global _owner
     _owner = None
     _c.set_program_handler(None)
+    _libraries.disable()
     for name in _METHODS:
         method = vars(_c.ndarray)[name]
         if isinstance(method, _c.program_function):
