@@ -381,6 +381,27 @@ def test_pandas_takes_masks_places_and_functions(tmp_path):
     assert ours.stdout == plain.stdout
 
 
+NUMBERS_IN_THE_LIBRARY = """
+import fractions
+import pickle
+import sqlite3
+
+import numpy as np
+
+x = np.arange(5.0)
+s, k = x.sum(), np.arange(5).sum()
+print(fractions.Fraction(s), fractions.Fraction(k, 3), s.hex(), k.numerator, k.denominator, k.bit_count(), hasattr(x, "hex"), hasattr(x, "numerator"))
+print(sqlite3.connect(":memory:").execute("select ?, ?", (s, x[1])).fetchall())
+print(pickle.loads(pickle.dumps([np.ndarray, np.ufunc, np.recarray])) == [np.ndarray, np.ufunc, np.recarray])
+"""
+
+
+def test_numbers_and_classes_in_pythons_library(tmp_path):
+    plain, ours = both(tmp_path, NUMBERS_IN_THE_LIBRARY)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
 def test_files_of_programs_have_whole_paths(tmp_path):
     program(tmp_path, "print(__file__)\nimport numpy as np\nnp.ones(2) + np.ones(3)\n", "part/p.py")
     plain, ours = [run("part/p.py", module=m, cwd=tmp_path) for m in (None, "broadcloth")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import dis
 import functools
 import importlib
@@ -160,6 +161,16 @@ class _ProgramUfunc(metaclass=_UfuncClass):
 
 _ProgramUfunc.__name__ = _ProgramUfunc.__qualname__ = "ufunc"
 _ProgramUfunc.__module__ = "numpy"
+
+
+def _class_named(name: str) -> type:
+    """The class that a program has under a name of NumPy's."""
+    return _CLASSES[name]
+
+
+_CLASSES: dict[str, Any] = {c.__name__: c for c in (_ProgramArray, _ProgramRecords, _ProgramUfunc)}
+for _kind in (_ArrayClass, _RecordsClass, _UfuncClass):  # pickle looks for classes under their names in NumPy
+    copyreg.pickle(_kind, lambda c: (_class_named, (c.__name__,)))
 
 
 def _ours(module: str, name: str) -> Any:

@@ -17,6 +17,8 @@ from ._owner import Owner
 
 _owner: Owner | None = None
 
+# What NumPy's scalars have beside what arrays have: elements look like them.
+_OF_SCALARS = ("numerator", "denominator", "hex", "bit_count")
 # Methods that make arrays which only NumPy has: of texts and objects, of a subclass of numpy.ndarray.
 _METHODS = ("astype", "view")
 
@@ -58,6 +60,15 @@ def _find_module(name: str, package: str | None = None) -> Any:
     return NotImplemented if module is None else face_of(module)
 
 
+def _of_scalar(name: str) -> property:
+    def get(self: Any) -> Any:
+        if isinstance(self, np.generic):
+            return getattr(self.get()[()], name)
+        raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
+
+    return property(get)
+
+
 def enable(owner: Owner) -> None:
     """From now on the files of `owner` that import NumPy get broadcloth under its names; a second call changes the owner.
 
@@ -75,6 +86,8 @@ def enable(owner: Owner) -> None:
         method = getattr(_c.ndarray, name)
         if not isinstance(method, _c.program_function):
             setattr(_c.ndarray, name, _c.program_function(method, getattr(np.ndarray, name)))
+    for name in _OF_SCALARS:
+        setattr(_c.ndarray, name, _of_scalar(name))
     if not isinstance(builtins.__import__, _c.import_hook):
         builtins.__import__ = _c.import_hook(builtins.__import__, _find)
         importlib.import_module = _c.import_hook(importlib.import_module, _find_module)
@@ -92,6 +105,9 @@ def disable() -> None:
         method = vars(_c.ndarray)[name]
         if isinstance(method, _c.program_function):
             setattr(_c.ndarray, name, method.__wrapped__)
+    for name in _OF_SCALARS:
+        if name in vars(_c.ndarray):
+            delattr(_c.ndarray, name)
     for module, name in ((builtins, "__import__"), (importlib, "import_module")):
         hook = getattr(module, name)
         if isinstance(hook, _c.import_hook):

@@ -1,4 +1,4 @@
-"""Libraries that look at the type of what they are given: methods of theirs that get NumPy's arrays from a program, and no others."""
+"""Libraries that look at the type of what they are given: methods of theirs that get NumPy's arrays from a program."""
 
 from __future__ import annotations
 
@@ -86,40 +86,48 @@ def _prepare_pandas() -> None:
                 setattr(owner, name, _with_arrays(method))
 
 
+def _prepare_sqlite3() -> None:
+    """Numbers go into a database as numbers; it would take their bytes."""
+    sys.modules["sqlite3"].register_adapter(_c.ndarray, lambda a: a.item() if isinstance(a, np.generic) else a.tobytes())
+
+
+_PREPARED = {"pandas": _prepare_pandas, "sqlite3": _prepare_sqlite3}
+_waiting: dict[str, Callable[[], None]] = {}  # those that are not loaded
+
+
 class _Watcher:
-    """Finds pandas when it is first imported, and prepares it then."""
+    """Finds these libraries when they are first imported, and prepares them then."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != "pandas":
-            return None
-        sys.meta_path.remove(_Watcher)  # type: ignore[arg-type]
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
+        prepare = _waiting.pop(name, None)
+        spec = importlib.util.find_spec(name) if prepare is not None else None
+        if prepare is not None and spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                _prepare_pandas()
+                prepare()
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
 def enable() -> None:
-    """From now on these libraries get NumPy's arrays; those that are loaded already too."""
-    if _changed or _Watcher in sys.meta_path:
+    """From now on these libraries get what they take from a program; those that are loaded already too."""
+    if _Watcher in sys.meta_path:
         return
-    if "pandas" in sys.modules:
-        _prepare_pandas()
-    else:
-        sys.meta_path.insert(0, _Watcher)  # type: ignore[arg-type]
+    _waiting.update({name: prepare for name, prepare in _PREPARED.items() if name not in sys.modules})
+    for name in _PREPARED.keys() - _waiting.keys():
+        _PREPARED[name]()
+    sys.meta_path.insert(0, _Watcher)  # type: ignore[arg-type]
 
 
 def disable() -> None:
     """Takes back what `enable` did."""
     if _Watcher in sys.meta_path:
         sys.meta_path.remove(_Watcher)  # type: ignore[arg-type]
+    _waiting.clear()
     while _changed:
         owner, name, method = _changed.pop()
         setattr(owner, name, method)
