@@ -133,7 +133,7 @@ _TABLE: dict[str, str] = {
     " identity indices linspace logspace mask_indices meshgrid mgrid ogrid ones ones_like r_ require tri tril tril_indices"
     " tril_indices_from triu triu_indices triu_indices_from vander zeros zeros_like",
     "_einsum": "einsum einsum_path",
-    "_files": "NpzFile fromfile fromstring genfromtxt load loadtxt save savetxt savez savez_compressed",
+    "_files": "NpzFile fromfile fromregex fromstring genfromtxt load loadtxt save savetxt savez savez_compressed",
     "_histograms": "histogram histogram2d histogram_bin_edges histogramdd",
     "_indexing": "argwhere array2string array_repr array_str astype choose compress extract fill_diagonal flatnonzero index_exp isfortran"
     " iterable ix_ may_share_memory ndenumerate ndim ndindex nonzero place put put_along_axis putmask ravel_multi_index s_"

@@ -136,6 +136,7 @@ from ._einsum import einsum as einsum, einsum_path as einsum_path
 from ._files import (
     NpzFile as NpzFile,
     fromfile as fromfile,
+    fromregex as fromregex,
     fromstring as fromstring,
     genfromtxt as genfromtxt,
     load as load,
@@ -829,6 +830,7 @@ __all__ = [
     "fromfile",
     "fromfunction",
     "fromiter",
+    "fromregex",
     "fromstring",
     "full",
     "full_like",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -246,6 +247,9 @@ class RecordArray:
     def tolist(self) -> Any:
         return self.copy_to_host().tolist()
 
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        self.copy_to_host().tofile(fid, sep, format)
+
     def tobytes(self, order: Any = "C") -> bytes:
         return self.copy_to_host().tobytes(order)
 
@@ -434,6 +438,38 @@ class RecordArray:
         return ~self._equal(other)
 
     # ---- New shapes, copies ----
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """The same memory as another structured dtype, or as numbers. A class of record arrays (numpy.recarray) gives these records.
+
+        Raises
+        ------
+        TypeError
+            The records do not lie in memory as their dtype says, because numbers are placed at multiples of their sizes.
+        """
+        if isinstance(dtype, builtins.type) and (dtype == np.ndarray or issubclass(dtype, np.ndarray)):
+            dtype, type = None, dtype
+        if type is not None and type != np.ndarray and not issubclass(type, np.recarray):
+            raise TypeError(f"view: expected a class of record arrays, got {type.__name__}")
+        wanted = self.dtype if dtype is None else np.dtype(dtype)
+        if isinstance(wanted.type, builtins.type) and issubclass(wanted.type, np.record):
+            wanted = np.dtype((np.void, wanted))
+        if wanted == self.dtype:
+            return self._like(self.shape, self._offset, self.strides)
+        if self._stored != self.dtype:
+            raise TypeError(f"view: records of {self.dtype} lie in memory as {self._stored}, which has no view as {wanted}; view a field")
+        if wanted.names is None:
+            return self._octets().view(wanted)[..., 0] if wanted.itemsize == self.itemsize else self._numbers_in_a_row(wanted)
+        if wanted.itemsize != self.itemsize:
+            raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis.")
+        return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides)
+
+    def _numbers_in_a_row(self, dtype: np.dtype[Any]) -> ndarray:
+        """The numbers of records that lie one behind the other along the last axis."""
+        if not self.ndim or self.strides[-1] != self.itemsize:
+            raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+        row = self._octets()
+        return row.reshape(*self.shape[:-1], -1).view(dtype)
 
     def copy(self, order: str = "C") -> RecordArray:
         return self._over(self._octets().copy("C"))

@@ -406,3 +406,29 @@ def test_save_and_load(xp, tmp_path):
     a = xp.asarray(filled(NESTED))
     xp.save(tmp_path / "a.npy", a)
     same(xp.load(tmp_path / "a.npy"), filled(NESTED))
+
+
+def test_views_share_the_memory_of_records(xp):
+    a = xp.array([(1, 2), (3, 4)], dtype=[("a", "i1"), ("b", "i1")])
+    whole = a.view("i2")
+    pairs = a.view(np.int8).reshape(-1, 2)
+    assert_array_equal(bc.asnumpy(pairs), [[1, 2], [3, 4]])
+    pairs[0, 1] = 20
+    assert a["b"].tolist() == [20, 4] and whole.tolist() == [1 + 256 * 20, 3 + 256 * 4]
+    other = a.view([("x", "u1"), ("y", "i1")])
+    other["x"] = 255
+    assert a.tolist() == [(-1, 20), (-1, 4)]
+    records = a.view(np.recarray)
+    assert records.b.tolist() == [20, 4] and a.view(type=np.recarray).tolist() == a.tolist()
+    records["a"][0] = 7
+    assert a["a"].tolist() == [7, -1]
+    with pytest.raises(ValueError, match="contiguous"):
+        xp.zeros((2, 4), dtype="i1,i1")[:, ::2].view("i1")
+    with pytest.raises(TypeError, match="lie in memory as"):
+        xp.zeros(2, dtype="i1,f8").view("u1")
+
+
+def test_records_go_to_files(xp, tmp_path):
+    a = xp.array([(1, 2.5), (3, 4.5)], dtype="i1,f8")
+    a.tofile(tmp_path / "a.bin")
+    assert np.fromfile(tmp_path / "a.bin", dtype="i1,f8").tolist() == a.tolist()
