@@ -101,36 +101,109 @@ BC_RARE double ellipeinc(double phi, double m) {
   return n == 0.0 ? e : fma(2.0 * n, ellipe_part(1.0, 0.0, m), e);
 }
 
-/// Jacobi's amplitude by descending Landen transformations (DLMF 22.20.3); the arcsine of the book as an arctangent that keeps its digits
-/// near quarter periods.
-BC_RARE double ellipj_ph(double u, double m) {
-  if (!(m >= 0.0 && m <= 1.0) || !(fabs(u) < inf())) return nan();
-  if (m == 1.0) return 2.0 * arctan(tanh(0.5 * u));
-  double a = 1.0, b = sqrt(1.0 - m), ratio[10], other[10], scale = 1.0;
-  int n = 0;
-  while (n < 10 && fabs(a - b) > 1e-17 * a) {
-    const double mean = 0.5 * (a + b), root = sqrt(a * b);
-    ratio[n] = 0.5 * (a - b) / mean;
-    other[n] = root / mean;
-    a = mean;
-    b = root;
-    scale *= 2.0;
-    ++n;
-    if (fabs(ratio[n - 1]) < 1e-8) break;
+/// The arithmetic-geometric mean of 1 and sqrt(1 - m), 0 <= m < 1, and the seven pairs of numbers that it was made of: after so many steps
+/// both are equal for all m.
+BC_FN double jacobi_means(double m, double* a, double* b) {
+  double mean = 1.0, other = 1.0 - m;
+  BC_UNROLL
+  for (int i = 0; i < 7; ++i) {
+    a[i] = mean;
+    b[i] = sqrt(other);
+    const double half = 0.5 * (a[i] + b[i]);
+    other = a[i] * b[i];
+    mean = half;
   }
-  double phi = scale * a * u;
-  for (int i = n - 1; i >= 0; --i) {
-    const double s = sin(phi), c = cos(phi), v = other[i] * s;
-    phi = 0.5 * (phi + arctan2(ratio[i] * s, sqrt(fma(c, c, v * v))));
-  }
-  return phi;
+  return mean;
 }
-BC_RARE double ellipj_sn(double u, double m) { return m == 1.0 ? tanh(u) : sin(ellipj_ph(u, m)); }
-BC_RARE double ellipj_cn(double u, double m) { return m == 1.0 ? 1.0 / cosh(u) : cos(ellipj_ph(u, m)); }
-BC_RARE double ellipj_dn(double u, double m) {
-  if (m == 1.0) return 1.0 / cosh(u);
-  const double phi = ellipj_ph(u, m), s = sin(phi), c = cos(phi);
-  return sqrt(fma(1.0 - m, s * s, c * c));
+/// sn, cn and dn from sine and cosine of u times the mean, by the cotangent of the amplitude (Bulirsch, Numerische Mathematik 7, 1965).
+BC_FN void jacobi_functions(double u, const double* a, const double* b, double mean, double s, double c, double& sn, double& cn,
+                            double& dn) {
+  const bool near = fabs(u) < 1e-20;
+  double cot = (near ? 1.0 : c) / (near ? 1.0 : s), scaled = mean * cot;
+  dn = 1.0;
+  BC_UNROLL
+  for (int i = 6; i >= 0; --i) {
+    cot *= scaled;
+    scaled *= dn;
+    dn = (b[i] + cot) / (a[i] + cot);
+    cot = scaled / a[i];
+  }
+  const double size = 1.0 / sqrt(fma(scaled, scaled, 1.0));
+  sn = near ? u : copysign(size, s);
+  cn = near ? 1.0 : scaled * copysign(size, s);
+  dn = near ? 1.0 : dn;
+}
+/// The amplitude: the angle of cn and sn with the turns that u times the mean has made, from which it is less than a quarter turn apart.
+BC_FN double jacobi_amplitude(double u, double w, double sn, double cn) {
+  const double angle = arctan2(sn, cn);
+  const double r = fma(6.283185307179586, rint((w - angle) * 0.15915494309189535), angle);
+  return fabs(u) < 1e-20 ? u : r;
+}
+BC_FN void jacobi_fast(double u, double m, double& sn, double& cn, double& dn, double& w, u32& flag) {
+  const bool inside = m >= 0.0 && m < 1.0;
+  double a[7], b[7];
+  const double mean = jacobi_means(inside ? m : 0.5, a, b);
+  w = u * mean;
+  flag |= inside ? 0u : 1u;
+  jacobi_functions(u, a, b, mean, sin_fast(w, flag), cos_fast(w, flag), sn, cn, dn);
+  flag |= w == w ? 0u : 1u;
+}
+BC_FN double ellipj_sn_fast(double u, double m, u32& flag) {
+  double sn, cn, dn, w;
+  jacobi_fast(u, m, sn, cn, dn, w, flag);
+  return sn;
+}
+BC_FN double ellipj_cn_fast(double u, double m, u32& flag) {
+  double sn, cn, dn, w;
+  jacobi_fast(u, m, sn, cn, dn, w, flag);
+  return cn;
+}
+BC_FN double ellipj_dn_fast(double u, double m, u32& flag) {
+  double sn, cn, dn, w;
+  jacobi_fast(u, m, sn, cn, dn, w, flag);
+  return dn;
+}
+BC_FN double ellipj_ph_fast(double u, double m, u32& flag) {
+  double sn, cn, dn, w;
+  jacobi_fast(u, m, sn, cn, dn, w, flag);
+  return jacobi_amplitude(u, w, sn, cn);
+}
+/// The functions for any u and m.
+BC_RARE void jacobi(double u, double m, double& sn, double& cn, double& dn, double& ph) {
+  if (!(m >= 0.0 && m <= 1.0) || !(fabs(u) < inf())) {
+    sn = cn = dn = ph = nan();
+    return;
+  }
+  if (m == 1.0) {
+    sn = tanh(u);
+    cn = dn = 1.0 / cosh(u);
+    ph = 2.0 * arctan(tanh(0.5 * u));
+    return;
+  }
+  double a[7], b[7];
+  const double mean = jacobi_means(m, a, b), w = u * mean;
+  jacobi_functions(u, a, b, mean, sin(w), cos(w), sn, cn, dn);
+  ph = jacobi_amplitude(u, w, sn, cn);
+}
+BC_FN double ellipj_sn(double u, double m) {
+  double sn, cn, dn, ph;
+  jacobi(u, m, sn, cn, dn, ph);
+  return sn;
+}
+BC_FN double ellipj_cn(double u, double m) {
+  double sn, cn, dn, ph;
+  jacobi(u, m, sn, cn, dn, ph);
+  return cn;
+}
+BC_FN double ellipj_dn(double u, double m) {
+  double sn, cn, dn, ph;
+  jacobi(u, m, sn, cn, dn, ph);
+  return dn;
+}
+BC_FN double ellipj_ph(double u, double m) {
+  double sn, cn, dn, ph;
+  jacobi(u, m, sn, cn, dn, ph);
+  return ph;
 }
 
 BC_SPECIAL_FLOAT1(ellipkm1)
@@ -142,9 +215,13 @@ BC_SPECIAL_FLOAT_FAST1(ellipe_fast)
 BC_SPECIAL_FLOAT2(ellipkinc)
 BC_SPECIAL_FLOAT2(ellipeinc)
 BC_SPECIAL_FLOAT2(ellipj_ph)
+BC_SPECIAL_FLOAT_FAST2(ellipj_ph_fast)
 BC_SPECIAL_FLOAT2(ellipj_sn)
+BC_SPECIAL_FLOAT_FAST2(ellipj_sn_fast)
 BC_SPECIAL_FLOAT2(ellipj_cn)
+BC_SPECIAL_FLOAT_FAST2(ellipj_cn_fast)
 BC_SPECIAL_FLOAT2(ellipj_dn)
+BC_SPECIAL_FLOAT_FAST2(ellipj_dn_fast)
 
 }  // namespace special_rows
 }  // namespace bc
