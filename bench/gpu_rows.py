@@ -63,6 +63,8 @@ ROWS: dict[str, tuple[int, Row]] = {
     "bincount": (10**7, (120, 8e7, lambda n: [generator().integers(0, 1000, n)], lambda xp, x: xp.bincount(x, minlength=1000))),
     "uniform": (10**8, (115, 4e8, lambda n: [], lambda xp, n: xp.random.default_rng().random(n, dtype="float32"))),
     "normal": (10**8, (150, 4e8, lambda n: [], lambda xp, n: xp.random.default_rng().standard_normal(n, dtype="float32"))),
+    "pcg_uniform": (10**8, (400, 8e8, lambda n: [], lambda xp, n: xp.random.default_rng(5).random(n))),
+    "pcg_integers": (10**8, (400, 8e8, lambda n: [], lambda xp, n: xp.random.default_rng(5).integers(0, 1000, n))),
     "transpose": (8192**2, (150, 5.4e8, lambda n: squares(n, 1), lambda xp, a: xp.ascontiguousarray(a.T))),
     "add_transposed": (8192**2, (230, 8.1e8, lambda n: squares(n, 2), lambda xp, a, b: a + b.T)),
     "distances": (4096**2 * 64, (300, 7e7, points, lambda xp, x, y: xp.sqrt(((x[:, None] - y[None]) ** 2).sum(-1)))),
@@ -105,6 +107,9 @@ def wait_for_ours() -> None:
 
 
 def check(name: str, body: Callable[..., Any], operands: list[np.ndarray], n: int) -> None:
+    if name.startswith("pcg"):
+        np.testing.assert_array_equal(np.asarray(body(bc, n)), body(np, n), err_msg=name)
+        return
     if not operands:
         x = np.asarray(body(bc, n), dtype=np.float64)
         mean, spread = (0.5, 12**-0.5) if name == "uniform" else (0.0, 1.0)

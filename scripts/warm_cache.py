@@ -141,6 +141,12 @@ def library_programs() -> Iterator[Any]:
         yield executed(bc.unique, numbers)
         yield executed(lambda x: bc.percentile(x, [5, 95]), numbers)
         yield executed(lambda x: bc.histogram(x, 50), numbers)
+        inside = 0.25 + numbers / 2  # bounds that are neither 0 nor 1
+        yield executed(lambda x: bc.histogram(x, 50), inside)
+        yield executed(lambda x: bc.histogram(x, 10, (0.1, 0.9)), inside)
+        yield executed(lambda x: bc.bincount((x * 100).astype("int64")), numbers)
+        yield executed(lambda x: bc.bincount(x.astype("int64")), numbers)
+        yield executed(lambda x: bc.bincount(bc.floor(x * 100).astype("int64")), numbers)
         yield executed(lambda x: bc.cov(x.reshape(64, -1)), numbers)
     yield executed(bc.nonzero, np.ones(1 << 16, bool))
     yield executed(bc.nonzero, np.ones((64, 1 << 10), bool))
@@ -232,6 +238,19 @@ def library_programs() -> Iterator[Any]:
     for dtype in FLOATS:
         x, y = array((1000, 1, 64), dtype), array((1, 1000, 64), dtype)
         yield bc.sqrt(bc.sum((x - y) ** 2, axis=-1))
+    # What solves systems and factorizes packs its operands and places the results.
+    for dtype in FLOATS:
+        a, b, c = array((64, 64), dtype), array(64, dtype), array((64, 3), dtype)
+        for right in (b, c, c[:, :1], b[:, None]):
+            yield bc.linalg.solve(a, right)
+            yield bc.linalg.solve(a.T, right)
+        yield bc.linalg.inv(a)
+        yield bc.linalg.det(a), bc.linalg.slogdet(a)
+        yield bc.linalg.cholesky(a)
+        yield bc.linalg.eigh(a), bc.linalg.eigvalsh(a)
+        yield bc.linalg.svd(a), bc.linalg.svd(c, full_matrices=False)
+        yield bc.linalg.qr(a), bc.linalg.qr(c)
+        yield bc.sort(array((1 << 13, 3), dtype).T)  # packs lines
     # A mask that selects is counted while it is computed.
     for dtype in (*FLOATS, "int64"):
         for shape in (1 << 24, 1000):
@@ -260,10 +279,10 @@ def record() -> None:
 def compile_for(folder: str, architecture: str) -> int:
     """In a process of its own, since NVRTC compiles one kernel at a time in each."""
     record()
-    uniform = [_on_device.kernel(dxsm=False, name=name) for name in ("pcg_float32", "pcg_float64")]
-    for kernel in uniform:
+    drawing = [_on_device.kernel(dxsm=False, name=name) for name in _on_device.KERNELS]
+    for kernel in drawing:
         bc._c.cache_write_program(folder, architecture, kernel)
-    return bc._c.cache_write(folder, architecture) + len(uniform)
+    return bc._c.cache_write(folder, architecture) + len(drawing)
 
 
 def main(folder: str, *architectures: str) -> int:

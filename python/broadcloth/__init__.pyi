@@ -316,6 +316,7 @@ from ._quantiles import (
     quantile as quantile,
 )
 from ._raw_kernels import RawKernel as RawKernel, RawModule as RawModule
+from ._records import recarray as recarray
 from ._reductions import (
     all as all,
     amax as amax,
@@ -586,7 +587,6 @@ power: _BinaryUfunc
 printoptions = _np.printoptions
 rad2deg: _UnaryUfunc
 radians: _UnaryUfunc
-recarray = _np.recarray
 reciprocal: _UnaryUfunc
 remainder: _BinaryUfunc
 right_shift: _BinaryUfunc

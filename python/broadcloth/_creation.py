@@ -234,8 +234,9 @@ def linspace(
     if not retstep:
         return values
     div = num - 1 if endpoint else num
-    plain = isinstance(start, (int, float)) and isinstance(stop, (int, float))
-    width: Any = stop - start if plain else _c.asarray(stop) * 1.0 - start  # type: ignore[operator]
+    # Python's numbers take the other one's precision.
+    first, last = (v if isinstance(v, (int, float, complex)) else _c.asarray(v) for v in (start, stop))
+    width: Any = last * 1.0 - first
     step = width / div if div > 0 else np.nan
     return values, np.float64(step) if isinstance(step, float) else step
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
@@ -38,7 +39,8 @@ def _layout(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> 
 
 def _fields(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any], int]]:
     """Name, dtype and offset of each field."""
-    assert dtype.names is not None and dtype.fields is not None
+    if dtype.names is None or dtype.fields is None:
+        raise TypeError(f"records: expected a dtype with fields, got {dtype}")
     return [(name, dtype.fields[name][0], dtype.fields[name][1]) for name in dtype.names]
 
 
@@ -345,7 +347,18 @@ class RecordArray:
             axis += 1
         return self._like(shape, offset, strides)
 
+    def _place(self, key: Any) -> Any:
+        """The name of the field that a number stands for in one record, as in `row[0]`; other keys as they are."""
+        if self.shape or isinstance(key, (str, list, bool)) or not hasattr(key, "__index__"):
+            return key
+        names = self.dtype.names or ()
+        at = operator.index(key)
+        if not -len(names) <= at < len(names):
+            raise IndexError("invalid index")
+        return names[at]
+
     def __getitem__(self, key: Any) -> Any:
+        key = self._place(key)
         if isinstance(key, str):
             return self._field(key)
         if isinstance(key, list) and key and all(isinstance(k, str) for k in key):
@@ -358,6 +371,7 @@ class RecordArray:
         return basic if basic is not None else self._over(self._octets()[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = self._place(key)
         if isinstance(key, str):
             self._set_field(key, value)
             return
@@ -369,7 +383,8 @@ class RecordArray:
         elif target is None:
             self._octets()[key] = self._to_octets(value)
         elif names or _overlaps(self._stored):
-            source = value if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
+            # All is read before anything is written: `a[["x", "y"]] = a[["y", "x"]]`.
+            source = value.copy() if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
             for name, other in zip(target.dtype.names or (), source.dtype.names or ()):
                 target._set_field(name, source[other])
         elif target.size:
@@ -403,6 +418,8 @@ class RecordArray:
 
     def _equal(self, other: Any) -> ndarray:
         if not isinstance(other, RecordArray):
+            if not isinstance(other, (tuple, list)) and getattr(getattr(other, "dtype", None), "names", None) is None:
+                raise TypeError("Cannot compare structured or void to non-void arrays.")
             other = records(np.asarray(other, self.dtype) if isinstance(other, (tuple, list)) else other, device=self.device)
         if len(self.dtype.names or ()) != len(other.dtype.names or ()) or self.dtype.names != other.dtype.names:
             raise TypeError(f"Cannot compare structured arrays of {self.dtype} and {other.dtype}: they have no common dtype")
@@ -524,6 +541,7 @@ class RecordArray:
         self[...] = self[self.argsort(axis, kind, order)]
 
 
+recarray = RecordArray  # its name in NumPy's namespace
 _c.set_record_array_type(RecordArray)
 
 

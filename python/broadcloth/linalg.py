@@ -989,6 +989,8 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
         result = result[..., 0]
     if out is None:
         return result
+    if out.dtype != result.dtype or out.shape != result.shape or not out.flags.c_contiguous:
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
     _c.copyto(out, result)
     return out
 

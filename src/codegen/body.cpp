@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "codegen/device_library.h"
+
 namespace bc {
 
 std::string substitute(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> names) {
@@ -36,6 +38,10 @@ std::string substitute(std::string_view text, std::initializer_list<std::pair<st
 
 namespace {
 
+/// Whether C++ has the type, with its operators and conversions. Kernels for CUDA are printed with these where they do the same as the
+/// library's functions: the text before a kernel holds what it names of the library, and to read that would take most of a first call.
+bool is_native(DType t) { return is_plain(t) && !is_complex(t) && (!is_real_float(t) || t == DType::f32 || t == DType::f64); }
+
 /// The plain C++ operator of a row that needs no special cases for float and double, so that the compiler reads no declaration for it; else
 /// nullptr.
 const char* float_operator(Op op, DType loop) {
@@ -60,7 +66,13 @@ const char* float_operator(Op op, DType loop) {
 
 std::string BodyPrinter::argument(int value, DType as) const {
   const std::string name = v(value);
-  return ir_.values[value].dtype == as ? name : fmt::format("cast<{}>({})", info(as).c_name, name);
+  const DType from = ir_.values[value].dtype;
+  if (from == as) return name;
+  if (ir_.target == Target::cuda && is_native(from) && is_native(as)) {
+    if (is_bool(as)) return fmt::format("({} != 0)", name);
+    if (!is_real_float(from) || is_real_float(as)) return fmt::format("static_cast<{}>({})", info(as).c_name, name);
+  }
+  return fmt::format("cast<{}>({})", info(as).c_name, name);
 }
 
 std::string BodyPrinter::expression(int index) const {
@@ -130,9 +142,8 @@ const char* BodyPrinter::shared_random_text(const Value& x) const {
   const bool wide = x.dtype == DType::f64;
   if (!wide && x.dtype != DType::f32) return nullptr;
   switch (x.op) {
-    case Op::random_uniform: return wide ? "uniform_of(neighbour_u64(words, u, a, b))" : "uniform_of(neighbour_u32<false>(words, u, a, b))";
-    case Op::random_normal:
-      return wide ? "normal_of(neighbour_u64(words, u, a, b))" : "bits_as<float>(neighbour_u32<true>(words, u, a, b))";
+    case Op::random_uniform: return wide ? "uniform_of(neighbour_u64(words, u, a, b))" : "uniform_of(neighbour_bits(words, u, a, b))";
+    case Op::random_normal: return wide ? "normal_of(neighbour_u64(words, u, a, b))" : "bits_as<float>(neighbour_normal(words, u, a, b))";
     default: return nullptr;
   }
 }
@@ -161,9 +172,9 @@ std::string BodyPrinter::magnitude_test(const Value& x) const {
 }
 
 std::string BodyPrinter::functions() const {
-  bool random = false, magnitudes = false;
+  bool wide = false, uniform = false, normal = false, magnitudes = false;
   for (const Value& x : ir_.values) {
-    random |= shared_random_text(x) != nullptr;
+    if (shared_random_text(x)) (x.dtype == DType::f64 ? wide : x.op == Op::random_uniform ? uniform : normal) = true;
     magnitudes |= !magnitude_test(x).empty();
   }
   std::string out;
@@ -188,35 +199,42 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
   return or_equal ? a >= r : a > r;
 }
 )";
-  if (!random) return out;
+  if (!wide && !uniform && !normal) return out;
   // The random words, or the bits of normal numbers, for a block of numbers. If neighbours have consecutive numbers, which the compiler
-  // sees in most programs, each takes its word of the shared block; otherwise each computes its own block.
-  return out + fmt::format("constexpr int kNeighbours = {};\n", ir_.schedule.vector) + R"(struct RandomWords {
+  // sees in most programs, each takes its word of the shared block; otherwise each computes its own block. Only what the kernel uses is
+  // printed, since it would be compiled.
+  out += fmt::format("constexpr int kNeighbours = {};\n", ir_.schedule.vector) + R"(struct RandomWords {
   u64 seed, first;
   u32x4 words;
 };
-template <bool kNormal>
-BC_INLINE u32 neighbour_u32(RandomWords& held, int u, u64 seed, u64 index) {
+)";
+  const auto of_four = [](const char* name, const char* block, const char* alone) {
+    return fmt::format(R"(BC_INLINE u32 {0}(RandomWords& held, int u, u64 seed, u64 index) {{
   const int place = u & 3;
-  if (place == 0) {
+  if (place == 0) {{
     held.seed = seed;
     held.first = index;
-    const auto block = [&](u64 counter) { return kNormal ? normal_block(seed, counter) : random_block(seed, counter); };
-    const u32x4 a = block(index >> 2);
+    const u32x4 a = {1}(seed, index >> 2);
     const int skipped = int(index) & 3;
     held.words = a;
-    if (skipped != 0) {
+    if (skipped != 0) {{
       u32x4 b = a;
-      if (skipped > 4 - kNeighbours) b = block((index >> 2) + 1);
-      held.words = skipped == 1 ? u32x4{a.y, a.z, a.w, b.x} : skipped == 2 ? u32x4{a.z, a.w, b.x, b.y} : u32x4{a.w, b.x, b.y, b.z};
-    }
-  } else if (index - held.first != u64(place) || seed != held.seed) {
-    return kNormal ? bits_as<u32>(standard_normal<float>(seed, index)) : random_u32(seed, index);
-  }
+      if (skipped > 4 - kNeighbours) b = {1}(seed, (index >> 2) + 1);
+      held.words = skipped == 1 ? u32x4{{a.y, a.z, a.w, b.x}} : skipped == 2 ? u32x4{{a.z, a.w, b.x, b.y}} : u32x4{{a.w, b.x, b.y, b.z}};
+    }}
+  }} else if (index - held.first != u64(place) || seed != held.seed) {{
+    return {2};
+  }}
   const u32x4& w = held.words;
   return place == 0 ? w.x : place == 1 ? w.y : place == 2 ? w.z : w.w;
-}
-BC_INLINE u64 neighbour_u64(RandomWords& held, int u, u64 seed, u64 index) {
+}}
+)",
+                       name, block, alone);
+  };
+  if (uniform) out += of_four("neighbour_bits", "random_block", "random_u32(seed, index)");
+  if (normal) out += of_four("neighbour_normal", "normal_block", "bits_as<u32>(standard_normal<float>(seed, index))");
+  if (!wide) return out;
+  return out + R"(BC_INLINE u64 neighbour_u64(RandomWords& held, int u, u64 seed, u64 index) {
   const int place = u & 1;
   if (place == 0) {
     held.seed = seed;
@@ -399,7 +417,7 @@ int BodyPrinter::count_fast(int stage, bool outer) const {
 
 std::string user_functions(const Ir& ir) {
   if (ir.users.empty()) return "";
-  std::string out(ir.for_reading ? "// after user_names.h: C's and CUDA's names\n" : user_names());
+  std::string out(ir.for_reading ? "// after user/names.h: C's and CUDA's names\n" : user_names());
   std::vector<Hash128> printed;
   for (const Ref<UserOp>& u : ir.users) {
     if (std::find(printed.begin(), printed.end(), u->id) != printed.end()) continue;
@@ -419,6 +437,49 @@ std::string user_reduction(const UserOp& op, const Accumulator& a, int k) {
       k, info(a.loop).c_name, op.identity ? "true" : "false", op.scope(), op.identity ? op.scope() + "::init()" : "S()");
 }
 
+/// The text of a reduction on CUDA without the library's general forms where the types need none.
+std::string plain(const Accumulator& a, std::string_view source) {
+  const bool is_float = a.loop == DType::f32 || a.loop == DType::f64;
+  std::string text(source);
+  const auto replace = [&](std::string_view what, std::string_view with) {
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  };
+  if (!is_native(a.loop)) return text;
+  replace("acc_t<T>", "T");
+  replace("cast<T>(a)", "a");
+  replace("cast<bool>(a)", is_bool(a.loop) ? "a" : "(a != T(0))");
+  replace("var_state<T>", "VarState<double>");
+  replace("var_empty<T>()", "S{0.0, 0.0, 0.0}");
+  replace("var_of(a)", "S{1.0, wide(a), 0.0}");
+  // As in reduce.h.
+  const char *beats = "q.value > p.value", *tie = "p.value == q.value";
+  for (const char* name : {"argmax_join(p, q)", "argmin_join(p, q)"}) {
+    replace(name, is_float ? fmt::format("pick(p, q, p.value == p.value && (q.value != q.value || {}), {} || (p.value != p.value && "
+                                         "q.value != q.value))",
+                                         beats, tie)
+                           : fmt::format("pick(p, q, {}, {})", beats, tie));
+    beats = "q.value < p.value";
+  }
+  const ReduceState state = info(a.op).state;
+  if (state == ReduceState::moments && a.out == DType::f64) replace("cast<R>", "");
+  if (state == ReduceState::moments && a.out == DType::f32) replace("cast<R>", "static_cast<R>");
+  if (state != ReduceState::accumulator && state != ReduceState::element) return text;
+  replace("cast<S>(a)", "a");
+  // NaN wins; of equal numbers the second (maximum() in arith.h).
+  replace("maximum(p, q)", is_float ? "((p > q) | (p != p) ? p : q)" : "(p > q ? p : q)");
+  replace("minimum(p, q)", is_float ? "((p < q) | (p != p) ? p : q)" : "(p < q ? p : q)");
+  if (is_float) {
+    replace("add(p, q)", "p + q");
+    replace("multiply(p, q)", "p * q");
+    replace("mean_of(p, n)", "(p / S(n))");
+  }
+  if (a.out == a.loop) {
+    replace("cast<R>(p)", "p");
+    replace("cast<R>((p / S(n)))", "p / S(n)");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string reduction_struct(const Ir& ir, int k) {
@@ -426,13 +487,19 @@ std::string reduction_struct(const Ir& ir, int k) {
   if (a.user != kNone) return user_reduction(*ir.users[a.user], a, k);
   const OpInfo& spec = info(a.op);
   const char* t = info(a.loop).c_name;
-  const std::string state = substitute(state_type(spec.state), {{"T", t}});
+  const auto text = [&](std::string_view source) { return ir.target == Target::cuda ? plain(a, source) : std::string(source); };
+  const std::string state = substitute(text(state_type(spec.state)), {{"T", t}});
   const char* r = info(a.out).c_name;
-  auto text = [&](const char* source) { return substitute(source, {{"T", "T"}, {"S", "S"}, {"R", "R"}}); };
   std::string out = fmt::format("struct Red{} {{\n  using T = {};\n  using S = {};\n  using R = {};\n", k, t, state, r);
   out += fmt::format("  static constexpr bool kIdentity = {};\n", spec.identity ? "true" : "false");
   if (ir.target == Target::cpu && spec.extreme != Extreme::none)
     out += fmt::format("  static constexpr int kExtreme = {};\n", static_cast<int>(spec.extreme));
+  if (ir.target == Target::cuda && spec.state == ReduceState::moments) {
+    const bool simple = is_native(a.loop);
+    out += "  using M = decltype(S::mean);\n";
+    out += fmt::format("  BC_METHOD M wide(T a) {{ return {}; }}\n", simple ? "static_cast<double>(a)" : "cast<M>(a)");
+    out += fmt::format("  BC_METHOD M mean(M sum, double n) {{ return {}; }}\n", simple ? "sum / n" : "mean_of(sum, n)");
+  }
   // A is T, or float as a wider form of T.
   out += fmt::format("  template <class A> BC_METHOD S map(A a, i64 i) {{ (void)i; return {}; }}\n", text(spec.map));
   out += fmt::format("  BC_METHOD S join(const S& p, const S& q) {{ return {}; }}\n", text(spec.join));

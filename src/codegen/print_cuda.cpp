@@ -68,7 +68,7 @@ class CudaPrinter {
 
   std::string held(int value) const {
     const Value& x = ir_.values[value];
-    if (x.kind == Value::Kind::register_cached) return fmt::format("k{}[e]", x.args[0]);
+    if (x.kind == Value::Kind::register_cached) return fmt::format("h{}[e]", x.args[0]);
     if (x.outer || row_access(x.access)) return "";
     return vectorized(x.access) ? fmt::format("l{}.v[u]", x.access) : "";
   }
@@ -85,7 +85,8 @@ class CudaPrinter {
     return out;
   }
 
-  /// Declares the pointer of an access at kept coordinates x and reduced coordinates y, and its inner step.
+  /// Declares the pointer of an access at kept coordinates x and reduced coordinates z, and its inner step. (y0 and k0 are Bessel functions
+  /// of the library, which device_library_for() would add to the text.)
   std::string pointer(int access, int kept, int reduced, const std::string& extra = "") const {
     const Access& a = ir_.accesses[access];
     const int w = access_word(access);
@@ -97,7 +98,7 @@ class CudaPrinter {
       sum += unit ? fmt::format(" + x{}", d) : fmt::format(" + x{} * {}", d, word(w + 1 + d));
     }
     if (!row_access(access))
-      for (int d = 0; d < reduced; ++d) sum += fmt::format(" + y{} * {}", d, word(w + 1 + ir_.kept + d));
+      for (int d = 0; d < reduced; ++d) sum += fmt::format(" + z{} * {}", d, word(w + 1 + ir_.kept + d));
     if (a.role == Access::Role::coordinate) return fmt::format("const i64 q{} = p.w[{}]{};\n", access, w, sum);
     const char* type = info(a.dtype).c_name;
     const char* qualifier = a.role == Access::Role::store ? "" : "const ";
@@ -235,12 +236,13 @@ class CudaPrinter {
       out += fmt::format("const I whole = I({2}({0}) / {1}), total = I(({2}({0}) + {1} - 1) / {1});\n", word(p_.kept_size), v, type);
       const std::string place = fmt::format("const I x0 = i * {};\n", v) + pointers();
       if (ir_.schedule.unroll == 1) return out + walk + place + body("i < whole", elements_of_line) + "}\n";
-      // A thread of a whole block handles several vectors, and what they have in common once; the last block walks its elements.
+      // A thread of a whole block handles several vectors, and what they have in common once; the last block walks its elements. The loop
+      // stays a loop: unrolled, random numbers need twice the registers, and more code than a multiprocessor holds.
       const int block = kCudaBlock * ir_.schedule.unroll;
       out += fmt::format("const I start = I(blockIdx.x) * {} + threadIdx.x;\n#ifndef BC_QUICK\nif (start + {} < whole) {{\n", block,
                          block - kCudaBlock);
-      out += fmt::format("#pragma unroll\nfor (int turn = 0; turn < {}; ++turn) {{\nconst I i = start + turn * {};\n", ir_.schedule.unroll,
-                         kCudaBlock);
+      out += fmt::format("#pragma unroll 1\nfor (int turn = 0; turn < {}; ++turn) {{\nconst I i = start + turn * {};\n",
+                         ir_.schedule.unroll, kCudaBlock);
       out += place + body("true", std::to_string(v)) + "}\nreturn;\n}\n#endif\n";
       out += fmt::format("#pragma unroll 1\nfor (I i = start; i < start + {} && i < total; i += {}) {{\n", block, kCudaBlock);
       return out + place + elements(elements_of_line) + "}\n";
@@ -298,9 +300,10 @@ class CudaPrinter {
     }
     return tile;
   }
+  static bool has_moments(const Accumulator& a) { return a.user == kNone && info(a.op).state == ReduceState::moments; }
   bool has_moments(int stage) const {
     return std::any_of(ir_.accumulators.begin(), ir_.accumulators.end(),
-                       [&](const Accumulator& a) { return a.stage == stage && info(a.op).state == ReduceState::moments; });
+                       [&](const Accumulator& a) { return a.stage == stage && has_moments(a); });
   }
   /// The index of a row's state among those of its group, where a group has several rows.
   const char* of_row() const { return ir_.schedule.rows > 1 ? "[j]" : ""; }
@@ -309,8 +312,9 @@ class CudaPrinter {
     std::string out;
     for (size_t k = 0; k < ir_.accumulators.size(); ++k)
       if (ir_.accumulators[k].stage == stage)
-        out += fmt::format("thread_join<Red{0}, {1}, {2}>(part{0}{6}, empty{0}{6}, b{0}, {3}, {4}, i64({5}) * {2});\n", k, elements,
-                           ir_.schedule.vector, count, at, ir_.schedule.group, of_row());
+        out += fmt::format("{7}_join<Red{0}, {1}, {2}>(part{0}{6}, empty{0}{6}, b{0}, {3}, {4}, i64({5}) * {2});\n", k, elements,
+                           ir_.schedule.vector, count, at, ir_.schedule.group, of_row(),
+                           has_moments(ir_.accumulators[k]) ? "moments" : "thread");
     return out;
   }
 
@@ -390,7 +394,7 @@ class CudaPrinter {
     std::set<int> kept;
     for (const Value& x : ir_.values)
       if (x.kind == Value::Kind::register_cached) kept.insert(x.args[0]);
-    for (int k : kept) out += fmt::format("{} k{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
+    for (int k : kept) out += fmt::format("{} h{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
     std::set<int> declared;  // per-row accesses that several stages read
     for (int s = 0; s < ir_.stages; ++s) {
       find_predicated(s);
@@ -409,7 +413,7 @@ class CudaPrinter {
         for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
         // The statements for the vector at index r of the row.
         const auto vector_at = [&](const char* index, const std::string& sink) {
-          return coordinates("r", "y", p_.reduced_shape, ir_.reduced) + pointers + vector_body(s, used, index, sink);
+          return coordinates("r", "z", p_.reduced_shape, ir_.reduced) + pointers + vector_body(s, used, index, sink);
         };
         const std::string here = fmt::format("const I r = base + (k * {} + lane) * {};\n", g, v),
                           each = fmt::format("const int e = k * {} + u; (void)e;\n", v);
@@ -420,7 +424,7 @@ class CudaPrinter {
           // One tile covers the row, and values stay in registers.
           std::string sink;
           for (int k : kept)
-            if (ir_.values[k].stage == s) sink += fmt::format("k{0}[e] = v{0};\n", k);
+            if (ir_.values[k].stage == s) sink += fmt::format("h{0}[e] = v{0};\n", k);
           out += "{\nconst I base = lo;\nint m = 0;\n" + tile.buffers + loop + inside + vector_at(each.c_str(), sink + tile.sink);
           out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v,
                              join_tile(s, held_elements, all_walk ? "m" : "there ? m : 0", fmt::format("base + lane * {}", v)));
@@ -502,7 +506,7 @@ class CudaPrinter {
     out += fmt::format("{{\nconst I x{} = there ? column : 0;\n", inner);
     for (int a : used) out += step(a, inner);
     out += fmt::format("if (there) {{\n#pragma unroll 4\nfor (I r = lo + group; r < hi; r += {}) {{\n", kColumnGroups);
-    out += coordinates("r", "y", p_.reduced_shape, ir_.reduced);
+    out += coordinates("r", "z", p_.reduced_shape, ir_.reduced);
     for (int a : used) out += pointer(a, ir_.kept, ir_.reduced);
     out += vector_body(0, used, "", sink) + "}\n}\n}\n";
     // Partial results of neighbouring columns are adjacent, so that neighbouring threads access neighbouring memory.

@@ -649,13 +649,12 @@ __attribute__((noinline)) static void end_columns(const typename Red::S* __restr
 /// The moments of a few values about their own mean, in two passes over them.
 template <class Red, class Index> BC_INLINE typename Red::S block_moments(const typename Red::T* x, Index n) {
   typename Red::S s;
-  using M = decltype(s.mean);
-  M sum = M(0);
-  for (Index k = 0; k < n; ++k) sum = add(sum, cast<M>(x[k]));
+  typename Red::M sum = typename Red::M(0);
+  for (Index k = 0; k < n; ++k) sum = sum + Red::wide(x[k]);
   s.n = static_cast<double>(n);
-  s.mean = mean_of(sum, static_cast<double>(n));
+  s.mean = Red::mean(sum, static_cast<double>(n));
   s.m2 = 0;
-  for (Index k = 0; k < n; ++k) s.m2 += squared_size(subtract(cast<M>(x[k]), s.mean));
+  for (Index k = 0; k < n; ++k) s.m2 += squared_size(Red::wide(x[k]) - s.mean);
   return s;
 }
 
@@ -665,44 +664,44 @@ template <class Red, int K, int V> __device__ __forceinline__ void thread_join(t
                                                                                const typename Red::T (&x)[K], int m, i64 first,
                                                                                i64 stride) {
   using S = typename Red::S;
-  if constexpr (is_var_state<S>) {
-    if (m == 0) return;
-    S tile;
-    if (m == K) {
-      tile = block_moments<Red>(x, K);
-    } else {
-      using M = decltype(tile.mean);
-      M sum = M(0);
+  if (m == K) {
 #pragma unroll
-      for (int e = 0; e < K; ++e)
-        if (e < m) sum = add(sum, cast<M>(x[e]));
-      tile.n = m;
-      tile.mean = mean_of(sum, double(m));
-      tile.m2 = 0;
-#pragma unroll
-      for (int e = 0; e < K; ++e)
-        if (e < m) tile.m2 += squared_size(subtract(cast<M>(x[e]), tile.mean));
+    for (int e = 0; e < K; ++e) {
+      const S s = Red::map(x[e], first + (e / V) * stride + e % V);
+      part = e == 0 && empty ? s : Red::join(part, s);
     }
-    part = empty ? tile : Red::join(part, tile);
     empty = false;
   } else {
-    if (m == K) {
 #pragma unroll
-      for (int e = 0; e < K; ++e) {
+    for (int e = 0; e < K; ++e)
+      if (e < m) {
         const S s = Red::map(x[e], first + (e / V) * stride + e % V);
-        part = e == 0 && empty ? s : Red::join(part, s);
+        part = empty ? s : Red::join(part, s);
+        empty = false;
       }
-      empty = false;
-    } else {
-#pragma unroll
-      for (int e = 0; e < K; ++e)
-        if (e < m) {
-          const S s = Red::map(x[e], first + (e / V) * stride + e % V);
-          part = empty ? s : Red::join(part, s);
-          empty = false;
-        }
-    }
   }
+}
+/// The same for moments. A function of its own, since kernels of other states need not read what it uses.
+template <class Red, int K, int V> __device__ __forceinline__ void moments_join(typename Red::S& part, bool& empty,
+                                                                                const typename Red::T (&x)[K], int m, i64, i64) {
+  if (m == 0) return;
+  typename Red::S tile;
+  if (m == K) {
+    tile = block_moments<Red>(x, K);
+  } else {
+    typename Red::M sum = typename Red::M(0);
+#pragma unroll
+    for (int e = 0; e < K; ++e)
+      if (e < m) sum = sum + Red::wide(x[e]);
+    tile.n = m;
+    tile.mean = Red::mean(sum, double(m));
+    tile.m2 = 0;
+#pragma unroll
+    for (int e = 0; e < K; ++e)
+      if (e < m) tile.m2 += squared_size(Red::wide(x[e]) - tile.mean);
+  }
+  part = empty ? tile : Red::join(part, tile);
+  empty = false;
 }
 
 /// Reads a state of another lane of the warp, word by word.
@@ -728,8 +727,9 @@ template <class S> __device__ __forceinline__ S shuffle_first(const S& s, int wi
 }
 
 /// Joins the states of the first `active` of W neighbouring lanes in a fixed tree; the first lane gets the total.
-template <class Red, int W> __device__ __forceinline__ typename Red::S warp_join(typename Red::S part, int lane, int active) {
-#pragma unroll
+template <class Red, int W, int kUnroll = 32>
+__device__ __forceinline__ typename Red::S warp_join(typename Red::S part, int lane, int active) {
+#pragma unroll kUnroll
   for (int w = W / 2; w > 0; w /= 2) {
     const typename Red::S other = shuffle_down(part, w, W);
     if (lane < w && lane + w < active) part = Red::join(part, other);
@@ -745,14 +745,15 @@ template <class Red, int G> __device__ __forceinline__ typename Red::S group_joi
     part = shuffle_first(warp_join<Red, G>(part, lane, active), G);
   } else {
     constexpr int kWarps = G / 32;
+    // Loops that stay loops: a block joins once, and unrolled joins are most of what there is to compile.
     const int warp = lane / 32, in_warp = lane % 32, left = active - warp * 32;
-    part = warp_join<Red, 32>(part, in_warp, left < 32 ? left : 32);
+    part = warp_join<Red, 32, 1>(part, in_warp, left < 32 ? left : 32);
     __syncthreads();
     if (in_warp == 0 && left > 0) shared[warp] = part;
     __syncthreads();
     const int warps = (active + 31) / 32;
     if (in_warp < warps) part = shared[in_warp];
-    part = shuffle_first(warp_join<Red, kWarps>(part, in_warp, warps), 32);
+    part = shuffle_first(warp_join<Red, kWarps, 1>(part, in_warp, warps), 32);
   }
   return active > 0 ? part : Red::init();
 }

@@ -230,3 +230,31 @@ def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_
     # The kernels may be there already, whole; and where cores are idle, the whole may replace the quick ones before their first launch.
     after = bc._c.cache_stats()
     assert launches > 0 or after["compiles"] == before["compiles"] or after["replaced"] > before["replaced"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_kernels_read_little_of_the_device_library(dtype):
+    """The text before a kernel is what it names: a local variable called y0 once brought the Bessel functions with it."""
+    a = bc.asarray(np.ones((1000, 300), dtype))
+    rng = bc.random.Generator(bc.random.Philox(5))
+    programs = {
+        "sum": lambda: a.sum(),
+        "max": lambda: a.max(axis=1),
+        "argmin": lambda: a.argmin(),
+        "any": lambda: (a > 0).any(axis=0),
+        "count": lambda: bc.count_nonzero(a),
+        "mean": lambda: a.mean(axis=1),
+        "std": lambda: a.std(axis=1),
+        "centred": lambda: a - a.mean(axis=1, keepdims=True),
+        "uniform": lambda: rng.random(10_000, dtype="float32"),
+        "cast": lambda: a.astype("int32" if dtype == "int64" else "float64") + 1,
+    }
+    for name, program in programs.items():
+        bc.flush()
+        with recorded() as r:
+            held = program()
+            bc.flush()
+        for launch in r.launches:
+            size = len(bc._c.device_library_for(launch.source, ""))
+            assert size < 5500, (name, size)
+        del held

@@ -257,6 +257,39 @@ def test_kernels_for_gpus_draw_the_numbers_of_numpy(device, bits, size, kept):
         same_state(state, rng.bit_generator.state)
 
 
+@pytest.mark.parametrize("bits", ["PCG64", "PCG64DXSM"])
+@pytest.mark.parametrize("size", [1, 4097, 100_000])
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_kernels_for_gpus_draw_the_integers_of_numpy(device, bits, size, kept, dtype):
+    """Bounds that reject no units, few, and some hundred; and all numbers of 32 and of 64 bits."""
+    rng = generators(bits)[1]
+    if kept:
+        rng.integers(100, dtype=np.uint32)
+    state = rng.bit_generator.state
+    bounds = [(0, 99), (5, 1028), (7, 7 + 2_000_003), (0, 2**31 - 1)]
+    if dtype.startswith("u"):
+        bounds += [(0, 2**32 - 1)]
+    if dtype.endswith("64"):
+        bounds += [(0, 2**32 - 2), (-5, 2**40), (3, 2**52 - 1), (-(2**63), 2**63 - 1)]
+    for low, last in bounds:
+        if dtype == "uint64" and low < 0:
+            low, last = 0, 2**64 - 1
+        drawn = _on_device.integers(state, bits == "PCG64DXSM", (size,), np.dtype(dtype), device, low, last - low)
+        expected = rng.integers(low, last, size, dtype, endpoint=True)
+        assert drawn is not None and drawn.device == device
+        np.testing.assert_array_equal(host(drawn), expected)
+        same_state(state, rng.bit_generator.state)
+
+
+def test_the_host_draws_integers_that_reject_many_units(device):
+    state = generators("PCG64")[1].bit_generator.state
+    before = copy.deepcopy(state)
+    for span in (0, 10**9, 2**31 + 5, 2**63 + 5):
+        assert _on_device.integers(state, False, (5000,), np.dtype("uint64"), device, 0, span) is None
+    assert state == before
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("method", ["random", "standard_normal", "standard_exponential", "standard_gamma"])
 @pytest.mark.parametrize("order", ["C", "F"])

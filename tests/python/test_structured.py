@@ -190,6 +190,40 @@ def test_several_fields(xp):
     assert not a["value"].any()
 
 
+@pytest.mark.parametrize("target, value", [(["x", "y"], ["y", "x"]), (["y", "x"], ["x", "y"]), (["x", "y"], ["x", "y"])])
+def test_fields_of_one_array_change_places(xp, target, value):
+    host = np.array([(1, 2), (3, 4), (5, 0)], [("x", "i4"), ("y", "f4")])
+    a = xp.array(host)
+    a[target] = a[value]
+    host[target] = host[value].copy()
+    assert a.tolist() == host.tolist()
+    a[["x", "y"]] = a[::-1][["x", "y"]]
+    assert a.tolist() == host[::-1].tolist()
+
+
+@pytest.mark.parametrize("other", [3, None, "x", np.arange(3), np.float32(2)])
+def test_records_are_not_compared_with_numbers(xp, other):
+    a = xp.zeros(3, [("x", "i4"), ("y", "f4")])
+    for value in (other, xp.asarray(other)) if isinstance(other, np.ndarray) else (other,):
+        with pytest.raises(TypeError, match="Cannot compare structured"):
+            a == value  # noqa: B015
+    with pytest.raises(TypeError):
+        xp.concatenate([a, xp.arange(3)])
+
+
+def test_fields_of_a_record_by_place(xp):
+    a = xp.array([(1, 2.5), (3, 4.5)], [("x", "i4"), ("y", "f4")])
+    assert [(row[0].item(), row[-1].item()) for row in a] == [(1, 2.5), (3, 4.5)]
+    a[1][0] = 7
+    a[0][xp.array([1])[0]] = 0.5
+    assert a.tolist() == [(1, 0.5), (7, 4.5)]
+    for place in (2, -3):
+        with pytest.raises(IndexError):
+            a[0][place]
+        with pytest.raises(IndexError):
+            a[0][place] = 1
+
+
 def test_numbers_of_an_array_go_to_every_field(xp):
     a, host = xp.zeros(3, POINT), np.zeros(3, POINT)
     a[...] = xp.arange(3)

@@ -71,9 +71,12 @@ def _drawn(bits: Any, kind: Any, shape: tuple[int, ...], dtype: Any, device: Any
     where = _c.default_device() if device is None else _c.device(device)
     with bits.lock:
         state = bits.state
+        drawn = None
         if kind == "uniform" and where.type == "cuda":
             drawn = _on_device.uniform(state, dxsm, shape, dtype, where, *what[:3])
-        else:
+        elif kind == "integers" and where.type == "cuda":
+            drawn = _on_device.integers(state, dxsm, shape, dtype, where, what[3], what[4])
+        if drawn is None:
             drawn = _drawn_on_host(state, kind, shape, dtype, dxsm, what, where)
         bits.state = state
     return drawn

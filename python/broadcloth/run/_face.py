@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .. import _broadcloth as _c
-from .._records import RecordArray
 from . import _fallback
 
 # NumPy's modules that have a face, and the modules of ours behind it (None: all of it is NumPy's, on the host).
@@ -119,10 +118,11 @@ class _RecordsClass(type):
         return np.recarray(*args, **kwargs)
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, (RecordArray, np.recarray))
+        return isinstance(value, np.recarray) or _fallback.is_record_array(value)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, (RecordArray, np.recarray))
+        records = sys.modules.get("broadcloth._records")
+        return issubclass(other, np.recarray if records is None else (records.RecordArray, np.recarray))
 
 
 class _ProgramRecords(np.recarray, metaclass=_RecordsClass):

@@ -14,8 +14,6 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._device import config
-from .._files import NpzFile
-from .._records import RecordArray
 from .._warnings import warn
 from ..exceptions import FallbackError, FallbackWarning
 
@@ -56,6 +54,11 @@ def program_line(frame: FrameType | None) -> tuple[str, int]:
     return "", 0
 
 
+def is_record_array(value: Any) -> bool:
+    records = sys.modules.get("broadcloth._records")  # which few programs load
+    return records is not None and type(value) is records.RecordArray
+
+
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
@@ -65,10 +68,10 @@ class _Loan:
 
     def give(self, value: Any) -> Any:
         """The value with arrays of ours as NumPy's, one copy for one array."""
-        if type(value) is _c.ndarray or type(value) is RecordArray:
+        if type(value) is _c.ndarray or is_record_array(value):
             if id(value) not in self.lent:
                 host = value.get()
-                if self.writable and (type(value) is RecordArray or value.flags.writeable):
+                if self.writable and (is_record_array(value) or value.flags.writeable):
                     self.lent[id(value)] = value, host, host.copy()
                 else:
                     host.flags.writeable = False
@@ -94,9 +97,11 @@ class _Loan:
             for array, host, _ in self.lent.values():
                 if host is value:
                     return array
-            return _as_ours(value)
-        if isinstance(value, np.lib.npyio.NpzFile) and not isinstance(value, NpzFile):
-            return _ProgramNpzFile(value)
+            return as_ours(value)
+        if isinstance(value, np.lib.npyio.NpzFile):
+            from ._archives import ProgramNpzFile  # few programs load one
+
+            return ProgramNpzFile(value)
         if type(value) in (list, tuple):
             return type(value)(map(self.own, value))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -104,16 +109,9 @@ class _Loan:
         return value
 
 
-def _as_ours(value: Any) -> Any:
+def as_ours(value: Any) -> Any:
     """NumPy's array as ours, where broadcloth has its dtype."""
     return _c.asarray(value) if type(value) is np.ndarray and value.dtype.char in _OF_OURS and value.dtype.isnative else value
-
-
-class _ProgramNpzFile(NpzFile):
-    """The arrays of a file; those of texts, objects and records are NumPy's."""
-
-    def __getitem__(self, key: str) -> Any:
-        return _as_ours(self._found[key])
 
 
 def read_only(value: Any) -> Any:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/library.h"
@@ -25,6 +26,16 @@ constexpr int kVectors = 1, kNoVectors = 0;
 constexpr int64_t kBatchedSize = 256;
 /// gesvdjBatched supports no larger matrices.
 constexpr int64_t kJacobiSize = 32;
+
+// The libraries' functions in a Stack `s`.
+#define BC_SOLVE(...)                       \
+  do {                                      \
+    if (s.solver) BC_CUSOLVER(__VA_ARGS__); \
+  } while (false)
+#define BC_MULTIPLY(...)                  \
+  do {                                    \
+    if (s.solver) BC_CUBLAS(__VA_ARGS__); \
+  } while (false)
 
 /// The elements of a matrix that are kept; the others become zero.
 enum class Keep { all, lower, upper };
@@ -77,9 +88,9 @@ class Stack {
   Stack(const LinalgExtra& op_, Device device, Stream stream, std::span<const View> inputs, const View& output)
       : op(op_),
         queue(device, stream),
-        backend(static_cast<CudaBackend&>(bc::backend(device))),
-        current_(backend.make_current()),
-        solver(solver_of(backend, static_cast<CUstream>(stream.native))),
+        backend(bc::backend(device)),
+        libraries_(device.type == DeviceType::cuda ? std::make_unique<Libraries>(backend, stream) : nullptr),
+        solver(libraries_ ? &libraries_->solver : nullptr),
         inputs_(inputs),
         out_(first(output)),
         count(product(op.batch)),
@@ -165,13 +176,20 @@ if (e < p.w[3]) word_as<i64*>(p.w)[e] = p.w[1] + e * p.w[2];)",
 
   const LinalgExtra& op;
   Queue queue;
-  CudaBackend& backend;
+  Backend& backend;
 
  private:
-  const CurrentContext current_;  // declared before the members that call libraries
+  struct Libraries {
+    const CurrentContext current;  // declared before what calls libraries
+    Solver& solver;
+    Libraries(Backend& backend, Stream stream)
+        : current(static_cast<CudaBackend&>(backend).make_current()),
+          solver(solver_of(static_cast<CudaBackend&>(backend), static_cast<CUstream>(stream.native))) {}
+  };
+  const std::unique_ptr<Libraries> libraries_;
 
  public:
-  Solver& solver;
+  Solver* const solver;  ///< nullptr on the null device, which records the kernels and calls no library
 
  private:
   const std::span<const View> inputs_;
@@ -279,19 +297,19 @@ Pivots factorize(Stack& s, const Columns& a) {
   Pivots pivots{s.queue.scratch(std::max<int64_t>(s.count * least, 1) * 8), !stack, least};
   if (stack) {
     const Ref<Buffer> addresses = s.addresses(a);
-    BC_CUBLAS(getrfBatched[s.type], s.solver.blas, size_of(a.rows), static_cast<void* const*>(addresses->ptr), a.ld(),
-              static_cast<int*>(pivots.held->ptr), s.info(), size_of(s.count));
+    BC_MULTIPLY(getrfBatched[s.type], s.solver->blas, size_of(a.rows), static_cast<void* const*>(addresses->ptr), a.ld(),
+                static_cast<int*>(pivots.held->ptr), s.info(), size_of(s.count));
     spread_nan(s, a, nan);
     return pivots;
   }
   size_t on_device = 0, on_host = 0;
-  BC_CUSOLVER(cusolverDnXgetrf_bufferSize, s.solver.handle, s.solver.params, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
-              s.data_type, &on_device, &on_host);
+  BC_SOLVE(cusolverDnXgetrf_bufferSize, s.solver->handle, s.solver->params, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
+           s.data_type, &on_device, &on_host);
   Workspace work;
   work.make(s.queue, on_device, on_host);
   for (int64_t i = 0; i < s.count; ++i)
-    BC_CUSOLVER(cusolverDnXgetrf, s.solver.handle, s.solver.params, a.rows, a.columns, s.data_type, a.at(i), a.ld(), pivots.wide_at(i),
-                s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
+    BC_SOLVE(cusolverDnXgetrf, s.solver->handle, s.solver->params, a.rows, a.columns, s.data_type, a.at(i), a.ld(), pivots.wide_at(i),
+             s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
   spread_nan(s, a, nan);
   return pivots;
 }
@@ -302,15 +320,15 @@ void solve_factorized(Stack& s, const Columns& a, const Pivots& pivots, const Co
   if (!pivots.wide) {
     const Ref<Buffer> left = s.addresses(a), right = s.addresses(b);
     int wrong = 0;  // error about the arguments, on the host
-    BC_CUBLAS(getrsBatched[s.type], s.solver.blas, transposed, size_of(a.rows), size_of(b.columns),
-              static_cast<const void* const*>(left->ptr), a.ld(), static_cast<const int*>(pivots.held->ptr),
-              static_cast<void* const*>(right->ptr), b.ld(), &wrong, size_of(s.count));
+    BC_MULTIPLY(getrsBatched[s.type], s.solver->blas, transposed, size_of(a.rows), size_of(b.columns),
+                static_cast<const void* const*>(left->ptr), a.ld(), static_cast<const int*>(pivots.held->ptr),
+                static_cast<void* const*>(right->ptr), b.ld(), &wrong, size_of(s.count));
     return;
   }
   const Ref<Buffer> ignored = s.queue.scratch(sizeof(int));
   for (int64_t i = 0; i < s.count; ++i)
-    BC_CUSOLVER(cusolverDnXgetrs, s.solver.handle, s.solver.params, transposed, a.rows, b.columns, s.data_type, a.at(i), a.ld(),
-                pivots.wide_at(i), s.data_type, b.at(i), b.ld(), static_cast<int*>(ignored->ptr));
+    BC_SOLVE(cusolverDnXgetrs, s.solver->handle, s.solver->params, transposed, a.rows, b.columns, s.data_type, a.at(i), a.ld(),
+             pivots.wide_at(i), s.data_type, b.at(i), b.ld(), static_cast<int*>(ignored->ptr));
 }
 
 void solve(Stack& s) {
@@ -445,12 +463,12 @@ if (k < n) word_as<i32*>(p.w)[b] = static_cast<i32>(k + 1);)",
   const int how = s.op.transposed == Transposed::no ? kNo : s.op.transposed == Transposed::transpose ? kTranspose : kConjugate;
   if (as_stack(s, s.n)) {
     const Ref<Buffer> left = s.addresses(a), right = s.addresses(b);
-    BC_CUBLAS(trsmBatched[s.type], s.solver.blas, kLeft, uplo, how, diagonal, size_of(s.n), size_of(b.columns), one,
-              static_cast<const void* const*>(left->ptr), a.ld(), static_cast<void* const*>(right->ptr), b.ld(), size_of(s.count));
+    BC_MULTIPLY(trsmBatched[s.type], s.solver->blas, kLeft, uplo, how, diagonal, size_of(s.n), size_of(b.columns), one,
+                static_cast<const void* const*>(left->ptr), a.ld(), static_cast<void* const*>(right->ptr), b.ld(), size_of(s.count));
   } else {
     for (int64_t i = 0; i < s.count; ++i)
-      BC_CUBLAS(trsm[s.type], s.solver.blas, kLeft, uplo, how, diagonal, size_of(s.n), size_of(b.columns), one, a.at(i), a.ld(), b.at(i),
-                b.ld());
+      BC_MULTIPLY(trsm[s.type], s.solver->blas, kLeft, uplo, how, diagonal, size_of(s.n), size_of(b.columns), one, a.at(i), a.ld(), b.at(i),
+                  b.ld());
   }
   s.place(0, b, b.rows, b.columns);
 }
@@ -462,17 +480,17 @@ void cholesky(Stack& s) {
   const int uplo = s.op.lower ? kLower : kUpper;
   if (as_stack(s, s.n)) {
     const Ref<Buffer> addresses = s.addresses(a);
-    BC_CUSOLVER(potrfBatched[s.type], s.solver.handle, uplo, size_of(s.n), static_cast<void**>(addresses->ptr), a.ld(), s.info(),
-                size_of(s.count));
+    BC_SOLVE(potrfBatched[s.type], s.solver->handle, uplo, size_of(s.n), static_cast<void**>(addresses->ptr), a.ld(), s.info(),
+             size_of(s.count));
   } else {
     size_t on_device = 0, on_host = 0;
-    BC_CUSOLVER(cusolverDnXpotrf_bufferSize, s.solver.handle, s.solver.params, uplo, s.n, s.data_type, a.held->ptr, a.ld(), s.data_type,
-                &on_device, &on_host);
+    BC_SOLVE(cusolverDnXpotrf_bufferSize, s.solver->handle, s.solver->params, uplo, s.n, s.data_type, a.held->ptr, a.ld(), s.data_type,
+             &on_device, &on_host);
     Workspace work;
     work.make(s.queue, on_device, on_host);
     for (int64_t i = 0; i < s.count; ++i)
-      BC_CUSOLVER(cusolverDnXpotrf, s.solver.handle, s.solver.params, uplo, s.n, s.data_type, a.at(i), a.ld(), s.data_type,
-                  work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
+      BC_SOLVE(cusolverDnXpotrf, s.solver->handle, s.solver->params, uplo, s.n, s.data_type, a.at(i), a.ld(), s.data_type, work.device->ptr,
+               work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
   }
   s.place(0, a, s.n, s.n, s.op.lower ? Keep::lower : Keep::upper);
 }
@@ -482,8 +500,8 @@ void cholesky_solve(Stack& s) {
   s.zero_info();
   if (b.columns == 0) return;
   for (int64_t i = 0; i < s.count; ++i)
-    BC_CUSOLVER(cusolverDnXpotrs, s.solver.handle, s.solver.params, s.op.lower ? kLower : kUpper, s.n, b.columns, s.data_type, a.at(i),
-                a.ld(), s.data_type, b.at(i), b.ld(), s.info(i));
+    BC_SOLVE(cusolverDnXpotrs, s.solver->handle, s.solver->params, s.op.lower ? kLower : kUpper, s.n, b.columns, s.data_type, a.at(i),
+             a.ld(), s.data_type, b.at(i), b.ld(), s.info(i));
   s.place(0, b, b.rows, b.columns);
 }
 
@@ -492,14 +510,14 @@ void cholesky_solve(Stack& s) {
 /// Replaces the matrices by their reflectors; `tau` has min(m, n) elements for each matrix.
 void reflect(Stack& s, const Columns& a, char* tau) {
   size_t on_device = 0, on_host = 0;
-  BC_CUSOLVER(cusolverDnXgeqrf_bufferSize, s.solver.handle, s.solver.params, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
-              s.data_type, tau, s.data_type, &on_device, &on_host);
+  BC_SOLVE(cusolverDnXgeqrf_bufferSize, s.solver->handle, s.solver->params, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
+           s.data_type, tau, s.data_type, &on_device, &on_host);
   Workspace work;
   work.make(s.queue, on_device, on_host);
   const int64_t step = std::min(a.rows, a.columns) * itemsize(s.op.dtype);
   for (int64_t i = 0; i < s.count; ++i)
-    BC_CUSOLVER(cusolverDnXgeqrf, s.solver.handle, s.solver.params, a.rows, a.columns, s.data_type, a.at(i), a.ld(), s.data_type,
-                tau + i * step, s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
+    BC_SOLVE(cusolverDnXgeqrf, s.solver->handle, s.solver->params, a.rows, a.columns, s.data_type, a.at(i), a.ld(), s.data_type,
+             tau + i * step, s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
 }
 
 void qr(Stack& s) {
@@ -516,12 +534,12 @@ void qr(Stack& s) {
   const size_t kept = static_cast<size_t>(s.m * std::min(columns, s.n) * size);
   const int rows = size_of(s.m), across = size_of(columns), reflectors = size_of(least);
   int elements = 0;
-  BC_CUSOLVER(orgqr_bufferSize[s.type], s.solver.handle, rows, across, reflectors, q.held->ptr, q.ld(), tau->ptr, &elements);
+  BC_SOLVE(orgqr_bufferSize[s.type], s.solver->handle, rows, across, reflectors, q.held->ptr, q.ld(), tau->ptr, &elements);
   const Ref<Buffer> work = s.queue.scratch(std::max<int64_t>(elements, 1) * size), ignored = s.queue.scratch(sizeof(int));
   for (int64_t i = 0; i < s.count; ++i) {
     s.backend.copy(q.at(i), a.at(i), kept, CopyKind::DeviceToDevice, s.queue.stream());
-    BC_CUSOLVER(orgqr[s.type], s.solver.handle, rows, across, reflectors, q.at(i), q.ld(), static_cast<char*>(tau->ptr) + i * least * size,
-                work->ptr, elements, static_cast<int*>(ignored->ptr));
+    BC_SOLVE(orgqr[s.type], s.solver->handle, rows, across, reflectors, q.at(i), q.ld(), static_cast<char*>(tau->ptr) + i * least * size,
+             work->ptr, elements, static_cast<int*>(ignored->ptr));
   }
   s.place(0, q, s.m, columns);
 }
@@ -559,11 +577,11 @@ void svd_jacobi(Stack& s) {
   const Columns a = s.columns_of(0), u = s.make(s.m, s.m), v = s.make(s.n, s.n);
   const size_t values = vectors ? 1 : 0;
   int elements = 0;
-  BC_CUSOLVER(gesvdjBatched_bufferSize[s.type], s.solver.handle, job, rows, columns, a.held->ptr, a.ld(), s.part(values), u.held->ptr,
-              u.ld(), v.held->ptr, v.ld(), &elements, s.solver.jacobi, size_of(s.count));
+  BC_SOLVE(gesvdjBatched_bufferSize[s.type], s.solver->handle, job, rows, columns, a.held->ptr, a.ld(), s.part(values), u.held->ptr, u.ld(),
+           v.held->ptr, v.ld(), &elements, s.solver->jacobi, size_of(s.count));
   const Ref<Buffer> work = s.queue.scratch(std::max<int64_t>(elements, 1) * itemsize(s.op.dtype));
-  BC_CUSOLVER(gesvdjBatched[s.type], s.solver.handle, job, rows, columns, a.held->ptr, a.ld(), s.part(values), u.held->ptr, u.ld(),
-              v.held->ptr, v.ld(), work->ptr, elements, s.info(), s.solver.jacobi, size_of(s.count));
+  BC_SOLVE(gesvdjBatched[s.type], s.solver->handle, job, rows, columns, a.held->ptr, a.ld(), s.part(values), u.held->ptr, u.ld(),
+           v.held->ptr, v.ld(), work->ptr, elements, s.info(), s.solver->jacobi, size_of(s.count));
   refuse_nan(s, values, least);
   if (!vectors) return;
   const bool full = s.op.vectors == Vectors::full;
@@ -594,15 +612,14 @@ void svd(Stack& s) {
   const auto v_at = [&](int64_t i) -> void* { return !vectors ? nullptr : wide ? s.part(0) + i * a.columns * a.columns * size : v.at(i); };
   const signed char job = !vectors ? 'N' : full ? 'A' : 'S';
   size_t on_device = 0, on_host = 0;
-  BC_CUSOLVER(cusolverDnXgesvd_bufferSize, s.solver.handle, s.solver.params, job, job, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
-              s.real_data_type, s.part(values), s.data_type, u_at(0), u.ld(), s.data_type, v_at(0), v.ld(), s.data_type, &on_device,
-              &on_host);
+  BC_SOLVE(cusolverDnXgesvd_bufferSize, s.solver->handle, s.solver->params, job, job, a.rows, a.columns, s.data_type, a.held->ptr, a.ld(),
+           s.real_data_type, s.part(values), s.data_type, u_at(0), u.ld(), s.data_type, v_at(0), v.ld(), s.data_type, &on_device, &on_host);
   Workspace work;
   work.make(s.queue, on_device, on_host);
   for (int64_t i = 0; i < s.count; ++i)
-    BC_CUSOLVER(cusolverDnXgesvd, s.solver.handle, s.solver.params, job, job, a.rows, a.columns, s.data_type, a.at(i), a.ld(),
-                s.real_data_type, s.part(values, i), s.data_type, u_at(i), u.ld(), s.data_type, v_at(i), v.ld(), s.data_type,
-                work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
+    BC_SOLVE(cusolverDnXgesvd, s.solver->handle, s.solver->params, job, job, a.rows, a.columns, s.data_type, a.at(i), a.ld(),
+             s.real_data_type, s.part(values, i), s.data_type, u_at(i), u.ld(), s.data_type, v_at(i), v.ld(), s.data_type, work.device->ptr,
+             work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
   refuse_nan(s, values, least);
   if (!vectors || wide) return;
   s.place(0, u, s.m, u_columns);
@@ -630,20 +647,19 @@ void eigh(Stack& s) {
   const Columns a = s.columns_of(0);
   size_t on_device = 0, on_host = 0;
   Workspace work;
-  if (s.count > 1 && cusolver().cusolverDnXsyevBatched && cusolver().cusolverDnXsyevBatched_bufferSize) {
-    BC_CUSOLVER(cusolverDnXsyevBatched_bufferSize, s.solver.handle, s.solver.params, job, uplo, s.n, s.data_type, a.held->ptr, a.ld(),
-                s.real_data_type, s.part(0), s.data_type, &on_device, &on_host, s.count);
+  if (s.count > 1 && s.solver && cusolver().cusolverDnXsyevBatched && cusolver().cusolverDnXsyevBatched_bufferSize) {
+    BC_SOLVE(cusolverDnXsyevBatched_bufferSize, s.solver->handle, s.solver->params, job, uplo, s.n, s.data_type, a.held->ptr, a.ld(),
+             s.real_data_type, s.part(0), s.data_type, &on_device, &on_host, s.count);
     work.make(s.queue, on_device, on_host);
-    BC_CUSOLVER(cusolverDnXsyevBatched, s.solver.handle, s.solver.params, job, uplo, s.n, s.data_type, a.held->ptr, a.ld(),
-                s.real_data_type, s.part(0), s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(),
-                s.info(), s.count);
+    BC_SOLVE(cusolverDnXsyevBatched, s.solver->handle, s.solver->params, job, uplo, s.n, s.data_type, a.held->ptr, a.ld(), s.real_data_type,
+             s.part(0), s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(), s.count);
   } else {
-    BC_CUSOLVER(cusolverDnXsyevd_bufferSize, s.solver.handle, s.solver.params, job, uplo, s.n, s.data_type, a.held->ptr, a.ld(),
-                s.real_data_type, s.part(0), s.data_type, &on_device, &on_host);
+    BC_SOLVE(cusolverDnXsyevd_bufferSize, s.solver->handle, s.solver->params, job, uplo, s.n, s.data_type, a.held->ptr, a.ld(),
+             s.real_data_type, s.part(0), s.data_type, &on_device, &on_host);
     work.make(s.queue, on_device, on_host);
     for (int64_t i = 0; i < s.count; ++i)
-      BC_CUSOLVER(cusolverDnXsyevd, s.solver.handle, s.solver.params, job, uplo, s.n, s.data_type, a.at(i), a.ld(), s.real_data_type,
-                  s.part(0, i), s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
+      BC_SOLVE(cusolverDnXsyevd, s.solver->handle, s.solver->params, job, uplo, s.n, s.data_type, a.at(i), a.ld(), s.real_data_type,
+               s.part(0, i), s.data_type, work.device->ptr, work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
   }
   mark_failed(s, 0, s.n);
   if (vectors) s.place(1, a, s.n, s.n);
