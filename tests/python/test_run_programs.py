@@ -599,6 +599,20 @@ print(total, sum(pixels))
     assert failing.returncode == 4 and "took" in failing.stderr
 
 
+def test_the_parallel_share_is_that_of_one_lane():
+    from types import SimpleNamespace
+
+    from broadcloth.run._report import Report
+
+    report = object.__new__(Report)
+    report.kernels = [SimpleNamespace(time=t, device="cpu", elements=n) for t, n in ((1.0, 10**6), (0.5, 100))]
+    report.loop_lines, report.device_seconds, report.host_seconds = {}, 1.5, 1.0
+    report._sampler = SimpleNamespace(seconds=2.5)
+    report.lanes = lambda: (4, "4 CPU cores")
+    # The large kernel took 1 s on four cores.
+    assert report.parallel_share() == pytest.approx((4 + 0.5) / (4 + 0.5 + 1))
+
+
 def test_interrupts_end_a_program_by_their_signal(tmp_path):
     path = program(tmp_path, "import numpy as np, os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     assert run(path).returncode == -signal.SIGINT

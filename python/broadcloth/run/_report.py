@@ -18,6 +18,7 @@ from ._owner import Owner
 from ._sampler import Line, Sampler
 
 _ROWS = 12  # lines that are shown
+_SHARED = 1 << 16  # elements from which on all cores work at one kernel
 
 # The advice for each kind of wait: the words that name the wait, and what the program could write instead.
 _INSTEAD = (
@@ -145,11 +146,15 @@ class Report:
     # ---- Amdahl's law --------------------------------------------------------------------------------------------------------------------
 
     def parallel_share(self) -> float:
-        """The share of the run that could be parallel: kernels, fallbacks, and Python loops that compute element by element."""
+        """The share that could be parallel of the time on one lane: kernels, fallbacks, and Python loops that compute element by element."""
         loops = sum(seconds for line, seconds in self.loop_lines.items() if self._computes_elements(line))
         fallbacks = sum(e.seconds for e in _fallback.events.values())
-        possible = self.device_seconds + max(loops, min(fallbacks, self.host_seconds))
-        return min(1.0, possible / self._sampler.seconds) if self._sampler.seconds else 0.0
+        # Kernels of large arrays ran on all cores already: one lane would need so many times their time. (A GPU's lane is no core.)
+        lanes = self.lanes()[0]
+        saved = sum(k.time * (lanes - 1) for k in self.kernels if str(k.device).startswith("cpu") and k.elements >= _SHARED)
+        possible = self.device_seconds + saved + max(loops, min(fallbacks, self.host_seconds))
+        total = self._sampler.seconds + saved
+        return min(1.0, possible / total) if total else 0.0
 
     def _computes_elements(self, line: Line) -> bool:
         """Whether a line in a loop is Python's own work, and not the recording of array expressions."""
@@ -219,7 +224,7 @@ class Report:
         limit = f"{1 / (1 - p):.3g}" if p < 0.999 else "more than 1000"
         lines = [
             "",
-            f"Amdahl's law: {100 * p:.1f} % of the run could be parallel; on {words} that is at most {ceiling:.3g} times one lane,"
+            f"Amdahl's law: {100 * p:.1f} % of the work could be parallel; on {words} that is at most {ceiling:.3g} times one lane,"
             f" on any device {limit}",
         ]
         attack = max(self.loop_lines.items(), key=lambda item: item[1] if self._computes_elements(item[0]) else 0, default=None)
