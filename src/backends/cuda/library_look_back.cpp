@@ -2,19 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "core/error.h"
-
 namespace bc::cuda {
 
-// The null device and the CPU, which run these kernels in tests, have one; blocks would have nothing to wait for.
-constexpr int64_t kLeastMultiprocessors = 4;
-
-LookBack::LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes, int resident)
-    : tiles_(lines * chunks), chunks_(chunks), resident_(resident) {
-  BC_CHECK(tiles_ <= 0x7fffffff, Value, "expected at most 2147483647 tiles of work, got {}", tiles_);
-  blocks_ = std::min(tiles_, std::max<int64_t>(kLeastMultiprocessors, backend(queue.device()).multiprocessors()) * resident);
+LookBack::LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes) : chunks_(chunks) {
   if (chunks == 1) return;
   levels_ = 1;
   for (int64_t size = nodes_ = chunks; size > 32; ++levels_) nodes_ += size = (size + 31) / 32;
@@ -30,7 +20,7 @@ void LookBack::words(Words* w) const {
   w->pointer(base);
   w->pointer(base ? base + 16 : nullptr);
   w->pointer(base ? base + values_at_ : nullptr);
-  for (int64_t v : {chunks_, levels_, nodes_, tiles_}) w->integer(v);
+  for (int64_t v : {chunks_, levels_, nodes_}) w->integer(v);
 }
 
 std::string LookBack::text() {
@@ -101,39 +91,29 @@ struct Cells {{
 struct Shared {{
   T totals[kWarps];  ///< of the warps
   T parts[kWarps];   ///< of the tree's levels
-  u32 tile, next;
+  u32 tile;
 }};
 struct Tiles {{
   const i64* w;
-  /// The block's first tile. Tiles are numbered in the order in which blocks take them, and a block works on its own in this order: all
-  /// earlier ones are done, or blocks that run get to them.
-  BC_INLINE u32 begin(Shared& s, int t) const {{
+  /// The block's tile. Tiles are numbered in the order in which blocks begin, so that all earlier ones run or have run.
+  BC_INLINE u32 number(Shared& s, int t) const {{
     if (w[4] == 0) return blockIdx.x;
     if (t == 0) s.tile = atomicAdd(word_as<u32*>(w), 1u);
     __syncthreads();
     return s.tile;
   }}
-  BC_INLINE bool has(u32 tile) const {{ return tile < static_cast<u32>(w[6]); }}
-  /// Takes the tile after `tile`, which the other threads of the block find in s.next after the next barrier.
-  BC_INLINE void take_next(u32 tile, Shared& s, int t) const {{
-    if (t == 0) s.next = w[4] == 0 ? tile + gridDim.x : atomicAdd(word_as<u32*>(w), 1u);
-  }}
   BC_INLINE u32 chunks() const {{ return static_cast<u32>(w[3]); }}
   /// Publishes the tile's total; `before` becomes the join of the tiles before it in its line. Tells whether there are any. All threads of
-  /// the block call it, and meet at a barrier. Warp k looks at the nodes of level k.
+  /// the block call it. Warp k looks at the nodes of level k.
   BC_INLINE bool look_back(u32 line, u32 chunk, const T& total, T& before, Shared& s, int t) const {{
     const int levels = static_cast<int>(w[4]);
-    if (levels == 0) {{
-      __syncthreads();
-      return false;
-    }}
+    if (levels == 0) return false;
     Cells cells{{word_as<u64*>(w + 1), word_as<unsigned char*>(w + 2)}};
     const int level = t / 32, lane = t % 32;
     u32 at = chunk, size = chunks();
     i64 first = static_cast<i64>(line) * w[5];
     if (t == 0) cells.put(first + chunk, total);
     bool ends = true;  // the tile is the last one below node `at`
-    _Pragma("unroll 1")
     for (int k = 0; k < level && k < levels; ++k) {{
       ends = ends && (at & 31) == 31;
       first += size;
@@ -150,7 +130,6 @@ struct Tiles {{
     }}
     __syncthreads();
     bool some = false;
-    _Pragma("unroll 1")
     for (int k = levels - 1; k >= 0; --k)
       if ((chunk >> (5 * k)) & 31) {{
         before = some ? apply(before, s.parts[k]) : s.parts[k];

@@ -31,26 +31,44 @@ struct TileShape {
 std::string tile_text(const TileShape& shape) {
   return LookBack::text() + fmt::format(R"(
 constexpr int kVector = {}, kRows = {}, kRow = 32 * kVector, kTile = kThreads * kVector * kRows;
-/// The thread's first element, and whether its warp's part of a tile can be read or written in accesses of 16 bytes.
-BC_INLINE int first_of(int t) {{ return t / 32 * (kRow * kRows) + t % 32 * kVector; }}
-BC_INLINE bool in_vectors(const T* x, i64 step, int count, int t) {{
-  return step == 1 && (t / 32 + 1) * (kRow * kRows) <= count && (reinterpret_cast<u64>(x) & 15) == 0;
-}}
-BC_INLINE void load_vectors(const T* from, int step, T (&v)[kRows][kVector]) {{
-  BC_UNROLL
-  for (int r = 0; r < kRows; ++r) {{
-    const Vec<T, kVector> loaded = *reinterpret_cast<const Vec<T, kVector>*>(from + r * step);
+/// Loads the thread's elements; those behind the end are the first element, which later ones alone would see.
+BC_INLINE void load_tile(const T* x, i64 step, int count, T (&v)[kRows][kVector], int t) {{
+  const int first = t / 32 * (kRow * kRows) + t % 32 * kVector;
+  if (step == 1 && first - t % 32 * kVector + kRow * kRows <= count && (reinterpret_cast<u64>(x) & 15) == 0) {{
     BC_UNROLL
-    for (int u = 0; u < kVector; ++u) v[r][u] = loaded.v[u];
+    for (int r = 0; r < kRows; ++r) {{
+      const Vec<T, kVector> loaded = *reinterpret_cast<const Vec<T, kVector>*>(x + first + r * kRow);
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) v[r][u] = loaded.v[u];
+    }}
+  }} else {{
+    BC_UNROLL
+    for (int r = 0; r < kRows; ++r)
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) {{
+        const int i = first + r * kRow + u;
+        v[r][u] = x[(i < count ? i : 0) * step];
+      }}
   }}
 }}
-BC_INLINE void store_vectors(T* to, int step, const T (&v)[kRows][kVector]) {{
-  BC_UNROLL
-  for (int r = 0; r < kRows; ++r) {{
-    Vec<T, kVector> stored;
+BC_INLINE void store_tile(T* out, i64 step, int count, const T (&v)[kRows][kVector], int t) {{
+  const int first = t / 32 * (kRow * kRows) + t % 32 * kVector;
+  if (step == 1 && first - t % 32 * kVector + kRow * kRows <= count && (reinterpret_cast<u64>(out) & 15) == 0) {{
     BC_UNROLL
-    for (int u = 0; u < kVector; ++u) stored.v[u] = v[r][u];
-    *reinterpret_cast<Vec<T, kVector>*>(to + r * step) = stored;
+    for (int r = 0; r < kRows; ++r) {{
+      Vec<T, kVector> stored;
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) stored.v[u] = v[r][u];
+      *reinterpret_cast<Vec<T, kVector>*>(out + first + r * kRow) = stored;
+    }}
+  }} else {{
+    BC_UNROLL
+    for (int r = 0; r < kRows; ++r)
+      BC_UNROLL
+      for (int u = 0; u < kVector; ++u) {{
+        const int i = first + r * kRow + u;
+        if (i < count) out[i * step] = v[r][u];
+      }}
   }}
 }}
 /// The running joins of each thread's vectors; `row` becomes the join of a row up to the lane's vector. Gives the join of the warp's part.
@@ -85,31 +103,6 @@ BC_INLINE void join_before(T (&v)[kRows][kVector], const T (&row)[kRows], T befo
 }}
 )",
                                         shape.vector, shape.rows);
-}
-
-/// Copies to shared memory that go on while the thread does other things, in pieces of 16 bytes.
-std::string ahead_text() {
-  return R"(
-struct Part {
-  const T* x;
-  T* out;
-  int count;
-  u32 line, chunk;
-};
-#if BC_CUDA && __CUDA_ARCH__ >= 800
-BC_INLINE void copy_ahead(T* to, const T* from) {
-  asm volatile(
-      "{\n.reg .u64 at;\n.reg .u32 low;\ncvta.to.shared.u64 at, %0;\ncvt.u32.u64 low, at;\n"
-      "cp.async.cg.shared.global [low], [%1], 16;\n}" ::"l"(to), "l"(from) : "memory");
-}
-BC_INLINE void await_ahead() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-#else
-BC_INLINE void copy_ahead(T* to, const T* from) {
-  *reinterpret_cast<Vec<u64, 2>*>(to) = *reinterpret_cast<const Vec<u64, 2>*>(from);
-}
-BC_INLINE void await_ahead() {}
-#endif
-)";
 }
 
 /// Rows whose text is too long to be inlined into each join of a tile.
@@ -164,82 +157,40 @@ for (i64 i = 1; i < p.w[2]; ++i) {{
   void tiled() const {
     const TileShape shape(t, kTileRows);
     const int64_t chunks = (n + shape.tile - 1) / shape.tile;
-    const LookBack look_back(queue, lines, chunks, itemsize(t), itemsize(t) <= 8 ? kTileBlocks : kTileBlocks / 2);
+    const LookBack look_back(queue, lines, chunks, itemsize(t));
     Words w;
     w.pointer(x);
     w.pointer(out);
     for (int64_t v : {n, x_step, out_step}) w.integer(v);
     look_back.words(&w);
     w.walk(this->shape, {&x_strides, &out_strides});
-    queue.run("scan_tiles", variant(), head(true) + tile_text(shape) + ahead_text(),
+    queue.run("scan_tiles", variant(), head(true) + tile_text(shape),
               fmt::format(R"(__shared__ Shared s;
-// A thread's own part of the next tile: no other thread reads it.
-__shared__ __align__(16) unsigned char ahead[kTile * sizeof(T)];
-T* const mine_ahead = reinterpret_cast<T*>(ahead) + t * kVector;
 const Tiles tiles{{p.w + 5}};
-const int warp = t / 32, lane = t % 32;
-const auto part = [&](u32 tile) {{
-  Part it;
-  it.line = {1}, it.chunk = tile - it.line * tiles.chunks();
-  const i64 start = static_cast<i64>(it.chunk) * kTile, left = p.w[2] - start;
-  it.count = static_cast<int>(left < kTile ? left : kTile);
-  i64 o[2];
-  offsets<{0}, 2>(it.line, p.w + 12, o);
-  it.x = word_as<const T*>(p.w) + o[0] + start * p.w[3];
-  it.out = word_as<T*>(p.w + 1) + o[1] + start * p.w[4];
-  return it;
-}};
-// Elements that are no whole vectors go one by one, in rolled loops, which are quick to compile.
-const auto each = [&](auto act) {{
-  _Pragma("unroll 1")
-  for (int k = 0; k < kRows * kVector; ++k)
-    act(first_of(t) + k / kVector * kRow + k % kVector, mine_ahead[k / kVector * (kThreads * kVector) + k % kVector]);
-}};
-const auto read_ahead = [&](const Part& it) {{
-  if (in_vectors(it.x, p.w[3], it.count, t))
-    BC_UNROLL
-    for (int r = 0; r < kRows; ++r) copy_ahead(mine_ahead + r * (kThreads * kVector), it.x + first_of(t) + r * kRow);
-  else  // those behind the end are the first element, which later ones alone would see
-    each([&](int i, T& held) {{ held = it.x[(i < it.count ? i : 0) * p.w[3]]; }});
-}};
-u32 tile = tiles.begin(s, t);
-bool is_read = false;
-while (tiles.has(tile)) {{
-  const Part it = part(tile);
-  if (!is_read) read_ahead(it);
-  tiles.take_next(tile, s, t);
-  T v[kRows][kVector], row[kRows];
-  await_ahead();
-  load_vectors(mine_ahead, kThreads * kVector, v);
-  const T mine = scan_rows(v, row, lane);
-  if (lane == 0) s.totals[warp] = mine;
-  __syncthreads();
-  T before, total = s.totals[0], in_block = total;
-  for (int k = 1; k < kWarps; ++k) {{
-    if (k == warp) in_block = total;
-    total = apply(total, s.totals[k]);
-  }}
-  tile = s.next;
-  const bool whole = in_vectors(it.out, p.w[4], it.count, t);
-  is_read = whole && tiles.has(tile);
-  if (is_read) read_ahead(part(tile));
-  bool some = tiles.look_back(it.line, it.chunk, total, before, s, t);
-  if (warp > 0) {{
-    before = some ? apply(before, in_block) : in_block;
-    some = true;
-  }}
-  join_before(v, row, before, some, lane);
-  if (whole) {{
-    store_vectors(it.out + first_of(t), kRow, v);
-  }} else {{
-    store_vectors(mine_ahead, kThreads * kVector, v);
-    each([&](int i, T& held) {{
-      if (i < it.count) it.out[i * p.w[4]] = held;
-    }});
-  }}
-}})",
-                          this->shape.size(), this->shape.empty() ? "0" : "tile / tiles.chunks()"),
-              look_back.blocks(), w, itemsize(t) <= 8 ? kTileBlocks : 0);
+const u32 tile = tiles.number(s, t), line = tile / tiles.chunks(), chunk = tile - line * tiles.chunks();
+const i64 start = static_cast<i64>(chunk) * kTile, left = p.w[2] - start;
+const int count = static_cast<int>(left < kTile ? left : kTile), warp = t / 32, lane = t % 32;
+i64 o[2];
+offsets<{0}, 2>(line, p.w + 11, o);
+T v[kRows][kVector], row[kRows];
+load_tile(word_as<const T*>(p.w) + o[0] + start * p.w[3], p.w[3], count, v, t);
+const T mine = scan_rows(v, row, lane);
+if (lane == 0) s.totals[warp] = mine;
+__syncthreads();
+T before, total = s.totals[0], in_block = total;
+for (int k = 1; k < kWarps; ++k) {{
+  if (k == warp) in_block = total;
+  total = apply(total, s.totals[k]);
+}}
+bool some = tiles.look_back(line, chunk, total, before, s, t);
+if (warp > 0) {{
+  before = some ? apply(before, in_block) : in_block;
+  some = true;
+}}
+join_before(v, row, before, some, lane);
+store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], count, v, t);)",
+                          this->shape.size()),
+              lines * chunks, w, itemsize(t) <= 8 ? kTileBlocks : 0);
   }
 };
 
@@ -263,26 +214,10 @@ T before = T();
 for (i64 start = 0; start < n; start += kRow * kRows) {{
   const int count = static_cast<int>(n - start < kRow * kRows ? n - start : kRow * kRows);
   T v[kRows][kVector], row[kRows];
-  const T* from = x + start * p.w[3];
-  if (in_vectors(from, p.w[3], count, lane))
-    load_vectors(from + first_of(lane), kRow, v);
-  else
-    BC_UNROLL
-    for (int u = 0; u < kVector; ++u) {{
-      const int i = first_of(lane) + u;
-      v[0][u] = from[(i < count ? i : 0) * p.w[3]];
-    }}
+  load_tile(x + start * p.w[3], p.w[3], count, v, lane);
   const T total = scan_rows(v, row, lane);
   join_before(v, row, before, start > 0, lane);
-  T* to = out + start * p.w[4];
-  if (in_vectors(to, p.w[4], count, lane))
-    store_vectors(to + first_of(lane), kRow, v);
-  else
-    BC_UNROLL
-    for (int u = 0; u < kVector; ++u) {{
-      const int i = first_of(lane) + u;
-      if (i < count) to[i * p.w[4]] = v[0][u];
-    }}
+  store_tile(out + start * p.w[4], p.w[4], count, v, lane);
   before = start > 0 ? apply(before, total) : total;
 }})",
                                  scan.shape.size()),
