@@ -214,8 +214,14 @@ Array roll(const Array& a, const Axes& shifts, const std::optional<Axes>& axes) 
     const int64_t extent = a.shape()[d];
     if (extent > 0) by[d] = ((by[d] + shifts[shifts.size() == 1 ? 0 : i] % extent) % extent + extent) % extent;
   }
-  // Two pieces along each axis that moves, all combinations of them.
-  const Array r = empty_like(a);
+  // Two pieces along each axis that moves, all combinations of them. Rows that move as a whole are chosen in the loop over rows of whatever
+  // kernel reads them; where elements move within rows a choice for each would cost more than to store the pieces.
+  const Dims order = copy_order(a, 'K');
+  const int inner = order.empty() ? a.ndim() - 1 : static_cast<int>(order.back());
+  const bool rows_move = a.ndim() > 1 && by[inner] == 0 && std::count(by.begin(), by.end(), 0) == a.ndim() - 1;
+  const Array r = laid_out(a.shape(), order, [&](const Dims& shape) {
+    return rows_move ? zeros(shape, a.dtype(), a.device()) : empty(shape, a.dtype(), a.device());
+  });
   std::vector<std::pair<Array, Array>> pieces{{r, a}};
   for (int d = 0; d < a.ndim(); ++d) {
     if (by[d] == 0) continue;

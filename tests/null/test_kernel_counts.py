@@ -472,6 +472,14 @@ def test_a_table_written_row_by_row_costs_its_rows():
     del kept
 
 
+def test_rows_that_roll_are_read_where_they_lie():
+    x = make((256, 256))
+    with recorded() as r:
+        y = bc.roll(x, 1, 0) + bc.roll(x, -1, axis=0) - 2 * x
+    assert len(r.kernels) == 1, r.names
+    assert y.shape == x.shape
+
+
 def test_rolls_of_a_step_do_not_repeat_the_steps_before():
     row = make(5000)
     with recorded() as r:
