@@ -99,6 +99,7 @@ class Stack {
         real_data_type(cuda_type(real_type(op.dtype))) {
     m = extent(0, 0);
     n = extent(0, 1);
+    if (!solver) std::fill_n(info(), count, 0);  // the null device's memory is the host's, and no library reports errors there
   }
 
   int64_t extent(size_t k, int axis) const {
