@@ -252,6 +252,7 @@ def run_programs(seeds: str) -> None:
         run_program(str(seed))
 
 
+@pytest.mark.timeout(1260)  # thousands of programs take longer than other tests may
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_random_programs_are_ordered(group: int):
     each = PROGRAMS // GROUPS
