@@ -470,8 +470,8 @@ Arg to_element(PyObject* o, Arg value, DType dtype) {
 }
 
 Arg to_cast_value(PyObject* o, DType dtype, Device device) {
-  const bool text = o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o);
-  Arg value = text ? to_value(o, dtype, device) : to_arg(o, device);
+  const bool named = o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o) || (is_time(dtype) && is_of_datetime(o));
+  Arg value = named ? to_value(o, dtype, device) : to_arg(o, device);
   if (int overflow = 0; is_bool(dtype) && PyLong_Check(o)) {
     PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");

@@ -489,7 +489,7 @@ std::vector<PyMethodDef> view_functions() {
       BC_FUNCTION("broadcast_to(array: ArrayLike, shape, subok=False) -> ndarray",
                   [](PyObject* a, const Dims& shape, bool) { return view_of(a, broadcast_to(given(a), shape), true); }),
       {"broadcast_arrays", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_arrays_entry)), METH_FASTCALL | METH_KEYWORDS,
-       "broadcast_arrays(*args, subok=False)\n--\n\nViews of one common shape."},
+       "broadcast_arrays(*arrays, subok=False)\n--\n\nViews of one common shape."},
       {"broadcast_shapes", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_shapes_entry)), METH_FASTCALL,
        "broadcast_shapes(*shapes)\n--\n\nThe shape that the shapes broadcast to."},
       BC_FUNCTION("moveaxis(a: ArrayLike, source, destination) -> ndarray",
