@@ -552,6 +552,11 @@ Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint6
 
 namespace {
 
+void check_output(const char* op, const Dims& shape, const Array& out) {
+  BC_CHECK(out.shape() == shape, Value, "{}: output parameter has the wrong shape: expected {}, got {}", op, shape, out.shape());
+  check_writable(op, out);
+}
+
 /// The mean or variance with an integer `dtype=`, or the variance of or in complex numbers, as NumPy computes it: sums in that dtype,
 /// quotients truncated to it.
 Array moment_in_dtype(Op op, const Array& a, const ReduceOptions& options) {
@@ -570,6 +575,7 @@ Array moment_in_dtype(Op op, const Array& a, const ReduceOptions& options) {
   const Array total = reduce(Op::reduce_sum, a, sums);
   if (op == Op::reduce_mean) {
     if (!options.out) return quotient(total, n, t);
+    check_output(info(op).name, total.shape(), options.out);
     assign(options.out, total);
     assign(options.out, quotient(options.out, n, options.out.dtype()));
     return options.out;
@@ -583,6 +589,7 @@ Array moment_in_dtype(Op op, const Array& a, const ReduceOptions& options) {
   const Array counted = plain.keepdims ? n : reshape(n, reduce(Op::reduce_sum, squares, sums).shape());
   const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {counted, Arg(options.ddof)}), Arg(0.0)});
   Array result = ufunc(Op::divide, {reduce(Op::reduce_sum, squares, sums), left});
+  if (options.out) check_output(info(op).name, result.shape(), options.out);
   if (op == Op::reduce_std) {
     const Array spread = astype(result, options.out ? options.out.dtype() : t);
     // NumPy takes the root of an array in place, which refuses integers; a number it casts.
@@ -609,11 +616,6 @@ Array zero_for_zeros(const Array& product, const Array& factors, const ReduceOpt
   const Array finite = reduce(Op::reduce_all, ufunc(Op::isfinite, {factors}), over);
   const Array wrong = ufunc(Op::bitwise_and, {ufunc(Op::bitwise_and, {overflowed, zeros}), finite});
   return ufunc(Op::where, {wrong, Arg(0.0), product});
-}
-
-void check_output(const char* op, const Dims& shape, const Array& out) {
-  BC_CHECK(out.shape() == shape, Value, "{}: output parameter has the wrong shape: expected {}, got {}", op, shape, out.shape());
-  check_writable(op, out);
 }
 
 /// With an output NumPy adds and multiplies integers in the type that holds both dtypes, which must hold `initial` then.
@@ -657,6 +659,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& spec = info(op);
   if (!options.join && (!is_plain(a.dtype()) || (options.dtype && !is_plain(*options.dtype)))) [[unlikely]]
     return reduce_of_others(op, a, options);
+  BC_CHECK(op != Op::reduce_std || !options.out || !(is_integer(options.out.dtype()) || is_bool(options.out.dtype())), UFuncTypeError,
+           "Cannot cast ufunc 'sqrt' output from dtype('float64') to dtype('{}') with casting rule 'same_kind'",
+           info(options.out.dtype()).name);
   if (spec.accumulate == Accumulate::mean && options.dtype) [[unlikely]]
     if (!is_inexact(*options.dtype) || (op != Op::reduce_mean && (is_complex(*options.dtype) || is_complex(a.dtype()))))
       return moment_in_dtype(op, a, options);
@@ -896,8 +901,8 @@ void store_value(const Array& dst, const Array& src_in) {
     Ref<Node> cast = new_node(Op::cast, dtype, dst.device(), dst.shape());
     cast->loop[0] = dtype;
     cast->in.push_back(std::move(value));
-    storage.rebind(cast);
     t.append(cast.get());
+    storage.rebind(cast);
     flush_if_eager(t, *cast);
     return;
   }
@@ -918,8 +923,8 @@ void store_value(const Array& dst, const Array& src_in) {
   auto extra = std::make_unique<StoreExtra>();
   extra->region = dst.layout();
   node->extra = std::move(extra);
-  storage.rebind(node);
   t.append(node.get());
+  storage.rebind(node);
   flush_if_eager(t, *node);
 }
 
@@ -1026,9 +1031,9 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   extra->in_place = true;
   extra->region = target.layout();
   node->extra = std::move(extra);
+  t.append(node.get());
   storage.rebind(node);
   if (history) storage.history = std::move(*history);
-  t.append(node.get());
   flush_if_eager(t, *node);
 }
 
@@ -1211,7 +1216,7 @@ void* data(const Array& a) {
   TapeLock lock(tape(a.device()));
   Node& node = *a.storage()->current;
   if (node.pending()) node.tape->flush();
-  BC_CHECK(node.buffer, Runtime, "array: its value was lost in an error that was raised earlier");
+  require_value(node);
   return node.buffer->ptr;
 }
 

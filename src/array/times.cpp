@@ -299,8 +299,9 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
     if (is_time(condition.dtype())) condition = time_ticks(condition);
     r = as_time(choose(condition, x.values, y.values), common);
   } else if (op == Op::clip) {
-    const Array low = extreme_of(Op::maximum, operand_of(args[0], device), operand_of(args[1], device));
-    r = extreme_of(Op::minimum, {time_ticks(low), low.dtype()}, operand_of(args[2], device));
+    // Numbers are first compared as numbers: they have no unit of time.
+    const Array low = ufunc(Op::maximum, args.first(2), UfuncOptions());
+    r = ufunc(Op::minimum, std::array{Term{&low}, args[2]}, UfuncOptions());
   } else if (args.size() == 1) {
     r = unary(op, operand_of(args[0], device));
   } else {
@@ -325,10 +326,13 @@ Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
   const Ticks whole{time_ticks(a), t};
   ReduceOptions rest = options;
   rest.out = Array(), rest.dtype = std::nullopt;
+  if (rest.initial) stored(*rest.initial, t, a.device());  // which refuses numbers that are no whole ticks
   if (rest.initial && rest.initial->array) {
-    const Array start =
-        astype(rest.initial->array, is_time(rest.initial->array.dtype()) || is_timedelta(t) ? t : rest.initial->array.dtype());
-    rest.initial = Arg(is_time(start.dtype()) ? time_ticks(start) : start);
+    const DType start = rest.initial->array.dtype();
+    BC_CHECK(!is_time(start) || is_datetime(start) == is_datetime(t), Value, "Could not convert object to NumPy {}",
+             is_datetime(t) ? "datetime" : "timedelta");
+    const Array ticks = astype(rest.initial->array, is_time(start) || is_timedelta(t) ? t : start);
+    rest.initial = Arg(is_time(ticks.dtype()) ? time_ticks(ticks) : ticks);
   }
   ReduceOptions plain{.axes = options.axes, .keepdims = options.keepdims};
   plain.where = options.where;

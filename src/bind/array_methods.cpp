@@ -451,6 +451,8 @@ PyRef array_dunder(PyObject* self, PyObject* dtype, PyObject* copy_it) {
 
 PyRef format_method(PyObject* self, PyObject* spec) {
   const Array& a = array_of(self);
+  // A time is written as NumPy's scalar is, with its unit.
+  if (a.ndim() == 0 && is_time(a.dtype())) return steal(PyObject_Format(steal(array_str(self)).get(), spec));
   if (a.ndim() == 0) return steal(PyObject_Format(to_python(look(a), a.dtype()).get(), spec));
   if (PyUnicode_Check(spec) && PyUnicode_GetLength(spec) == 0) return steal(array_str(self));
   throw_python(PyExc_TypeError, "unsupported format string passed to broadcloth.ndarray.__format__");

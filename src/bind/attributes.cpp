@@ -276,6 +276,19 @@ PyObject* flat_subscript(PyObject* self, PyObject* key) {
   });
 }
 
+/// The values that a flat iterator stores: those of an array or a list, in C's order.
+Array flat_values(const Array& a, PyObject* value) { return ravel(stored(to_value(value, a.dtype(), a.device()), a.dtype(), a.device())); }
+
+/// Stores into several elements of a flat iterator. NumPy repeats the values until all are written, and none into none.
+void set_flat_items(PyObject* line, PyObject* place, const Array& values) {
+  if (values.size() == 0) return;
+  const PyRef items = PyRef::steal(get_item(line, place));
+  const Dims shape = array_of(items.get()).shape();
+  if (product(shape) == 0) return;
+  const PyRef all = PyRef::steal(wrap(values.size() == 1 ? reshape(values, {}) : resize(values, shape)));
+  set_item(line, place, all.get());
+}
+
 int flat_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return guard(-1, [&] {
     if (!value) throw_python(PyExc_TypeError, "Cannot delete iterator elements");
@@ -285,7 +298,10 @@ int flat_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
       throw_python(PyExc_IndexError, "Assigning to a flat iterator with a 0-D index is not supported");
     const PyRef place = flat_key_of(a, key);
     try {
-      set_item(line.get(), place.get(), value);
+      if (!PyLong_Check(place.get()) && PySequence_Check(value) && !PyUnicode_Check(value) && !PyBytes_Check(value))
+        set_flat_items(line.get(), place.get(), flat_values(a, value));
+      else
+        set_item(line.get(), place.get(), value);
     } catch (const Error& error) {
       // NumPy says of one element that could not be stored only that it could not.
       if (!PyLong_Check(place.get()) || error.kind() != ErrorKind::Overflow) throw;
@@ -373,10 +389,8 @@ int set_flat(PyObject* self, PyObject* value, void*) {
   return guard(-1, [&] {
     if (!value) throw_python(PyExc_AttributeError, "attributes of an array cannot be deleted");
     const Array& a = writable(self, "flat");
-    // NumPy repeats the values until the array is full.
-    const Array v = ravel(stored(to_value(value, a.dtype(), a.device()), a.dtype(), a.device()));
-    if (v.size() == 0) throw_python(PyExc_ValueError, "Cannot copy from an empty array to a flat iterator");
-    assign(a, v.size() == 1 ? v : resize(v, a.shape()));
+    const Array v = flat_values(a, value);
+    if (v.size() != 0) assign(a, v.size() == 1 ? v : resize(v, a.shape()));  // NumPy repeats the values until the array is full
     return 0;
   });
 }

@@ -150,10 +150,15 @@ Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
 
 Array upload(const NumpyView& view, std::optional<DType> dtype, Device device);
 
+/// Whether an object is of a class of Python's module datetime.
+bool is_of_datetime(PyObject* o) {
+  const PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
+  return module && PyUnicode_Check(module.get()) && PyUnicode_CompareWithASCIIString(module.get(), "datetime") == 0;
+}
+
 /// numpy.datetime64 or timedelta64 of an object of Python's module datetime; nothing for other objects.
 PyRef numpy_time(PyObject* o) {
-  PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
-  if (!module || !PyUnicode_Check(module.get()) || PyUnicode_CompareWithASCIIString(module.get(), "datetime") != 0) return {};
+  if (!is_of_datetime(o)) return {};
   const bool delta = as_string(attr(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__name__").get()) == "timedelta";
   return call(state().time_types[delta ? 0 : 1], {o});
 }
@@ -433,6 +438,9 @@ Arg to_arg(PyObject* o, Device device) {
 Arg to_value(PyObject* o, DType dtype, Device device) {
   ArgList args;
   if (push_fast(&args, o)) return std::move(args[0]);
+  // NumPy refuses dates where differences are asked for, and units that are lost.
+  if (is_time(dtype) && !is_array(o) && (is_numpy_scalar(o) || is_of_datetime(o))) [[unlikely]]
+    return Arg(upload(NumpyView(call(state().np_asarray, {o, dtype_object(dtype)}).get()), std::nullopt, device));
   const bool sequence = is_sequence(o);
   if (!sequence && o != Py_None && !PyUnicode_Check(o) && !PyBytes_Check(o)) return to_arg(o, device);
   bool same = false;
@@ -462,8 +470,8 @@ Arg to_element(PyObject* o, Arg value, DType dtype) {
 }
 
 Arg to_cast_value(PyObject* o, DType dtype, Device device) {
-  const bool text = o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o);
-  Arg value = text ? to_value(o, dtype, device) : to_arg(o, device);
+  const bool named = o == Py_None || PyUnicode_Check(o) || PyBytes_Check(o) || (is_time(dtype) && is_of_datetime(o));
+  Arg value = named ? to_value(o, dtype, device) : to_arg(o, device);
   if (int overflow = 0; is_bool(dtype) && PyLong_Check(o)) {
     PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");

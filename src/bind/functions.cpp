@@ -195,8 +195,15 @@ PyRef broadcast_arrays_function(PyObject* const* args, Py_ssize_t n) {
   return list;
 }
 
-PyObject* broadcast_arrays_entry(PyObject*, PyObject* const* args, Py_ssize_t n) {
-  return guard([&] { return broadcast_arrays_function(args, n).release(); });
+PyObject* broadcast_arrays_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return guard([&] {
+    for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i)
+      if (PyObject* name = PyTuple_GetItem(kwnames, i); PyUnicode_CompareWithASCIIString(name, "subok") != 0) {
+        PyErr_Format(PyExc_TypeError, "broadcast_arrays() got an unexpected keyword argument '%U'", name);
+        throw PythonError();
+      }
+    return broadcast_arrays_function(args, n).release();
+  });
 }
 
 PyObject* broadcast_shapes_entry(PyObject*, PyObject* const* args, Py_ssize_t n) {
@@ -481,8 +488,8 @@ std::vector<PyMethodDef> view_functions() {
                   }),
       BC_FUNCTION("broadcast_to(array: ArrayLike, shape, subok=False) -> ndarray",
                   [](PyObject* a, const Dims& shape, bool) { return view_of(a, broadcast_to(given(a), shape), true); }),
-      {"broadcast_arrays", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_arrays_entry)), METH_FASTCALL,
-       "broadcast_arrays(*args)\n--\n\nViews of one common shape."},
+      {"broadcast_arrays", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_arrays_entry)), METH_FASTCALL | METH_KEYWORDS,
+       "broadcast_arrays(*arrays, subok=False)\n--\n\nViews of one common shape."},
       {"broadcast_shapes", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(broadcast_shapes_entry)), METH_FASTCALL,
        "broadcast_shapes(*shapes)\n--\n\nThe shape that the shapes broadcast to."},
       BC_FUNCTION("moveaxis(a: ArrayLike, source, destination) -> ndarray",

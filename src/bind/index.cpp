@@ -488,7 +488,12 @@ int contains(PyObject* self, PyObject* value) {
     ArgList args;
     args.emplace(a);
     if (!push_operand(&args, value, a.device())) return 0;
-    return look(reduce(Op::reduce_any, apply(Op::equal, &args))).i != 0 ? 1 : 0;
+    try {
+      return look(reduce(Op::reduce_any, apply(Op::equal, &args))).i != 0 ? 1 : 0;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::UFuncTypeError) throw;
+      return 0;  // kinds that cannot be compared, as dates and numbers, are unequal
+    }
   });
 }
 

@@ -62,11 +62,14 @@ struct Plan {
 /// Plans the pending nodes, which are in program order and all needed. `target` selects the kernel skeletons.
 Plan make_plan(const Slots& slots, int pending, Target target);
 
-/// The Node::mark of nodes that an interrupted run has computed.
-inline constexpr uint32_t kComputed = ~uint32_t{0};
+/// The Node::mark, after a run that threw, of nodes that have their values and of nodes that the failing step should have computed.
+inline constexpr uint32_t kComputed = ~uint32_t{0}, kFailed = kComputed - 1;
+
+/// Raises if a node that is not pending has no value, because its computation failed.
+void require_value(const Node& node);
 
 /// Runs a plan on the stream of its nodes' tape. Throws errors of the compiler and the device, and IndexError for an index out of range.
-/// Throws Interrupted between steps, and inside steps that do not overwrite an older value.
+/// Throws Interrupted between steps, and inside steps that do not overwrite an older value. Whenever it throws it sets the nodes' marks.
 void run_plan(Plan& plan, Slots& slots, Tape& tape);
 
 /// A digest of everything that make_plan reads: tapes of equal digests can share a plan. `slots` holds the `pending` nodes; the leaves and

@@ -75,20 +75,12 @@ class Runner {
 
   void run() {
     const CurrentDevice current(backend_);  // once for all driver calls of the run
-    if (ordered_) [[unlikely]] {
-      // The plan is one submission: it waits for all values that it reads before its first step.
-      for (const Ref<Node>& n : slots_.nodes)
-        if (n->buffer) use(*n->buffer, false);
+    try {
+      prepare();
+    } catch (...) {
+      for (const Ref<Node>& n : slots_.nodes) n->mark = kFailed;
+      throw;
     }
-    for (const Plan::Temporary& t : plan_.temporaries) {
-      Ref<Node> node(new Node);
-      node->dtype = t.dtype;
-      node->device = device_;
-      node->shape = t.shape;
-      node->size = product(t.shape);
-      slots_.nodes.push_back(std::move(node));
-    }
-    request_kernels();
     for (Step& step : plan_.steps) {
       bool donated = false;
       try {
@@ -104,11 +96,11 @@ class Runner {
           run_library(step);
         else if (!step.launches.empty())
           run_kernel(step);
+      } catch (const Error& error) {
+        mark_nodes(step, error.kind() == ErrorKind::Index);
+        throw;
       } catch (...) {
-        // The outputs were not written, so they have no value: reading them must raise.
-        for (int slot : step.allocate) slots_.nodes[slot]->buffer = Ref<Buffer>();
-        for (const auto& [slot, from] : step.take) slots_.nodes[slot]->buffer = Ref<Buffer>();
-        mark_computed(step);
+        mark_nodes(step, false);
         throw;
       }
       for (const auto& [slot, from] : step.take)
@@ -121,14 +113,52 @@ class Runner {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Marks the values that the steps before `end` computed.
-  void mark_computed(const Step& end) {
+  /// What has to be done before the first step.
+  void prepare() {
+    if (ordered_) [[unlikely]] {
+      // The plan is one submission: it waits for all values that it reads before its first step.
+      for (const Ref<Node>& n : slots_.nodes)
+        if (n->buffer) use(*n->buffer, false);
+    }
+    for (const Plan::Temporary& t : plan_.temporaries) {
+      Ref<Node> node(new Node);
+      node->dtype = t.dtype;
+      node->device = device_;
+      node->shape = t.shape;
+      node->size = product(t.shape);
+      slots_.nodes.push_back(std::move(node));
+    }
+    request_kernels();
+  }
+
+  template <class F>
+  void for_outputs(const Step& step, F&& f) {
+    for (int slot : step.allocate) f(*slots_.nodes[slot]);
+    for (const auto& [slot, from] : step.take) f(*slots_.nodes[slot]);
+  }
+
+  /// Marks what the steps before the failing one computed. What the failing one should have computed loses its memory and is marked as
+  /// failed, but for what an index out of range leaves alone: an array into which such indices store keeps its elements, as in NumPy, and a
+  /// kernel computes all its outputs that do not depend on the indices.
+  void mark_nodes(const Step& failing, bool index_error) {
     for (const Ref<Node>& n : slots_.nodes) n->mark = 0;
     for (const Step& step : plan_.steps) {
-      if (&step == &end) break;
-      for (int slot : step.allocate) slots_.nodes[slot]->mark = kComputed;
-      for (const auto& [slot, from] : step.take) slots_.nodes[slot]->mark = kComputed;
+      if (&step == &failing) break;
+      for_outputs(step, [](Node& n) { n.mark = kComputed; });
     }
+    std::vector<char> indexed(slots_.nodes.size());
+    for (int i = 0; index_error && i < plan_.pending; ++i) {
+      const Node& n = *slots_.nodes[i];
+      if (n.mark == kComputed) continue;
+      indexed[i] = n.op == Op::gather;
+      for (const Operand& o : n.in) indexed[i] |= indexed[o.node->slot];
+    }
+    const bool library = failing.kind == Step::Kind::library;
+    for_outputs(failing, [&](Node& n) {
+      const bool whole = index_error && n.buffer && (library ? !failing.take.empty() : !indexed[n.slot]);
+      n.mark = whole ? kComputed : kFailed;
+      if (!whole) n.buffer = Ref<Buffer>();
+    });
   }
 
   void use(Buffer& buffer, bool write) {

@@ -276,6 +276,9 @@ int64_t work_of(const Node& node) {
 }  // namespace
 
 void Tape::append(Node* node) {
+  for (const Operand& o : node->in)
+    if (!o.node->buffer && !o.node->tape) [[unlikely]]
+      require_value(*o.node);
   if (full() && !flushing_) flush();
   node->tape = this;
   node->tape_index = static_cast<uint32_t>(nodes_.size());
@@ -303,7 +306,7 @@ void Tape::take(std::vector<Ref<Node>>* taken) {
 }
 
 void Tape::flush() {
-  /// Puts the nodes that an interrupted flush did not compute back on the tape, before nodes that were recorded since then.
+  /// Puts the nodes that a flush did not come to back on the tape, before nodes that were recorded since then.
   const auto put_back = [this](std::span<const Ref<Node>> nodes) {
     std::vector<Node*> later;
     later.swap(nodes_);
@@ -340,19 +343,28 @@ void Tape::flush() {
     set_work(0);
     flush_tick_ = submit();
     flushing_ = true;
-    // The nodes leave the tape in every case: a node that could not run has no buffer, and reading it raises. Only an interrupt puts the
-    // nodes that were not computed back.
+    // The nodes leave the tape in every case. Those that an interrupt or an error kept from being computed go back, but for what failed and
+    // what depends on it: such nodes have no buffer, and reading them raises.
+    enum class End { planned, ran, failed, interrupted };
     struct Leave {
       Tape& tape;
       const decltype(put_back)& back;
       size_t count;
-      bool interrupted = false;
+      End end = End::planned;
+      /// Whether a node that was not computed goes back on the tape.
+      bool later(Node& node) const {
+        if (end == End::interrupted) return node.mark != kComputed;
+        if (end != End::failed || node.mark == kComputed) return false;
+        for (const Operand& o : node.in)
+          if (o.node->mark == kFailed) node.mark = kFailed;
+        return node.mark != kFailed;
+      }
       ~Leave() {
         std::vector<Ref<Node>>& nodes = tape.slots_.nodes;
         std::vector<Ref<Node>> kept;
         for (size_t i = 0; i < count; ++i) {
           nodes[i]->tape = nullptr;
-          if (interrupted && nodes[i]->mark != kComputed) {
+          if (later(*nodes[i])) {
             kept.push_back(nodes[i]);
             continue;
           }
@@ -360,7 +372,7 @@ void Tape::flush() {
           nodes[i]->extra.reset();
         }
         // Releasing nodes can destroy buffers whose owners record again, so slots_ must not be in use at that point.
-        if (interrupted) back(kept);
+        if (!kept.empty()) back(kept);
         kept.clear();
         std::vector<Ref<Node>> last;
         last.swap(nodes);
@@ -384,10 +396,12 @@ void Tape::flush() {
       if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
       cache.plans.emplace(key, plan);
     }
+    leave.end = End::failed;
     try {
       run_plan(*plan, slots_, *this);
+      leave.end = End::ran;
     } catch (const Interrupted&) {
-      leave.interrupted = true;
+      leave.end = End::interrupted;
       throw;
     }
   };
@@ -399,6 +413,10 @@ void Tape::flush() {
     }
     interrupt::deliver();
   }
+}
+
+void require_value(const Node& node) {
+  BC_CHECK(node.buffer || node.op == Op::constant, Runtime, "array: its value was lost in an error that was raised earlier");
 }
 
 size_t set_plan_limit(size_t count) { return max_plans.exchange(count, std::memory_order_relaxed); }

@@ -217,14 +217,14 @@ Array trapezoid(const Array& y, const std::optional<Array>& x, const Arg& dx, in
   const int d = normalize_axis(axis, y.ndim(), "trapezoid");
   Arg step = dx;
   if (x) {
-    Array w = diff(*x, 1, x->ndim() == 1 ? 0 : d);
+    Array w = diff(*x, 1, x->ndim() == 1 ? 0 : axis);
     if (x->ndim() == 1)
       for (int i = 0; i < y.ndim() - 1; ++i) w = insert_axis(w, i < d ? 0 : w.ndim());
     step = Arg(w);
   }
   const int64_t left = std::max<int64_t>(y.shape()[d] - 1, 0);
   const Array pairs = add(narrow(y, d, std::min<int64_t>(1, y.shape()[d]), left), narrow(y, d, 0, left));
-  return sum(divide(multiply(step, pairs), Arg(2.0)), over({d}));
+  return sum(divide(multiply(step, pairs), Arg(2.0)), over({axis}));  // of what `x` may have made wider
 }
 
 Array cross(const Array& a_in, const Array& b_in, int64_t axisa, int64_t axisb, int64_t axisc) {

@@ -478,3 +478,45 @@ def test_numbers_stored_into_few_times():
     spans[0:2] = numbers[1:]
     host[0:2] = [6, 7]
     np.testing.assert_array_equal(spans.get(), host)
+
+
+KINDS = ["datetime.timedelta(days=1, seconds=5)", "datetime.date(2021, 2, 3)", "datetime.datetime(2021, 2, 3, 4, 5)", "2.5", "3"]
+KINDS += [
+    "np.timedelta64(1, 'Y')",
+    "np.timedelta64(3, 'h')",
+    "np.datetime64('2020-01-05')",
+    "np.float64(2.5)",
+    "np.int8(2)",
+    "'2020-01-05'",
+]
+
+
+@pytest.mark.parametrize("value", KINDS)
+@pytest.mark.parametrize("store", ["a[0] = {}", "a[:] = {}", "a.fill({})", "a[[0, 1]] = {}", "a = xp.full_like(a, {})"])
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]", "m8[M]", "M8[us]"])
+def test_what_is_no_time_of_the_kind_is_refused_as_numpy_refuses_it(xp, dtype, store, value):
+    assert_like_numpy(xp, f"import datetime; a = xp.arange(3).astype({dtype!r}); {store.format(value)}; a")
+
+
+@pytest.mark.parametrize("value", ["0", "2.5", "np.datetime64('1970-01-02')", "np.timedelta64(1, 'D')", "[1, 2, 3]", "None"])
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[D]"])
+def test_a_number_is_in_no_dates(xp, dtype, value):
+    assert_like_numpy(xp, f"{value} in xp.arange(3).astype({dtype!r})")
+
+
+@pytest.mark.parametrize("initial", ["2.5", "3", "np.datetime64(5, 'D')", "np.timedelta64(5, 'D')", "datetime.timedelta(3)"])
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[D]"])
+def test_what_maxima_of_times_begin_with(xp, dtype, initial):
+    assert_like_numpy(xp, f"import datetime; xp.max(xp.arange(3).astype({dtype!r}), initial={initial})")
+
+
+@pytest.mark.parametrize("make", ["xp.arange(3)", "xp.arange(3).astype('m8[h]')", "xp.array([1, 2, 'NaT'], 'm8[D]')"])
+@pytest.mark.parametrize("bounds", ["0, D", "D, 1", "None, D", "D, 2 * D", "D, None"])
+def test_bounds_of_numbers_have_their_unit(xp, make, bounds):
+    assert_like_numpy(xp, f"D = np.timedelta64(1, 'D'); xp.clip({make}, {bounds})")
+
+
+@pytest.mark.parametrize("value", ["np.timedelta64(5, 'ms')", "np.datetime64('2020-01-05T06')", "np.datetime64('NaT')"])
+@pytest.mark.parametrize("spec", ["", ">30"])
+def test_an_element_is_formatted_with_its_unit(xp, value, spec):
+    assert_like_numpy(xp, f"a = xp.array([{value}]); f'{{a[0]:{spec}}}'")

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from support import assert_same, host
+from support import assert_same, device_of, host
 
 AxisError = np.exceptions.AxisError
 
@@ -147,6 +147,61 @@ def test_a_failed_operation_does_not_hurt_what_waits(xp):
     with pytest.raises(TypeError):
         y <<= 1
     assert_same(y, np.arange(4.0) * 2 + 1)
+
+
+def only_on_host(xp):
+    if device_of(xp) != "cpu":
+        pytest.skip("there such an error comes later")
+
+
+def test_an_index_error_that_comes_late_leaves_arrays_alone(xp):
+    """Indices that are not computed yet are checked when they are used, with all else that waits."""
+    only_on_host(xp)
+    a, before = xp.arange(6.0), xp.arange(6.0) + 1
+    index = xp.arange(10)[7:8] + 0
+    a[index] = 3
+    doubled, after = a * 2, xp.ones(4) + 2
+    with pytest.raises(IndexError, match="index 7"):
+        a.tolist()
+    assert a.tolist() == [0, 1, 2, 3, 4, 5], "as NumPy's, which checks before it writes"
+    assert doubled.tolist() == [0, 2, 4, 6, 8, 10]
+    assert before.tolist() == [1, 2, 3, 4, 5, 6] and after.tolist() == [3] * 4
+    a += 1
+    a[index - 3] = -1
+    assert a.tolist() == [1, 2, 3, 4, -1, 6]
+
+
+def test_what_a_late_index_error_kept_from_being_computed_says_so(xp):
+    only_on_host(xp)
+    x = xp.arange(6.0)
+    taken = x[xp.arange(10)[7:8] + 0]
+    chain, apart = xp.sqrt(taken + 1), x * 3 + 1
+    with pytest.raises(IndexError):
+        chain.tolist()
+    assert apart.tolist() == [1, 4, 7, 10, 13, 16]
+    for use in (
+        taken.tolist,
+        lambda: taken + 1,
+        lambda: taken.sum().item(),
+        lambda: taken.__iadd__(1),
+        chain.tolist,
+        lambda: x.__setitem__(0, taken),
+    ):
+        with pytest.raises(RuntimeError, match="lost in an error"):
+            use()
+    taken[:] = 4  # a new value
+    assert taken.tolist() == [4] and x.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_matrix_without_an_inverse_spoils_nothing_else(xp):
+    only_on_host(xp)
+    good, singular = xp.eye(2) * 2, xp.ones((2, 2))
+    first, bad, last = xp.linalg.inv(good), xp.linalg.inv(singular), xp.linalg.inv(good + 0) * 4
+    with pytest.raises(np.linalg.LinAlgError):
+        bad.tolist()
+    with pytest.raises(RuntimeError, match="lost in an error"):
+        bad.tolist()
+    assert first.tolist() == [[0.5, 0], [0, 0.5]] and last.tolist() == [[2, 0], [0, 2]]
 
 
 def test_more_memory_than_there_is(xp):

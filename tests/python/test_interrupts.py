@@ -487,6 +487,26 @@ PROGRAMS = {
             k((4,), (32,), (x,))
         def after(): pass
     """,
+    "the only thread of a kernel, which waits": """
+        @cuda.jit
+        def f(flag):
+            while flag[0] == 0: pass
+        def work():
+            f[1, 1](bc.ones(1, dtype="int32"))
+            x = bc.zeros(1, dtype="int32")
+            ready()
+            f[1, 1](x)
+        def after(): pass
+    """,
+    "the only cluster of a kernel, which waits": """
+        k = bc.RawKernel(r'''extern "C" __global__ void __cluster_dims__(2) f(volatile int* flag) { while (*flag == 0) {} }''', "f")
+        def work():
+            k((2,), (1,), (bc.ones(1, dtype="int32"),))
+            x = bc.zeros(1, dtype="int32")
+            ready()
+            k((2,), (1,), (x,))
+        def after(): pass
+    """,
 }
 
 

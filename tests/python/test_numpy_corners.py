@@ -818,9 +818,35 @@ def test_identity_matrices_beyond_all_memory_are_refused(xp, n):
         assert got is want is ValueError
 
 
+@pytest.mark.parametrize("key", ["[:]", "[::3]", "[1:0]", "[[5, -2, 0]]", "[::-2]", "[np.array([True, False] * 3)]", ""])
+@pytest.mark.parametrize("value", ["[7, 8]", "[[7], [8], [9]]", "[]", "np.arange(20.0)", "(True,)", "range(3)", "xp.arange(4)[::-1]"])
+@pytest.mark.parametrize("make", ["xp.arange(6)", "xp.arange(6.0).reshape(2, 3).T", "xp.zeros((3, 2), 'c8')[::-1]"])
+def test_flat_repeats_values_until_all_are_written(xp, make, key, value):
+    assert_like_numpy(xp, f"a = {make}; a.flat{key} = {value}; a")
+
+
+@pytest.mark.parametrize("out", ["3", "(2, 3)", "(1, 3)", "(0, 3)", "()"])
+@pytest.mark.parametrize("options", ["dtype='i8'", "dtype='i8', axis=0", "dtype='i4', axis=0, keepdims=True"])
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_outputs_of_moments_in_integers_have_the_results_shape(xp, name, options, out):
+    assert_like_numpy(xp, f"o = xp.zeros({out}); xp.{name}(xp.arange(6).reshape(2, 3), {options}, out=o)")
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u1", "?", "f4", "c8"])
+@pytest.mark.parametrize("options", ["", ", axis=0", ", dtype='f4'"])
+def test_a_standard_deviation_is_not_written_to_integers(xp, dtype, options):
+    shape = 3 if "axis" in options else "()"
+    assert_like_numpy(xp, f"xp.std(xp.arange(6.0).reshape(2, 3){options}, out=xp.zeros({shape}, {dtype!r})).dtype.char")
+
+
 @pytest.mark.parametrize(
     "code",
     [
+        "xp.trapezoid((1.5, 2), x=xp.array([[1], [3], [8]]))",
+        "xp.trapezoid([1.0, 2, 4], x=xp.arange(6.0).reshape(2, 3) ** 2)",
+        "xp.trapezoid([1.0, 2, 4], x=xp.arange(6.0).reshape(2, 3) ** 2, axis=0)",
+        "xp.broadcast_arrays(xp.ones(2), 1, subok=True)[1]",
+        "xp.broadcast_arrays(xp.ones(2), 1, subclass=True)",
         "xp.linspace(xp.ones(2, 'c8'), 0, retstep=True)[1].dtype.char",
         "xp.linspace(np.float32(1), 3, 3, retstep=True)[1].dtype.char",
         "xp.fft.irfft2(xp.ones((2, 3), 'f2')).dtype.char",

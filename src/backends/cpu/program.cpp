@@ -343,6 +343,7 @@ class CpuProgramKernel final : public ProgramKernel {
     std::atomic<int64_t> waiting{1};
     const int64_t grain = std::max<int64_t>(1, blocks / (thread_count() * 4));
     while (waiting.exchange(0) != 0 && !interrupted(frame)) {
+      interrupt::poll();
       parallel_for(blocks, grain, [&](int64_t first, int64_t last) {
         if (interrupted(frame)) return;
         const int64_t left = special.entry(&frame, first, last, shares + static_cast<size_t>(first) * shared,
@@ -370,6 +371,7 @@ class CpuProgramKernel final : public ProgramKernel {
     std::atomic<int64_t> next{places};
     const int64_t grain = std::max<int64_t>(1, places / (thread_count() * 4));
     for (bool release_grid = false;;) {
+      interrupt::poll();  // one block's waiting loop comes here at each turn, and asks nobody itself
       std::atomic<int64_t> waiting{0}, at_grid{0};
       parallel_for(places, grain, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
@@ -478,6 +480,7 @@ class CpuProgramKernel final : public ProgramKernel {
     std::atomic<int64_t> next{places};
     const int64_t grain = std::max<int64_t>(1, places / (thread_count() * 4));
     for (;;) {
+      interrupt::poll();
       std::atomic<int64_t> spinning{0}, at_grid{0};
       parallel_for(places, grain, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
