@@ -17,6 +17,16 @@ add_custom_command(
   COMMENT "Embedding src/device"
   VERBATIM)
 
+# The names that users' C++ functions call, another string.
+file(GLOB user_headers CONFIGURE_DEPENDS "${SRC}/device/user/*.h")
+set(user_library "${CMAKE_BINARY_DIR}/generated/user_library.cpp")
+add_custom_command(
+  OUTPUT "${user_library}"
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py" "${SRC}/device/user/names.h" "${user_library}" kUserNames
+  DEPENDS ${user_headers} "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
+  COMMENT "Embedding src/device/user"
+  VERBATIM)
+
 # CUDA C++'s own names for kernels on the CPU, another string.
 file(GLOB cuda_headers CONFIGURE_DEPENDS "${SRC}/device/cuda/*.h")
 set(cuda_library "${CMAKE_BINARY_DIR}/generated/cuda_library.cpp")
@@ -27,7 +37,7 @@ add_custom_command(
   COMMENT "Embedding src/device/cuda"
   VERBATIM)
 
-# Headers that kernels on the CPU may include: CUB's, Thrust's.
+# Headers that kernels may include: CUB's, Thrust's, CuPy's.
 file(GLOB_RECURSE cuda_includes CONFIGURE_DEPENDS "${SRC}/device/cuda/include/*")
 set(cuda_headers_library "${CMAKE_BINARY_DIR}/generated/cuda_headers.cpp")
 add_custom_command(
@@ -60,7 +70,7 @@ add_custom_command(
 set_source_files_properties("${SRC}/backends/cpu/support_object.cpp" PROPERTIES
   OBJECT_DEPENDS "${cpu_support}.o" COMPILE_DEFINITIONS "BC_CPU_SUPPORT_OBJECT=\"${cpu_support}.o\"")
 
-add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${cuda_library}" "${cuda_headers_library}" "${python_library}")
+add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${user_library}" "${cuda_library}" "${cuda_headers_library}" "${python_library}")
 set_target_properties(broadcloth_core PROPERTIES
   OUTPUT_NAME broadcloth
   LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"
@@ -83,9 +93,9 @@ broadcloth_add_fft(broadcloth_core)
 
 # Loops over elements that only move, compare, count or convert are worth vectorising.
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"
-  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/runtime/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
+  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/ops/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 # GCC 12 warns of its own AVX-512 header.
-set_source_files_properties("${SRC}/runtime/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
+set_source_files_properties("${SRC}/ops/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
   PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")
 
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2), and those that compute much for

@@ -80,6 +80,12 @@ REASONS: dict[str, str] = {
         "NumPy's own machinery",
     ),
 }
+# Keywords that functions have not, with the reason.
+KEYWORD_REASONS = {
+    ("broadcast_arrays", "subok"): "subclasses are NumPy's",
+    ("matmul", "axis"): "NumPy refuses it, too: a matrix has two",
+    ("matmul", "keepdims"): "NumPy refuses it, too",
+}
 _REMOVED = "removed from NumPy 2, and from CuPy with it"
 CUPY_REASONS: dict[str, str] = dict.fromkeys(
     [
@@ -147,6 +153,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{n}`" for n in names) or "-"
 
 
+def _because(name: str, keyword: str) -> str:
+    reason = KEYWORD_REASONS.get((name, keyword))
+    return f" ({reason})" if reason else ""
+
+
 def section(title: str, theirs: Any, ours: Any) -> list[str]:
     """The lines of one module or class."""
     names = public_names(theirs)
@@ -161,7 +172,9 @@ def section(title: str, theirs: Any, ours: Any) -> list[str]:
     lines += [f"Not here, {reason}: {_listed(found)}\n" for reason, found in reasons.items()]
     keywords = {n: missing_keywords(getattr(theirs, n), getattr(ours, n)) for n in has}
     if any(keywords.values()):
-        lines += ["Without a keyword of NumPy's:", "", *(f"- `{n}`: {_listed(k)}" for n, k in keywords.items() if k), ""]
+        lines += ["Without a keyword of NumPy's:", ""]
+        lines += [f"- `{n}`: {', '.join(f'`{k}`' + _because(n, k) for k in missing)}" for n, missing in keywords.items() if missing]
+        lines.append("")
     return lines
 
 

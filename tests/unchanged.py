@@ -1,4 +1,5 @@
-"""Programs of `tests/programs/unchanged`, which know of NumPy only: what they print under NumPy and under `python -m broadcloth`.
+"""Programs of `tests/programs/unchanged` and `other`, which know of NumPy only: what they print under NumPy and under `python -m
+broadcloth`. Those of `other` use more of NumPy (texts, dates, records, masks, files) on little data, and nobody times them.
 
 python tests/unchanged.py [--device cpu] [PROGRAM ...]     runs them both ways in this process, at small sizes, and compares
 """
@@ -15,8 +16,11 @@ import traceback
 import warnings
 from pathlib import Path
 
+import numpy as np
+
 FOLDER = Path(__file__).resolve().parent / "programs" / "unchanged"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
+OTHERS = sorted((FOLDER.parent / "other").glob("*.py"))
 
 # The first argument of each program: a size at which it takes milliseconds.
 SMALL = {
@@ -69,7 +73,7 @@ def output(program: Path, *arguments: str) -> str:
     old = sys.argv[:]
     sys.argv[:] = [str(program), *arguments]
     try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.printoptions():
             runpy.run_path(str(program), run_name="__main__")
     except Exception:
         printed.write(traceback.format_exc())
@@ -83,7 +87,7 @@ def main() -> int:
     parser.add_argument("--device")
     parser.add_argument("programs", nargs="*")
     given = parser.parse_args()
-    chosen = [p for p in PROGRAMS if not given.programs or p.stem in given.programs]
+    chosen = [p for p in PROGRAMS + OTHERS if not given.programs or p.stem in given.programs]
     arguments = {p: [str(SMALL[p.stem])] if p.stem in SMALL else [] for p in chosen}
     expected = {p: output(p, *arguments[p]) for p in chosen}
 
@@ -92,7 +96,7 @@ def main() -> int:
 
     if given.device:
         bc.set_default_device(given.device)
-    run.enable(run.Owner((str(FOLDER),)))
+    run.enable(run.Owner((str(FOLDER.parent),)))
     wrong = 0
     for p in chosen:
         what = difference(expected[p], output(p, *arguments[p])) or ("it failed" if "Traceback" in expected[p] else None)

@@ -23,9 +23,7 @@ from . import _broadcloth as _c
 # isort: split
 import numpy as _np
 
-from . import _cuda_paths, _dask, _docs, _docs_functions, _json
-from ._apply import apply_along_axis, apply_over_axes, block, broadcast, piecewise
-from ._bits import base_repr, binary_repr, packbits, unpackbits
+from . import _cuda_paths, _docs, _docs_functions, _json
 from ._broadcloth import (
     CompileError,
     TypingError,
@@ -39,55 +37,6 @@ from ._broadcloth import (
     synchronize,
     ufunc,
 )
-from ._convolution import convolve, correlate
-from ._creation import (
-    arange,
-    array,
-    asanyarray,
-    asarray,
-    asarray_chkfinite,
-    ascontiguousarray,
-    asfortranarray,
-    asnumpy,
-    c_,
-    copy,
-    diag,
-    diag_indices,
-    diag_indices_from,
-    diagflat,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    frombuffer,
-    fromfunction,
-    fromiter,
-    full,
-    full_like,
-    geomspace,
-    identity,
-    indices,
-    linspace,
-    logspace,
-    mask_indices,
-    meshgrid,
-    mgrid,
-    ogrid,
-    ones,
-    ones_like,
-    r_,
-    require,
-    tri,
-    tril,
-    tril_indices,
-    tril_indices_from,
-    triu,
-    triu_indices,
-    triu_indices_from,
-    vander,
-    zeros,
-    zeros_like,
-)
 from ._device import (
     Config,
     config,
@@ -99,277 +48,8 @@ from ._device import (
     show_source,
     trim_memory,
 )
-from ._einsum import einsum, einsum_path
-from ._files import NpzFile, fromfile, fromstring, genfromtxt, load, loadtxt, save, savetxt, savez, savez_compressed
-from ._histograms import histogram, histogram2d, histogram_bin_edges, histogramdd
-from ._indexing import (
-    argwhere,
-    array2string,
-    array_repr,
-    array_str,
-    astype,
-    choose,
-    compress,
-    extract,
-    fill_diagonal,
-    flatnonzero,
-    index_exp,
-    isfortran,
-    iterable,
-    ix_,
-    may_share_memory,
-    ndenumerate,
-    ndim,
-    ndindex,
-    nonzero,
-    place,
-    put,
-    put_along_axis,
-    putmask,
-    ravel_multi_index,
-    s_,
-    shape,
-    shares_memory,
-    size,
-    take,
-    take_along_axis,
-    unravel_index,
-)
-from ._interpolation import interp
-from ._manipulation import (
-    append,
-    array_split,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    column_stack,
-    concat,
-    concatenate,
-    copyto,
-    delete,
-    diagonal,
-    dsplit,
-    dstack,
-    expand_dims,
-    flip,
-    fliplr,
-    flipud,
-    hsplit,
-    hstack,
-    insert,
-    matrix_transpose,
-    moveaxis,
-    pad,
-    permute_dims,
-    ravel,
-    repeat,
-    reshape,
-    resize,
-    roll,
-    rollaxis,
-    rot90,
-    split,
-    squeeze,
-    stack,
-    swapaxes,
-    tile,
-    transpose,
-    trim_zeros,
-    unstack,
-    vsplit,
-    vstack,
-)
-from ._math import (
-    allclose,
-    angle,
-    around,
-    array_equal,
-    array_equiv,
-    clip,
-    cross,
-    diff,
-    ediff1d,
-    fix,
-    gradient,
-    i0,
-    imag,
-    isclose,
-    iscomplex,
-    isneginf,
-    isposinf,
-    isreal,
-    nan_to_num,
-    real,
-    real_if_close,
-    round,
-    select,
-    sinc,
-    trapezoid,
-    unwrap,
-    where,
-)
 from ._namespace import missing as _missing
 from ._namespace import on_host as _on_host
-from ._polynomials import poly, poly1d, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots
-from ._products import (
-    dot,
-    inner,
-    kron,
-    matmul,
-    matvec,
-    outer,
-    tensordot,
-    trace,
-    vdot,
-    vecdot,
-    vecmat,
-)
-from ._quantiles import (
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
-)
-from ._records import RecordArray as recarray
-from ._reductions import (
-    all,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    average,
-    bincount,
-    corrcoef,
-    count_nonzero,
-    cov,
-    cumprod,
-    cumsum,
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-    prod,
-    ptp,
-    std,
-    sum,
-    var,
-)
-from ._sorting import (
-    argpartition,
-    argsort,
-    digitize,
-    in1d,
-    intersect1d,
-    isin,
-    lexsort,
-    msort,
-    partition,
-    searchsorted,
-    setdiff1d,
-    setxor1d,
-    sort,
-    sort_complex,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from ._times import (
-    busday_count,
-    busday_offset,
-    busdaycalendar,
-    datetime64,
-    datetime_as_string,
-    datetime_data,
-    is_busday,
-    isnat,
-    timedelta64,
-)
-from ._types import (
-    bfloat16,
-    bool_,
-    byte,
-    can_cast,
-    cdouble,
-    common_type,
-    complex64,
-    complex128,
-    complexfloating,
-    csingle,
-    double,
-    dtype,
-    e,
-    euler_gamma,
-    finfo,
-    float8_e4m3fn,
-    float8_e5m2,
-    float16,
-    float32,
-    float64,
-    floating,
-    generic,
-    half,
-    iinfo,
-    inexact,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    int_,
-    intc,
-    integer,
-    intp,
-    iscomplexobj,
-    isdtype,
-    isrealobj,
-    isscalar,
-    issubdtype,
-    little_endian,
-    longlong,
-    min_scalar_type,
-    nan,
-    newaxis,
-    number,
-    pi,
-    promote_types,
-    result_type,
-    short,
-    signedinteger,
-    single,
-    ubyte,
-    uint,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    uintc,
-    uintp,
-    ulonglong,
-    unsignedinteger,
-    ushort,
-)
-from ._windows import bartlett, blackman, hamming, hanning, kaiser
 
 # ---- The ufuncs, by their names ----------------------------------------------------------------------------------------------------------
 
@@ -411,6 +91,14 @@ True_, False_ = _np.True_, _np.False_
 _cuda_paths.install()
 _json.install()
 
+
+
+def _dask_token(a: ndarray) -> _Any:
+    return _import_module(f"{__name__}._dask").tokenize(a)
+
+
+ndarray.__dask_tokenize__ = _dask_token  # type: ignore[attr-defined]  # dask's own type of arrays has it too
+
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------
 
 _MODULES = (
@@ -434,8 +122,45 @@ _MODULES = (
     "types",
     "typing",
 )
-# Names of modules that are loaded when one of the names is first used.
+# Names of modules that are loaded when one of the names is first used. A short program uses few of them, and loading all takes as long
+# as its work does.
 _TABLE: dict[str, str] = {
+    "_apply": "apply_along_axis apply_over_axes block broadcast piecewise",
+    "_bits": "base_repr binary_repr packbits unpackbits",
+    "_convolution": "convolve correlate",
+    "_creation": "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray asnumpy c_ copy diag diag_indices"
+    " diag_indices_from diagflat empty empty_like eye from_dlpack frombuffer fromfunction fromiter full full_like geomspace"
+    " identity indices linspace logspace mask_indices meshgrid mgrid ogrid ones ones_like r_ require tri tril tril_indices"
+    " tril_indices_from triu triu_indices triu_indices_from vander zeros zeros_like",
+    "_einsum": "einsum einsum_path",
+    "_files": "NpzFile fromfile fromregex fromstring genfromtxt load loadtxt save savetxt savez savez_compressed",
+    "_histograms": "histogram histogram2d histogram_bin_edges histogramdd",
+    "_indexing": "argwhere array2string array_repr array_str astype choose compress extract fill_diagonal flatnonzero index_exp isfortran"
+    " iterable ix_ may_share_memory ndenumerate ndim ndindex nonzero place put put_along_axis putmask ravel_multi_index s_"
+    " shape shares_memory size take take_along_axis unravel_index",
+    "_interpolation": "interp",
+    "_manipulation": "append array_split atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to column_stack"
+    " concat concatenate copyto delete diagonal dsplit dstack expand_dims flip fliplr flipud hsplit hstack insert matrix_transpose"
+    " moveaxis pad permute_dims ravel repeat reshape resize roll rollaxis rot90 split squeeze stack swapaxes tile transpose"
+    " trim_zeros unstack vsplit vstack",
+    "_math": "allclose angle around array_equal array_equiv clip cross diff ediff1d fix gradient i0 imag isclose iscomplex isneginf"
+    " isposinf isreal nan_to_num real real_if_close round select sinc trapezoid unwrap where",
+    "_polynomials": "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
+    "_products": "dot inner kron matmul matvec outer tensordot trace vdot vecdot vecmat",
+    "_quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
+    "_records": "recarray",
+    "_reductions": "all amax amin any argmax argmin average bincount corrcoef count_nonzero cov cumprod cumsum cumulative_prod"
+    " cumulative_sum max mean min nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar"
+    " prod ptp std sum var",
+    "_sorting": "argpartition argsort digitize in1d intersect1d isin lexsort msort partition searchsorted setdiff1d setxor1d sort"
+    " sort_complex union1d unique unique_all unique_counts unique_inverse unique_values",
+    "_times": "busday_count busday_offset busdaycalendar datetime64 datetime_as_string datetime_data is_busday isnat timedelta64",
+    "_types": "bfloat16 bool_ byte can_cast cdouble common_type complex64 complex128 complexfloating csingle double dtype e euler_gamma"
+    " finfo float8_e4m3fn float8_e5m2 float16 float32 float64 floating generic half iinfo inexact inf int8 int16 int32 int64"
+    " int_ intc integer intp iscomplexobj isdtype isrealobj isscalar issubdtype little_endian longlong min_scalar_type nan"
+    " newaxis number pi promote_types result_type short signedinteger single ubyte uint uint8 uint16 uint32 uint64 uintc uintp"
+    " ulonglong unsignedinteger ushort",
+    "_windows": "bartlett blackman hamming hanning kaiser",
     "cuda._memory": "get_default_memory_pool get_default_pinned_memory_pool",
     "_broadcloth": "flatiter",
     "_cupy_names": "DataSource alltrue asfarray byte_bounds cfloat complex_ cumproduct disp format_parser fromDlpack long"

@@ -136,6 +136,7 @@ from ._einsum import einsum as einsum, einsum_path as einsum_path
 from ._files import (
     NpzFile as NpzFile,
     fromfile as fromfile,
+    fromregex as fromregex,
     fromstring as fromstring,
     genfromtxt as genfromtxt,
     load as load,
@@ -315,6 +316,7 @@ from ._quantiles import (
     quantile as quantile,
 )
 from ._raw_kernels import RawKernel as RawKernel, RawModule as RawModule
+from ._records import recarray as recarray
 from ._reductions import (
     all as all,
     amax as amax,
@@ -585,7 +587,6 @@ power: _BinaryUfunc
 printoptions = _np.printoptions
 rad2deg: _UnaryUfunc
 radians: _UnaryUfunc
-recarray = _np.recarray
 reciprocal: _UnaryUfunc
 remainder: _BinaryUfunc
 right_shift: _BinaryUfunc
@@ -829,6 +830,7 @@ __all__ = [
     "fromfile",
     "fromfunction",
     "fromiter",
+    "fromregex",
     "fromstring",
     "full",
     "full_like",

@@ -609,7 +609,7 @@ class ufunc:
     ntypes: int
     types: list[str]
     identity: Any
-    signature: None
+    signature: str | None
     def __call__(
         self,
         *args: Any,
@@ -619,6 +619,7 @@ class ufunc:
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> Any: ...
     def reduce(
@@ -655,6 +656,7 @@ class _UnaryUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> ndarray: ...
 
@@ -671,6 +673,7 @@ class _BinaryUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> ndarray: ...
 
@@ -688,6 +691,7 @@ class _UnaryPairUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> tuple[ndarray, ndarray]: ...
 
@@ -706,6 +710,7 @@ class _BinaryPairUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> tuple[ndarray, ndarray]: ...
 

@@ -135,7 +135,13 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -
 
 
 def fromfunction(
-    function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
+    function: Callable[..., Any],
+    shape: ShapeLike,
+    *,
+    dtype: DTypeLike = float,
+    like: Any = None,
+    device: DeviceLike = None,
+    **kwargs: Any,
 ) -> Any:
     """Calls `function` once with the coordinates of every element, one array an axis.
 
@@ -228,9 +234,11 @@ def linspace(
     if not retstep:
         return values
     div = num - 1 if endpoint else num
-    plain = isinstance(start, (int, float)) and isinstance(stop, (int, float))
-    width: Any = stop - start if plain else _c.asarray(stop) * 1.0 - start  # type: ignore[operator]
-    return values, width / div if div > 0 else np.nan
+    # Python's numbers take the other one's precision.
+    first, last = (v if isinstance(v, (int, float, complex)) else _c.asarray(v) for v in (start, stop))
+    width: Any = last * 1.0 - first
+    step = width / div if div > 0 else np.nan
+    return values, np.float64(step) if isinstance(step, float) else step
 
 
 def logspace(

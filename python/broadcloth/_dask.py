@@ -110,6 +110,3 @@ def backend() -> Any:
             return data if isinstance(data._meta, ndarray) else data.map_blocks(to_ours, **kwargs)
 
     return Backend()
-
-
-ndarray.__dask_tokenize__ = tokenize  # type: ignore[assignment]

@@ -112,7 +112,7 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "fmin": ("The smaller; the other where one is NaN.", "bc.fmin([1.0, bc.nan], [4.0, 2.0])", "array([1., 2.])"),
 }
 
-_SIGNATURE = "({inputs}, /, {outs}*, where=True, dtype=None, casting='same_kind', order='K', subok=True, device=None)"
+_SIGNATURE = "({inputs}, /, {outs}*, where=True, dtype=None, casting='same_kind', order='K', subok=True, signature=None, device=None)"
 
 _FORM = """{name}{signature}
 
@@ -132,6 +132,8 @@ casting : {{'no', 'equiv', 'safe', 'same_kind', 'unsafe'}}
     Which casts of the inputs and of the result are allowed.
 order, subok
     For programs written for NumPy.
+signature : str or tuple of dtypes, optional
+    The types of the inputs and of the result: 'dd->d', or a dtype or None for each.
 device : device or str, optional
     Where the result of numbers and lists lives.
 
@@ -157,7 +159,7 @@ Examples
 def _parts(f: _c.ufunc) -> tuple[str, str]:
     """The names of a ufunc's inputs and its signature."""
     inputs = "x" if f.nin == 1 else ", ".join(f"x{i + 1}" for i in range(f.nin))
-    outs = "out1=None, out2=None, " if f.nout == 2 else "out=None, "
+    outs = "out=(None, None), " if f.nout == 2 else "out=None, "
     return inputs, _SIGNATURE.format(inputs=inputs, outs=outs)
 
 

@@ -300,7 +300,7 @@ def _product(subscripts: Any, a: Any, b: Any) -> ndarray | None:
         return None
     left = [a, b]
     first, second = [left.pop(place) for place in steps[0].places]
-    return _c.einsum_two(first, steps[0].labels[0], second, steps[0].labels[1], steps[0].out, a.dtype)
+    return _c.as_result(_c.einsum_two(first, steps[0].labels[0], second, steps[0].labels[1], steps[0].out, a.dtype))
 
 
 def einsum(
@@ -382,7 +382,7 @@ def einsum(
         else:
             left.append(_c.einsum_two(taken[0], step.labels[0], taken[1], step.labels[1], step.out, t))
     made = left[0]
-    return _ordered(made, arrays, letter) if out is None else _delivered(made, plan.shape, out)
+    return _c.as_result(_ordered(made, arrays, letter)) if out is None else _delivered(made, plan.shape, out)
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:

@@ -300,6 +300,18 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     return _placed(np.genfromtxt(fname, *args, **_numbers(kwargs)), device)
 
 
+def fromregex(file: Any, regexp: Any, dtype: Any, encoding: str | None = None, *, device: DeviceLike = None) -> Any:
+    """Records of a text file, whose fields are the groups of a regular expression.
+
+    Examples
+    --------
+    >>> import io
+    >>> bc.fromregex(io.StringIO("a=1 b=2.5"), r"a=(\\d+) b=([\\d.]+)", [("a", int), ("b", float)])
+    array([(1, 2.5)], dtype=[('a', '<i8'), ('b', '<f8')])
+    """
+    return _placed(np.fromregex(file, regexp, dtype, encoding), device)
+
+
 def savetxt(fname: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> None:
     """Writes a 1-d or 2-d array as text, with numpy.savetxt's options.
 

@@ -489,7 +489,7 @@ def ndenumerate(arr: ArrayLike) -> Iterator[tuple[tuple[int, ...], Any]]:
     >>> [(i, int(v)) for i, v in bc.ndenumerate(bc.array([7, 8]))]
     [((0,), 7), ((1,), 8)]
     """
-    return iter(np.ndenumerate(_c.asnumpy(arr)))
+    return iter(np.ndenumerate(_c.asnumpy(arr) if isinstance(arr, ndarray) else arr))
 
 
 def array2string(a: ArrayLike, *args: Any, **kwargs: Any) -> str:

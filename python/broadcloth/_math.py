@@ -113,7 +113,7 @@ def i0(x: ArrayLike) -> ndarray:
     return _ufuncs["i0"](x)
 
 
-def real(val: ArrayLike) -> ndarray:
+def real(val: ArrayLike) -> Any:
     """The real part: a view of a complex array, the array itself otherwise.
 
     Examples
@@ -121,10 +121,10 @@ def real(val: ArrayLike) -> ndarray:
     >>> bc.real(bc.array([1 + 2j]))
     array([1.])
     """
-    return val.real if isinstance(val, ndarray) else _c.as_result(_asarray(val).real)
+    return val.real if isinstance(val, (ndarray, int, float, complex)) else _c.as_result(_asarray(val).real)
 
 
-def imag(val: ArrayLike) -> ndarray:
+def imag(val: ArrayLike) -> Any:
     """The imaginary part: a view of a complex array, zeros otherwise.
 
     Examples
@@ -132,7 +132,7 @@ def imag(val: ArrayLike) -> ndarray:
     >>> bc.imag(bc.array([1 + 2j]))
     array([2.])
     """
-    return val.imag if isinstance(val, ndarray) else _c.as_result(_asarray(val).imag)
+    return val.imag if isinstance(val, (ndarray, int, float, complex)) else _c.as_result(_asarray(val).imag)
 
 
 def angle(z: ArrayLike, deg: bool = False) -> ndarray:
@@ -271,6 +271,10 @@ def allclose(a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, e
     return builtins.bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
+def _as_numpys(a: Any) -> Any:
+    return _c.asnumpy(a) if isinstance(a, ndarray) else a
+
+
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     """Tells whether two arrays have the same shape and elements.
 
@@ -281,8 +285,8 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     """
     try:
         return _c.array_equal(a1, a2, equal_nan)
-    except (TypeError, ValueError):
-        return False
+    except (TypeError, ValueError):  # texts, objects, and what is no array
+        return np.array_equal(_as_numpys(a1), _as_numpys(a2), equal_nan)
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
@@ -296,7 +300,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
     try:
         return _c.array_equiv(a1, a2)
     except (TypeError, ValueError):
-        return False
+        return np.array_equiv(_as_numpys(a1), _as_numpys(a2))
 
 
 # ---- Differences ------------------------------------------------------------------------------------------------------------------------

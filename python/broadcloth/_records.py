@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
@@ -37,7 +39,8 @@ def _layout(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> 
 
 def _fields(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any], int]]:
     """Name, dtype and offset of each field."""
-    assert dtype.names is not None and dtype.fields is not None
+    if dtype.names is None or dtype.fields is None:
+        raise TypeError(f"records: expected a dtype with fields, got {dtype}")
     return [(name, dtype.fields[name][0], dtype.fields[name][1]) for name in dtype.names]
 
 
@@ -244,6 +247,9 @@ class RecordArray:
     def tolist(self) -> Any:
         return self.copy_to_host().tolist()
 
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        self.copy_to_host().tofile(fid, sep, format)
+
     def tobytes(self, order: Any = "C") -> bytes:
         return self.copy_to_host().tobytes(order)
 
@@ -341,7 +347,18 @@ class RecordArray:
             axis += 1
         return self._like(shape, offset, strides)
 
+    def _place(self, key: Any) -> Any:
+        """The name of the field that a number stands for in one record, as in `row[0]`; other keys as they are."""
+        if self.shape or isinstance(key, (str, list, bool)) or not hasattr(key, "__index__"):
+            return key
+        names = self.dtype.names or ()
+        at = operator.index(key)
+        if not -len(names) <= at < len(names):
+            raise IndexError("invalid index")
+        return names[at]
+
     def __getitem__(self, key: Any) -> Any:
+        key = self._place(key)
         if isinstance(key, str):
             return self._field(key)
         if isinstance(key, list) and key and all(isinstance(k, str) for k in key):
@@ -354,6 +371,7 @@ class RecordArray:
         return basic if basic is not None else self._over(self._octets()[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = self._place(key)
         if isinstance(key, str):
             self._set_field(key, value)
             return
@@ -365,7 +383,8 @@ class RecordArray:
         elif target is None:
             self._octets()[key] = self._to_octets(value)
         elif names or _overlaps(self._stored):
-            source = value if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
+            # All is read before anything is written: `a[["x", "y"]] = a[["y", "x"]]`.
+            source = value.copy() if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
             for name, other in zip(target.dtype.names or (), source.dtype.names or ()):
                 target._set_field(name, source[other])
         elif target.size:
@@ -399,6 +418,8 @@ class RecordArray:
 
     def _equal(self, other: Any) -> ndarray:
         if not isinstance(other, RecordArray):
+            if not isinstance(other, (tuple, list)) and getattr(getattr(other, "dtype", None), "names", None) is None:
+                raise TypeError("Cannot compare structured or void to non-void arrays.")
             other = records(np.asarray(other, self.dtype) if isinstance(other, (tuple, list)) else other, device=self.device)
         if len(self.dtype.names or ()) != len(other.dtype.names or ()) or self.dtype.names != other.dtype.names:
             raise TypeError(f"Cannot compare structured arrays of {self.dtype} and {other.dtype}: they have no common dtype")
@@ -417,6 +438,38 @@ class RecordArray:
         return ~self._equal(other)
 
     # ---- New shapes, copies ----
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """The same memory as another structured dtype, or as numbers. A class of record arrays (numpy.recarray) gives these records.
+
+        Raises
+        ------
+        TypeError
+            The records do not lie in memory as their dtype says, because numbers are placed at multiples of their sizes.
+        """
+        if isinstance(dtype, builtins.type) and (dtype == np.ndarray or issubclass(dtype, np.ndarray)):
+            dtype, type = None, dtype
+        if type is not None and type != np.ndarray and not issubclass(type, np.recarray):
+            raise TypeError(f"view: expected a class of record arrays, got {type.__name__}")
+        wanted = self.dtype if dtype is None else np.dtype(dtype)
+        if isinstance(wanted.type, builtins.type) and issubclass(wanted.type, np.record):
+            wanted = np.dtype((np.void, wanted))
+        if wanted == self.dtype:
+            return self._like(self.shape, self._offset, self.strides)
+        if self._stored != self.dtype:
+            raise TypeError(f"view: records of {self.dtype} lie in memory as {self._stored}, which has no view as {wanted}; view a field")
+        if wanted.names is None:
+            return self._octets().view(wanted)[..., 0] if wanted.itemsize == self.itemsize else self._numbers_in_a_row(wanted)
+        if wanted.itemsize != self.itemsize:
+            raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis.")
+        return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides)
+
+    def _numbers_in_a_row(self, dtype: np.dtype[Any]) -> ndarray:
+        """The numbers of records that lie one behind the other along the last axis."""
+        if not self.ndim or self.strides[-1] != self.itemsize:
+            raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+        row = self._octets()
+        return row.reshape(*self.shape[:-1], -1).view(dtype)
 
     def copy(self, order: str = "C") -> RecordArray:
         return self._over(self._octets().copy("C"))
@@ -488,6 +541,7 @@ class RecordArray:
         self[...] = self[self.argsort(axis, kind, order)]
 
 
+recarray = RecordArray  # its name in NumPy's namespace
 _c.set_record_array_type(RecordArray)
 
 

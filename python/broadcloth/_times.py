@@ -12,12 +12,23 @@ from ._broadcloth import ndarray
 from ._warnings import warn
 
 if TYPE_CHECKING:
-    from .typing import ArrayLike, DTypeLike
+    from .typing import ArrayLike, Casting, DTypeLike, Order
 
 datetime64, timedelta64, busdaycalendar = np.datetime64, np.timedelta64, np.busdaycalendar
 
 
-def isnat(x: ArrayLike, /, out: ndarray | None = None, *, where: Any = True) -> ndarray:
+def isnat(
+    x: ArrayLike,
+    /,
+    out: ndarray | None = None,
+    *,
+    where: Any = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> ndarray:
     """Where dates or time differences are NaT, "not a time".
 
     Parameters
@@ -27,17 +38,23 @@ def isnat(x: ArrayLike, /, out: ndarray | None = None, *, where: Any = True) -> 
         Where the result goes.
     where : array_like of bool
         Elements of `out` where it is false keep their value; without `out` those of the result are false.
+    dtype, signature : optional
+        The result's type: bool, or 'M->?' and 'm->?'.
+    casting, order, subok
+        For programs written for NumPy.
 
     Raises
     ------
     TypeError
-        `x` holds no times.
+        `x` holds no times, or another type is asked for.
 
     Examples
     --------
     >>> bc.isnat(bc.array(["2020-01-01", "NaT"], dtype="M8[D]"))
     array([False,  True])
     """
+    if (dtype is not None and np.dtype(dtype) != np.bool_) or signature not in (None, "M->?", "m->?"):
+        raise TypeError("No loop matching the specified signature and casting was found for ufunc isnat")
     found = _c.is_nat(x)
     if where is not True:
         found = _c.where(where, found, False if out is None else out)

@@ -682,7 +682,8 @@ def cond(x: ArrayLike, p: float | str | None = None) -> ndarray:
         r = norm(a, p, axis=(-2, -1)) * norm(inverse, p, axis=(-2, -1))
     # NaN stands for infinity where the matrix itself has none.
     isnan = _ufuncs["isnan"]
-    return _c.where(_ufuncs["logical_and"](isnan(r), ~isnan(a).any(axis=(-2, -1))), r.dtype.type(np.inf), r)
+    made: ndarray = _c.where(_ufuncs["logical_and"](isnan(r), ~isnan(a).any(axis=(-2, -1))), r.dtype.type(np.inf), r)
+    return _c.as_result(made)
 
 
 # ---- Norms ------------------------------------------------------------------------------------------------------------------------------
@@ -700,8 +701,8 @@ def _squares(a: ndarray) -> ndarray:
 
 
 def _vector(a: ndarray, order: Any, axis: Any, keepdims: Any) -> ndarray:
-    keepdims = bool(keepdims)
     """A vector norm over one or more axes: one reduction that reads `a` once."""
+    keepdims = bool(keepdims)
     size = _ufuncs["absolute"]
     if order is None or order == 2:
         return _ufuncs["sqrt"](_reduce("sum", _squares(a), axis, None, None, keepdims))
@@ -734,7 +735,7 @@ def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> nd
         inner, last = (row, column) if order in (1, -1) else (column, row)
         sums = _reduce("sum", _ufuncs["absolute"](a), inner, None, None, True)
         result = _reduce("max", sums, last, None, None, True, 0.0) if order > 0 else _reduce("min", sums, last, None, None, True)
-        return result if keepdims else result.squeeze(axes)
+        return result if keepdims else _c.as_result(result.squeeze(axes))
     if order in (2, -2, "nuc"):
         _common_dtype(a)
         values = _c.linalg_svd(_c.moveaxis(a, axes, (-2, -1)), 0)[0]
@@ -988,6 +989,8 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
         result = result[..., 0]
     if out is None:
         return result
+    if out.dtype != result.dtype or out.shape != result.shape or not out.flags.c_contiguous:
+        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
     _c.copyto(out, result)
     return out
 

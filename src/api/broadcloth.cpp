@@ -1,10 +1,8 @@
 // The public C++ API, thin over the engine's Array.
 #include "broadcloth/broadcloth.h"
 
-#include <charconv>
-
 #include "api/array_impl.h"
-#include "runtime/backend.h"
+#include "runtime/device_name.h"
 
 namespace broadcloth {
 namespace {
@@ -100,19 +98,9 @@ array apply(std::string_view ufunc, std::initializer_list<array> operands) {
 array matmul(const array& a, const array& b) { return made(bc::matmul(real_array(a), real_array(b))); }
 
 void set_default_device(std::string_view device) {
-  const size_t colon = device.find(':');
-  const std::string_view kind = device.substr(0, colon);
-  int index = 0;
-  bool good = kind == "cpu" || kind == "cuda";
-  if (colon != std::string_view::npos) {
-    const char* end = device.data() + device.size();
-    const auto [stopped, failed] = std::from_chars(device.data() + colon + 1, end, index);
-    good = good && failed == std::errc() && stopped == end;
-  }
-  BC_CHECK(good, Value, "set_default_device: expected \"cpu\", \"cuda\" or \"cuda:N\", got \"{}\"", device);
-  const bc::Device chosen{kind == "cuda" ? bc::DeviceType::cuda : bc::DeviceType::cpu, index};
-  bc::backend(chosen);
-  bc::set_default_device(chosen);
+  const std::optional<bc::Device> chosen = bc::parse_device(device);
+  BC_CHECK(chosen, Value, "set_default_device: expected \"cpu\", \"cuda\" or \"cuda:N\", got \"{}\"", device);
+  bc::set_default_device(*chosen);
 }
 void synchronize() { bc::synchronize(); }
 

@@ -1416,7 +1416,12 @@ namespace {
 
 Device initial_device() {
   const char* env = std::getenv("BROADCLOTH_DEVICE");
-  if (!env || !*env) return {device_count(DeviceType::cuda) > 0 ? DeviceType::cuda : DeviceType::cpu, 0};
+  if (!env || !*env) {
+    // A device beside the host, where there is one.
+    for (int type = 0; type < kDeviceTypes; ++type)
+      if (kDeviceTraits[type].asynchronous && device_count(static_cast<DeviceType>(type)) > 0) return {static_cast<DeviceType>(type), 0};
+    return {};
+  }
   const std::optional<Device> named = parse_device(env);
   BC_CHECK(named, Value, "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{}'", env);
   return *named;

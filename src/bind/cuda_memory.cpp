@@ -320,11 +320,11 @@ PyRef host_allocate(std::string_view kind, uint64_t bytes, bool write_combined) 
   BC_CHECK(found != std::end(kHostKinds), Value, "host_allocate: expected a kind of memory, got '{}'", kind);
   HostKind which = static_cast<HostKind>(found - std::begin(kHostKinds));
   const size_t size = std::max<uint64_t>(bytes, 1);
-  if (d.type != DeviceType::cuda) which = HostKind::plain;
+  if (!traits(d).asynchronous) which = HostKind::plain;
   void* ptr = without_gil([&]() -> void* {
     switch (which) {
       case HostKind::plain: return std::aligned_alloc(256, (size + 255) / 256 * 256);
-      case HostKind::managed: return static_cast<CudaBackend&>(backend(d)).allocate_managed(size);
+      case HostKind::managed: return backend(d).allocate_managed(size);
       default: return pinned_allocate(d, size, write_combined);
     }
   });
@@ -340,7 +340,7 @@ PyRef host_register(PyObject* buffer) {
   void* ptr = view.buf;
   const auto bytes = static_cast<size_t>(view.len);
   PyBuffer_Release(&view);
-  if (d.type != DeviceType::cuda || bytes == 0)
+  if (!traits(d).asynchronous || bytes == 0)
     return PyRef::steal(reinterpret_cast<PyObject*>(new_host(HostKind::registered, {DeviceType::cpu, 0}, nullptr, bytes, buffer)));
   without_gil([&] { cuda_backend(d, "pinned").register_host(ptr, bytes); });
   return PyRef::steal(reinterpret_cast<PyObject*>(new_host(HostKind::registered, d, ptr, bytes, buffer)));
@@ -353,7 +353,7 @@ PyObject* host_device(PyObject* self, void*) {
   return guard([&] { return device_object(as_host(self)->device).release(); });
 }
 PyObject* host_on_device(PyObject* self, void*) {
-  return PyBool_FromLong(as_host(self)->device.type == DeviceType::cuda && as_host(self)->kind != HostKind::plain);
+  return PyBool_FromLong(traits(as_host(self)->device).asynchronous && as_host(self)->kind != HostKind::plain);
 }
 PyObject* host_release(PyObject* self, PyObject*) {
   // Only what others own can be let go while views of it are about.

@@ -59,13 +59,7 @@ Py_hash_t device_hash(PyObject* self) {
   return text ? PyObject_Hash(text.get()) : -1;
 }
 
-PyObject* device_type(PyObject* self, void*) {
-  switch (device_in(self).type) {
-    case DeviceType::cuda: return PyUnicode_FromString("cuda");
-    case DeviceType::null: return PyUnicode_FromString("null");
-    default: return PyUnicode_FromString("cpu");
-  }
-}
+PyObject* device_type(PyObject* self, void*) { return PyUnicode_FromString(traits(device_in(self)).name); }
 PyObject* device_index(PyObject* self, void*) { return PyLong_FromLong(device_in(self).index); }
 
 PyObject* device_enter(PyObject* self, PyObject*) {

@@ -90,10 +90,9 @@ PyRef device_info(Device d) {
 }
 
 int64_t count_devices(std::string_view kind) {
-  if (kind == "cpu") return device_count(DeviceType::cpu);
-  if (kind == "cuda") return device_count(DeviceType::cuda);
-  if (kind == "null") return device_count(DeviceType::null);
-  raise(ErrorKind::Value, "device_count: expected 'cpu', 'cuda' or 'null', got '{}'", kind);
+  const std::optional<DeviceType> type = device_type(kind);
+  BC_CHECK(type, Value, "device_count: expected 'cpu', 'cuda' or 'null', got '{}'", kind);
+  return device_count(*type);
 }
 
 PyRef pool_facts(Device d) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bind/convert.h"
-#include "codegen/kernel_signature.h"
+#include "kernels/kernel_signature.h"
 #include "graph/tape.h"
 #include "runtime/program.h"
 

@@ -608,7 +608,7 @@ class ufunc:
     ntypes: int
     types: list[str]
     identity: Any
-    signature: None
+    signature: str | None
     def __call__(
         self,
         *args: Any,
@@ -618,6 +618,7 @@ class ufunc:
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> Any: ...
     def reduce(
@@ -654,6 +655,7 @@ class _UnaryUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> ndarray: ...
 
@@ -670,6 +672,7 @@ class _BinaryUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> ndarray: ...
 
@@ -687,6 +690,7 @@ class _UnaryPairUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> tuple[ndarray, ndarray]: ...
 
@@ -705,6 +709,7 @@ class _BinaryPairUfunc(ufunc):  # type: ignore[misc]
         casting: Casting = "same_kind",
         order: Order = "K",
         subok: bool = True,
+        signature: Any = None,
         device: DeviceLike = None,
     ) -> tuple[ndarray, ndarray]: ...
 

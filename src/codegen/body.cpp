@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "codegen/device_library.h"
+
 namespace bc {
 
 std::string substitute(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> names) {
@@ -415,7 +417,7 @@ int BodyPrinter::count_fast(int stage, bool outer) const {
 
 std::string user_functions(const Ir& ir) {
   if (ir.users.empty()) return "";
-  std::string out(ir.for_reading ? "// after user_names.h: C's and CUDA's names\n" : user_names());
+  std::string out(ir.for_reading ? "// after user/names.h: C's and CUDA's names\n" : user_names());
   std::vector<Hash128> printed;
   for (const Ref<UserOp>& u : ir.users) {
     if (std::find(printed.begin(), printed.end(), u->id) != printed.end()) continue;

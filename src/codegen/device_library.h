@@ -21,10 +21,16 @@ std::string device_library_for(LibraryTarget target, std::span<const std::string
 /// The declarations that programs use of `library` only, whose text is compiled after the complete device library.
 std::string library_part_for(LibraryTarget target, std::span<const std::string_view> programs, std::string_view library);
 
+/// The text of src/device/user/names.h, which users' functions are compiled after: C's and CUDA's names over the device library.
+extern const char* const kUserNames;
+extern const size_t kUserNamesSize;
+inline std::string_view user_names() { return {kUserNames, kUserNamesSize}; }
+
 /// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
 extern const char* const kCudaLibrary;
 extern const size_t kCudaLibrarySize;
-/// The headers of src/device/cuda/include, which CUDA C++ kernels on the CPU may include: name and text.
+/// The headers of src/device/cuda/include, which CUDA C++ kernels on the CPU may include, and cupy/complex.cuh on every device: name and
+/// text.
 extern const std::span<const std::pair<const char*, const char*>> kCudaHeaders;
 
 }  // namespace bc

@@ -734,6 +734,19 @@ void kernel_cache_prepare(std::function<void()> work) {
   pthread_detach(thread);
 }
 
+bool kernel_cache_opened(Backend& backend) {
+  static std::atomic<bool> opened{false};
+  static std::atomic<pid_t> opening{0};  // a forked child may have lost its parent's thread
+  if (opened.load(std::memory_order_acquire)) [[likely]]
+    return true;
+  if (const pid_t process = getpid(); opening.exchange(process) != process)
+    kernel_cache_prepare([&backend] {
+      backend.target();
+      opened.store(true, std::memory_order_release);
+    });
+  return false;
+}
+
 void kernel_cache_wait() {
   Cache& all = cache();
   std::unique_lock lock(all.mutex);

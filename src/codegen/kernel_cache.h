@@ -109,6 +109,10 @@ void kernel_cache_set_limit(size_t bytes);
 /// exceptions are dropped: a later compile raises the same error.
 void kernel_cache_prepare(std::function<void()> work);
 
+/// Tells whether the CPU's compiler, which also loads kernels, is open, so that kernel_cache_try does not wait for that. If not, another
+/// thread opens it, by asking for the name of the target.
+bool kernel_cache_opened(Backend& backend);
+
 /// Waits until the background thread has finished all requested compiles.
 void kernel_cache_wait();
 /// Stops the background thread after its current compile and drops queued compiles. Called when the interpreter or the process ends; the

@@ -20,6 +20,8 @@
 #include "special/error.h"
 #include "special/elementary.h"
 #include "special/bessel.h"
+#include "special/bessel_orders.h"
+#include "special/airy.h"
 #include "special/integrals.h"
 #include "special/elliptic.h"
 #include "special/incomplete.h"

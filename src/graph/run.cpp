@@ -25,6 +25,8 @@ namespace {
 // A step of fewer than kSmallStep elements is compiled only after kSmallRuns runs.
 constexpr int64_t kSmallStep = 2048;
 constexpr int kSmallRuns = 64;
+// A step of fewer elements does not wait until the compiler is open.
+constexpr int64_t kMediumStep = int64_t{1} << 18;
 // Below this many elements, a quickly compiled kernel loses less time than its quick compile saves.
 constexpr int64_t kQuickElements = int64_t{1} << 29;
 // Above this many elements per thread, the built-in loops would lose more time than a compile takes.
@@ -335,11 +337,11 @@ class Runner {
       return;
     }
     if (traits(device_).on_host && loops) {
-      const bool compiler = backend_.can_compile();
       const Config& c = config();
-      // Even repeated runs of a small step take less time than its compile.
+      // Even repeated runs of a small step take less time than its compile. A medium one takes less than to open the compiler.
       const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
-      on_tier0_ = !c.jit || !compiler || (c.background_compile && small);
+      const bool waits = !small && step.elements < kMediumStep && !kernel_cache_opened(backend_);
+      on_tier0_ = !c.jit || (c.background_compile && (small || waits)) || !backend_.can_compile();
       const bool large = step.elements / cpu::thread_count() > kLargeStep;
       if (!on_tier0_ && c.background_compile && !large) {
         step.kernel = kernel_cache_try(backend_, step.key, [&] { return print(step.ir); }, std::exchange(step.tier0_nanoseconds, 0));

@@ -1,6 +1,6 @@
 #pragma once
 #include "array/array.h"
-#include "runtime/pcg_stream.h"
+#include "ops/pcg_stream.h"
 
 namespace bc {
 

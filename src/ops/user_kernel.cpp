@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "array/access.h"
+#include "codegen/device_library.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
 

@@ -13,7 +13,7 @@ namespace bc {
 /// A user's C++ function that the graph and the kernel compiler can call: an elementwise function, or the join of a reduction.
 ///
 /// `text` is compiled on every device in its own namespace, inside a namespace that offers the device library's functions by their C and
-/// CUDA names (user_names). It may contain helper functions. An elementwise function is
+/// CUDA names (src/device/user/names.h). It may contain helper functions. An elementwise function is
 ///     BC_INLINE void ENTRY(A a, B b, …, R& r, S& s, …)
 /// in the device library's types of `in` and `out`; the results are zeros when it is called. A join has one dtype T, and is
 ///     BC_INLINE T join(T a, T b)         and, with `identity`,         BC_INLINE T init()
@@ -48,9 +48,6 @@ struct UserOpSpec {
   int cost = 16;
 };
 Ref<UserOp> make_user_op(UserOpSpec spec);
-
-/// The header that users' text is compiled after: C's and CUDA's names over the device library (namespace bc::user).
-std::string_view user_names();
 
 /// A compiler's log without the backend's first line, cut to the lines that fit on a screen.
 std::string first_lines(std::string_view log);

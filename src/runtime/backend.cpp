@@ -47,11 +47,7 @@ bool lost_in_fork(DeviceType type) { return g_lost[static_cast<int>(type)].load(
 
 Backend& open_backend(Device device) {
   const int count = device_count(device.type);
-  const DeviceTraits& type = traits(device);
-  if (lost_in_fork(device.type)) {
-    raise(ErrorKind::Runtime, "{}: {} was opened before this process was forked and cannot be used in the child; start it with 'spawn'",
-          to_string(device), device.type == DeviceType::cuda ? "CUDA" : type.name);
-  }
+  if (lost_in_fork(device.type)) raise_lost_in_fork(device);
   if (device.index < 0 || device.index >= count) {
     const char* env = std::getenv("BROADCLOTH_DEVICE");
     const std::string from = env && parse_device(env) == device ? fmt::format(" (BROADCLOTH_DEVICE={})", env) : "";
@@ -109,18 +105,22 @@ std::string to_string(Device device) {
   return type.asynchronous || device.index ? fmt::format("{}:{}", type.name, device.index) : type.name;
 }
 
+std::optional<DeviceType> device_type(std::string_view name) {
+  for (int type = 0; type < kDeviceTypes; ++type)
+    if (const DeviceTraits& t = kDeviceTraits[type]; name == t.name || (t.alias && name == t.alias)) return static_cast<DeviceType>(type);
+  return std::nullopt;
+}
+
+void raise_lost_in_fork(Device device) {
+  raise(ErrorKind::Runtime, "{} was opened before this process was forked and cannot be used in the child; start it with 'spawn'",
+        to_string(device));
+}
+
 std::optional<Device> parse_device(std::string_view text) {
   const size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  Device d;
-  const auto* const found =
-      std::find_if(std::begin(kDeviceTraits), std::end(kDeviceTraits), [&](const DeviceTraits& t) { return name == t.name; });
-  if (found != std::end(kDeviceTraits))
-    d.type = static_cast<DeviceType>(found - kDeviceTraits);
-  else if (name == "gpu")
-    d.type = DeviceType::cuda;
-  else
-    return std::nullopt;
+  const std::optional<DeviceType> type = device_type(text.substr(0, colon));
+  if (!type) return std::nullopt;
+  Device d{*type, 0};
   if (colon == std::string_view::npos) return d;
   const std::string_view number = text.substr(colon + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), d.index);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,15 +19,16 @@ inline constexpr int kDeviceTypes = 3;
 /// The properties of a device type that the engine tests, instead of comparing the type itself.
 struct DeviceTraits {
   const char* name;
+  const char* alias;   ///< another name that parse_device takes; nullptr: none
   bool asynchronous;   ///< work is queued and runs in parallel to the host; its memory is not host memory
   bool on_host;        ///< ops run on the processors that read arrays too: looking at elements costs no more than computing them
   bool composes;       ///< its bodies of transforms and sparse matrices are few: array ops make the others of them
   bool survives_fork;  ///< a forked child can use devices that the parent opened
 };
 inline constexpr DeviceTraits kDeviceTraits[kDeviceTypes] = {
-    {.name = "cpu", .asynchronous = false, .on_host = true, .composes = false, .survives_fork = true},
-    {.name = "cuda", .asynchronous = true, .on_host = false, .composes = true, .survives_fork = false},
-    {.name = "null", .asynchronous = false, .on_host = false, .composes = false, .survives_fork = true},
+    {.name = "cpu", .alias = nullptr, .asynchronous = false, .on_host = true, .composes = false, .survives_fork = true},
+    {.name = "cuda", .alias = "gpu", .asynchronous = true, .on_host = false, .composes = true, .survives_fork = false},
+    {.name = "null", .alias = nullptr, .asynchronous = false, .on_host = false, .composes = false, .survives_fork = true},
 };
 constexpr const DeviceTraits& traits(DeviceType type) { return kDeviceTraits[static_cast<int>(type)]; }
 
@@ -39,6 +41,12 @@ struct Device {
 constexpr const DeviceTraits& traits(Device device) { return traits(device.type); }
 
 std::string to_string(Device device);
+
+/// The type of device that a name means; nullopt where no type has it.
+std::optional<DeviceType> device_type(std::string_view name);
+
+/// Throws the error for a device that the parent process opened before it forked this one (DeviceTraits::survives_fork).
+[[noreturn]] void raise_lost_in_fork(Device device);
 
 /// A native queue of one device. `native` is a CUstream on CUDA (nullptr: the device's default stream) and unused on the CPU, where work
 /// runs in the calling thread.

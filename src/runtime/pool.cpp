@@ -27,7 +27,6 @@ namespace {
 
 constexpr size_t kKiB = 1024;
 constexpr size_t kMiB = 1024 * kKiB;
-constexpr int kTypes = 3;
 constexpr int kMaxDevices = 64;
 
 constexpr size_t kUnit = 64;             // the unit of sizes and offsets inside slabs
@@ -348,7 +347,6 @@ class DevicePool {
   void* allocate_foreign(size_t bytes, void* stream);
   static void free_foreign(Device device, void* ptr, void* stream);
   [[noreturn]] void raise_exhausted(size_t asked);
-  [[noreturn]] void raise_lost();
   Block* new_block();
   void delete_block(Block* block);
 
@@ -587,7 +585,7 @@ void* DevicePool::allocate(size_t bytes, void* stream) {
   if (foreign_.load(std::memory_order_acquire)) [[unlikely]]
     return allocate_foreign(bytes, stream);
   if (lost_.load(std::memory_order_relaxed)) [[unlikely]]
-    raise_lost();
+    raise_lost_in_fork(device_);
   void* ptr = nullptr;
   if (bytes <= kSmallMax) {
     const int size_class = class_of_[(bytes + kUnit - 1) / kUnit];
@@ -1048,15 +1046,10 @@ void DevicePool::raise_exhausted(size_t asked) {
         limit ? readable(limit) : "none", device);
 }
 
-void DevicePool::raise_lost() {
-  raise(ErrorKind::Runtime, "pool: {} was opened before this process was forked and cannot be used in the child; start it with 'spawn'",
-        to_string(device_));
-}
-
 // ---- foreign allocators ----
 
 void* DevicePool::allocate_foreign(size_t bytes, void* stream) {
-  if (lost_.load(std::memory_order_relaxed)) raise_lost();
+  if (lost_.load(std::memory_order_relaxed)) raise_lost_in_fork(device_);
   std::shared_ptr<PoolAllocator> allocator;
   {
     std::lock_guard lock(lock_);
@@ -1176,7 +1169,7 @@ void DevicePool::unlock_after_fork(bool child) {
 
 // ---- all pools; never destroyed, since arrays are freed until the very end of the process ----
 
-std::atomic<DevicePool*> g_pools[kTypes][kMaxDevices];
+std::atomic<DevicePool*> g_pools[kDeviceTypes][kMaxDevices];
 
 std::mutex& pools_mutex() {
   static auto* mutex = new std::mutex;
@@ -1218,7 +1211,7 @@ void after_fork(bool child) {
 DevicePool* find_pool(Device device) {
   const auto type = static_cast<unsigned>(device.type);
   const auto index = static_cast<unsigned>(device.index);
-  return type < kTypes && index < kMaxDevices ? g_pools[type][index].load(std::memory_order_acquire) : nullptr;
+  return type < kDeviceTypes && index < kMaxDevices ? g_pools[type][index].load(std::memory_order_acquire) : nullptr;
 }
 
 inline DevicePool& pool_of(Device device) {

@@ -1,5 +1,5 @@
 // Draws on all threads against a loop over the words, for a sampler that gets in step late: pieces have to be drawn again.
-#include "runtime/pcg_stream.h"
+#include "ops/pcg_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -612,3 +613,14 @@ def test_squeeze_of_an_array_without_dimensions():
             f(a)
         with pytest.raises(bc.TypingError, match="out of bounds"):
             njit(f)(a)
+
+
+def test_covariances_of_one_number():
+    def f(x):
+        return np.cov(x), np.corrcoef(x)
+
+    compiled = njit(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's, of no degrees of freedom
+        for x in (2.5, 3, np.array(2.0), np.arange(3.0)):
+            assert_array_equal(compiled(x), f(x))

@@ -816,3 +816,19 @@ def test_identity_matrices_beyond_all_memory_are_refused(xp, n):
     for name in ("eye", "identity"):
         want, got = both(xp, lambda m, name=name: getattr(m, name)(n))
         assert got is want is ValueError
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "xp.linspace(xp.ones(2, 'c8'), 0, retstep=True)[1].dtype.char",
+        "xp.linspace(np.float32(1), 3, 3, retstep=True)[1].dtype.char",
+        "xp.fft.irfft2(xp.ones((2, 3), 'f2')).dtype.char",
+        "xp.fft.irfftn(xp.ones((2, 3), 'f2'), axes=[1]).dtype.char",
+        "xp.linalg.multi_dot([xp.eye(2), xp.eye(2)], out=xp.ones((3, 2, 2)))",
+        "xp.linalg.multi_dot([xp.eye(2), xp.eye(2)], out=xp.ones((2, 2), 'f4'))",
+        "xp.linalg.multi_dot([xp.eye(2), xp.eye(2)], out=xp.ones((2, 2)))",
+    ],
+)
+def test_rare_arguments(xp, code):
+    assert_like_numpy(xp, code)

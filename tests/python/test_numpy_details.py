@@ -373,3 +373,33 @@ def test_order_of_einsums_and_dtypes_that_are_none():
     assert bc.einsum("ij,jk->ki", a, c, order="A").flags.c_contiguous
     with pytest.raises(TypeError):
         bc.einsum("", 0, dtype="no dtype")
+
+
+def test_results_without_axes_of_einsum_and_norms_are_elements(xp):
+    # `x += 1` makes a new value of an element; an array without axes would change, and its other names with it.
+    m = xp.array([[1.0, 2.0], [3.0, 4.0]])
+    for made in (
+        xp.einsum("ii", m),
+        xp.einsum("ij,ij", m, m),
+        xp.einsum("ij,jk,ki", m, m, m),
+        xp.linalg.norm(m, 1),
+        xp.linalg.norm(m, -xp.inf),
+        xp.linalg.cond(m),
+        xp.linalg.cond(m, 1),
+        xp.linalg.matrix_norm(m, ord=1),
+    ):
+        other = made
+        other += 1
+        assert float(other) == float(made) + 1
+
+
+def test_texts_are_compared_by_numpy():
+    assert bc.array_equal(["a"], ["a"]) and not bc.array_equal(["a"], ["b"]) and bc.array_equiv("a", ["a", "a"])
+    assert not bc.array_equal(bc.arange(2), ["a", "b"])
+    assert list(bc.ndenumerate(["a"])) == [((0,), "a")]
+
+
+def test_steps_and_parts_of_numbers_are_numbers():
+    assert type(bc.linspace(0, 1, 5, retstep=True)[1]) is np.float64
+    assert type(bc.imag(1 + 2j)) is float and type(bc.real(3)) is int
+    assert_array_equal(bc.asnumpy(bc.fromfunction(lambda i: i, (3,), like=bc.ones(1))), np.arange(3.0))

@@ -289,6 +289,126 @@ def test_masked_arrays_and_matrices_keep_numpys_functions(tmp_path):
     assert "an argument is a MaskedArray" in ours.stderr or "an argument is a numpy.ma.MaskedArray" in ours.stderr
 
 
+READERS = """
+import io
+import os
+import warnings
+
+import numpy as np
+
+warnings.simplefilter("ignore")
+print(repr(np.genfromtxt(io.StringIO("a 1\\nb 2"), dtype=None, encoding=None)))
+print(np.loadtxt(io.StringIO("a 1\\nb 2"), dtype=str), np.loadtxt((l for l in ["x,1", "y,2"]), dtype="U1,i4", delimiter=","))
+print(np.fromiter((c for c in "abc"), dtype="U1"), np.fromiter(iter([1, None]), dtype=object), np.fromiter(iter([1.5, 2]), float))
+f = io.BytesIO()
+for a in (np.array(["a", "b"]), np.arange(3), np.array([1, "x"], dtype=object)):
+    np.save(f, a)
+f.seek(0)
+print(np.load(f), np.load(f), np.load(f, allow_pickle=True))
+np.array(["ab", "cd"], dtype="S2").tofile("names.bin")
+with open("names.bin", "rb") as f:
+    print(np.fromfile(f, dtype="S2", count=1), f.tell(), np.fromfile(f, dtype="S2"))
+np.savez("all.npz", names=np.array(["a", "bc"]), x=np.arange(3.0), records=np.array([("u", 1)], dtype="U1,i4"))
+with np.load("all.npz") as archive:
+    print(sorted(archive), archive["names"], archive["x"] * 2, archive["records"], isinstance(archive, np.lib.npyio.NpzFile))
+np.save("a.npy", np.arange(4))
+mapped = np.load("a.npy", mmap_mode="r+")
+mapped[1] = 9
+mapped.flush()
+print(np.load("a.npy"), np.load("a.npy").sum(), np.sqrt(mapped)[0], type(mapped).__name__)
+"""
+
+
+def test_files_and_iterators_are_read_once(tmp_path):
+    # A second reading, by NumPy after a refusal, would begin where the first one ended.
+    plain, ours = both(tmp_path, READERS)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
+TEXTS = """
+import warnings
+
+import numpy as np
+
+warnings.simplefilter("ignore")
+print(np.r_[["a", "b"], ["c"]], np.c_[np.array(["a", "b"]), np.array(["c", "d"])], np.r_[np.array([None]), [1]], np.r_[1:3, 0])
+print(np.array_equal(["a"], ["a"]), np.array_equal(np.array(["a", "b"]), np.array(["a", "c"])), np.array_equiv([["a"], ["a"]], "a"))
+print(list(np.ndenumerate(["a"])), len(np.r_), np.mgrid[0:2].sum())
+a = np.zeros(2, dtype="i4,f4")
+print(a.view(np.recarray).f0, isinstance(a.view(np.recarray), np.recarray), a.view("u1").shape)
+b = np.array([("x", 1)], dtype=[("name", "U2"), ("n", "i4")]).view(np.recarray)
+print(b.name, b.n, isinstance(b, np.recarray), type(b).__name__, b[0].n, isinstance(np.rec.fromarrays([[1], [2]]), np.recarray))
+m = np.array([[1.0, 2.0], [3.0, 4.0]])
+print([np.einsum("ii", m), np.einsum("ij,ij", m, m), np.linalg.norm(m, 1), np.linalg.norm(m, np.inf), np.linalg.cond(m, 1)])
+print([np.linalg.matrix_norm(m, ord=1), np.linspace(0, 1, 5, retstep=True)[1], np.imag(1 + 1j), np.real(2.5)])
+"""
+
+
+def test_texts_records_and_numbers_print_as_numpys(tmp_path):
+    plain, ours = both(tmp_path, TEXTS)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
+PANDAS = """
+import warnings
+
+import numpy as np
+import pandas as pd
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+df = pd.DataFrame({"a": rng.normal(size=6), "b": np.arange(6), "g": list("xyxyxz")})
+m = np.abs(df["a"].values) < 0.5
+i = np.array([0, 2])
+print(df[m].shape, df[~m].shape, df.loc[m, "b"].tolist(), df.iloc[i].b.tolist(), df.b[m].tolist(), df.index[m].tolist(), df.columns[i].tolist())
+df.loc[m, "c"] = np.ones(m.sum())
+df.iloc[i, 1] = np.array([7, 8])
+df["d"] = np.where(df.b > 2, 1.5, 0)
+print(df.c.tolist(), df.b.tolist(), df.d.tolist(), df.at[np.argmax(df.a.values), "b"], df.iloc[np.argmin(df.a.values)].b)
+print(df.groupby(np.array([0, 1, 0, 1, 0, 1])).b.sum().tolist(), df.set_index(np.arange(6) * 2).index.tolist(), pd.factorize(np.array([3, 1, 3])))
+print(df[["a", "b"]].apply(np.sum).dtype, df.groupby("g").b.agg([np.mean, "sum"]).dtypes.tolist(), df.groupby("g").b.apply(lambda s: np.sum(s.values) * 1.5).tolist())
+print(df[["a", "b"]].apply(lambda r: np.hypot(r.a, r.b), axis=1).dtype, df.b.map(np.sqrt).round(2).tolist(), df.b.map(lambda v: np.float64(v) / 2).dtype)
+print(type(np.sqrt(df.b)).__name__, np.mean(df.b), np.corrcoef(df.a, df.b).shape, df[m & (df.b > 2)].shape)
+"""
+
+
+def test_pandas_takes_masks_places_and_functions(tmp_path):
+    pytest.importorskip("pandas")
+    plain, ours = both(tmp_path, PANDAS)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
+NUMBERS_IN_THE_LIBRARY = """
+import fractions
+import pickle
+import sqlite3
+
+import numpy as np
+
+x = np.arange(5.0)
+s, k = x.sum(), np.arange(5).sum()
+print(fractions.Fraction(s), fractions.Fraction(k, 3), s.hex(), k.numerator, k.denominator, k.bit_count(), hasattr(x, "hex"), hasattr(x, "numerator"))
+print(sqlite3.connect(":memory:").execute("select ?, ?", (s, x[1])).fetchall())
+print(pickle.loads(pickle.dumps([np.ndarray, np.ufunc, np.recarray])) == [np.ndarray, np.ufunc, np.recarray])
+"""
+
+
+def test_numbers_and_classes_in_pythons_library(tmp_path):
+    plain, ours = both(tmp_path, NUMBERS_IN_THE_LIBRARY)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
+def test_files_of_programs_have_whole_paths(tmp_path):
+    program(tmp_path, "print(__file__)\nimport numpy as np\nnp.ones(2) + np.ones(3)\n", "part/p.py")
+    plain, ours = [run("part/p.py", module=m, cwd=tmp_path) for m in (None, "broadcloth")]
+    assert ours.stdout == plain.stdout and str(tmp_path) in ours.stdout
+    assert ours.stderr.splitlines()[:2] == plain.stderr.splitlines()[:2]
+
+
 def test_in_place_changes_come_back(tmp_path):
     text = """
 import warnings

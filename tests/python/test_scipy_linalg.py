@@ -453,14 +453,13 @@ def test_half_precision_and_integers(xp):
 
 
 def test_parameters_are_scipys():
-    """All of SciPy's parameters, in its order; `norm` is NumPy's."""
-    other = {"LinAlgError", "LinAlgWarning", "kron", "norm"}
-    later = {"logm": {"disp"}, "sqrtm": {"disp", "blocksize"}, "signm": {"disp"}}
+    """All of SciPy's parameters, in its order."""
+    other = {"LinAlgError", "LinAlgWarning", "kron"}
     if not importlib.metadata.version("scipy").startswith("1.17."):
         pytest.skip("the parameters are those of SciPy 1.17")
     for name in set(linalg.__all__) - other:
         ours, theirs = (list(inspect.signature(getattr(m, name)).parameters) for m in (linalg, sl))
-        assert ours == [p for p in theirs if p not in later.get(name, ())], name
+        assert ours == theirs, name
 
 
 def test_the_names_that_are_expected_are_there():

@@ -190,6 +190,40 @@ def test_several_fields(xp):
     assert not a["value"].any()
 
 
+@pytest.mark.parametrize("target, value", [(["x", "y"], ["y", "x"]), (["y", "x"], ["x", "y"]), (["x", "y"], ["x", "y"])])
+def test_fields_of_one_array_change_places(xp, target, value):
+    host = np.array([(1, 2), (3, 4), (5, 0)], [("x", "i4"), ("y", "f4")])
+    a = xp.array(host)
+    a[target] = a[value]
+    host[target] = host[value].copy()
+    assert a.tolist() == host.tolist()
+    a[["x", "y"]] = a[::-1][["x", "y"]]
+    assert a.tolist() == host[::-1].tolist()
+
+
+@pytest.mark.parametrize("other", [3, None, "x", np.arange(3), np.float32(2)])
+def test_records_are_not_compared_with_numbers(xp, other):
+    a = xp.zeros(3, [("x", "i4"), ("y", "f4")])
+    for value in (other, xp.asarray(other)) if isinstance(other, np.ndarray) else (other,):
+        with pytest.raises(TypeError, match="Cannot compare structured"):
+            a == value  # noqa: B015
+    with pytest.raises(TypeError):
+        xp.concatenate([a, xp.arange(3)])
+
+
+def test_fields_of_a_record_by_place(xp):
+    a = xp.array([(1, 2.5), (3, 4.5)], [("x", "i4"), ("y", "f4")])
+    assert [(row[0].item(), row[-1].item()) for row in a] == [(1, 2.5), (3, 4.5)]
+    a[1][0] = 7
+    a[0][xp.array([1])[0]] = 0.5
+    assert a.tolist() == [(1, 0.5), (7, 4.5)]
+    for place in (2, -3):
+        with pytest.raises(IndexError):
+            a[0][place]
+        with pytest.raises(IndexError):
+            a[0][place] = 1
+
+
 def test_numbers_of_an_array_go_to_every_field(xp):
     a, host = xp.zeros(3, POINT), np.zeros(3, POINT)
     a[...] = xp.arange(3)
@@ -372,3 +406,29 @@ def test_save_and_load(xp, tmp_path):
     a = xp.asarray(filled(NESTED))
     xp.save(tmp_path / "a.npy", a)
     same(xp.load(tmp_path / "a.npy"), filled(NESTED))
+
+
+def test_views_share_the_memory_of_records(xp):
+    a = xp.array([(1, 2), (3, 4)], dtype=[("a", "i1"), ("b", "i1")])
+    whole = a.view("i2")
+    pairs = a.view(np.int8).reshape(-1, 2)
+    assert_array_equal(bc.asnumpy(pairs), [[1, 2], [3, 4]])
+    pairs[0, 1] = 20
+    assert a["b"].tolist() == [20, 4] and whole.tolist() == [1 + 256 * 20, 3 + 256 * 4]
+    other = a.view([("x", "u1"), ("y", "i1")])
+    other["x"] = 255
+    assert a.tolist() == [(-1, 20), (-1, 4)]
+    records = a.view(np.recarray)
+    assert records.b.tolist() == [20, 4] and a.view(type=np.recarray).tolist() == a.tolist()
+    records["a"][0] = 7
+    assert a["a"].tolist() == [7, -1]
+    with pytest.raises(ValueError, match="contiguous"):
+        xp.zeros((2, 4), dtype="i1,i1")[:, ::2].view("i1")
+    with pytest.raises(TypeError, match="lie in memory as"):
+        xp.zeros(2, dtype="i1,f8").view("u1")
+
+
+def test_records_go_to_files(xp, tmp_path):
+    a = xp.array([(1, 2.5), (3, 4.5)], dtype="i1,f8")
+    a.tofile(tmp_path / "a.bin")
+    assert np.fromfile(tmp_path / "a.bin", dtype="i1,f8").tolist() == a.tolist()

@@ -418,7 +418,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     if less != int(less):
         raise ValueError("ddof must be integer")
     if y is None:
-        if m.ndim == 1:
+        if m.ndim < 2:
             return np.array(np.divide(np.var(m) * m.size, m.size - less))
         rows = m.astype(np.float64) if rowvar else m.T.astype(np.float64)
     else:

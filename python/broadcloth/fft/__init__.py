@@ -73,10 +73,11 @@ def _norm(norm: Any) -> int:
 
 
 def _to_real(a: Any, n: Any, axis: Any, norm: int, forward: bool, out: Any) -> ndarray:
-    """A transform to real numbers; NumPy gives those of half precision as what they were."""
+    """A transform to real numbers; NumPy gives one of half precision over a single axis as what it was."""
     a = _asarray(a)
     made = _transform(a, _C2R, n, axis, forward, norm, out)
-    return made.astype(a.dtype) if out is None and a.dtype == np.float16 else made
+    single = not isinstance(axis, list | tuple) or len(axis) == 1
+    return made.astype(a.dtype) if out is None and single and a.dtype == np.float16 else made
 
 
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:

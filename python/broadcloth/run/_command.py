@@ -113,18 +113,19 @@ def _program_of_file(path: str, words: list[str]) -> tuple[Owner, Callable[[], o
         _new_main()
         return Owner.of_file(os.path.join(path, "__main__.py")), lambda: runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
     _set_first_folder(os.path.dirname(os.path.realpath(path)))
-    with io.open_code(os.path.abspath(path)) as f:
+    file = os.path.abspath(path)  # as Python has it in __file__ and in tracebacks
+    with io.open_code(file) as f:
         source = f.read()
     if path.endswith(".pyc"):
-        loader: Any = SourcelessFileLoader("__main__", path)
+        loader: Any = SourcelessFileLoader("__main__", file)
         code = loader.get_code("__main__")
     else:
-        loader = SourceFileLoader("__main__", path)
+        loader = SourceFileLoader("__main__", file)
         code = None
-    main = _new_main(__file__=path, __cached__=None, __loader__=loader)
+    main = _new_main(__file__=file, __cached__=None, __loader__=loader)
 
     def run() -> None:
-        exec(code if code is not None else compile(source, path, "exec", dont_inherit=True), vars(main))
+        exec(code if code is not None else compile(source, file, "exec", dont_inherit=True), vars(main))
 
     return Owner.of_file(path), run
 

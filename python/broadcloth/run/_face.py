@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
 import dis
+import functools
 import importlib
 import sys
+from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -47,6 +50,8 @@ _NUMPYS_OWN = {
     "datetime_data",
     "busday_count", "busday_offset", "is_busday", "iterable", "set_default_printstyle",
 }  # fmt: skip
+# Functions that read files and iterators, which cannot be read a second time: NumPy reads, also texts, objects and records.
+_READERS = {"load", "loadtxt", "genfromtxt", "fromfile", "fromiter", "fromregex"}
 # Functions that make a class or a function, and nothing with arrays.
 _OF_FUNCTIONS = {"frompyfunc"}
 
@@ -106,6 +111,28 @@ _ProgramArray.__name__ = _ProgramArray.__qualname__ = "ndarray"
 _ProgramArray.__module__ = "numpy"
 
 
+class _RecordsClass(type):
+    """The class of `numpy.recarray` of a program: arrays of records of broadcloth and NumPy's record arrays are its instances."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return np.recarray(*args, **kwargs)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, np.recarray) or _fallback.is_record_array(value)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        records = sys.modules.get("broadcloth._records")
+        return issubclass(other, np.recarray if records is None else (records.RecordArray, np.recarray))
+
+
+class _ProgramRecords(np.recarray, metaclass=_RecordsClass):
+    """See `numpy.recarray`."""
+
+
+_ProgramRecords.__name__ = _ProgramRecords.__qualname__ = "recarray"
+_ProgramRecords.__module__ = "numpy"
+
+
 class _UfuncClass(type):
     """`numpy.ufunc` of a program: ufuncs of broadcloth and NumPy's are its instances."""
 
@@ -136,6 +163,16 @@ _ProgramUfunc.__name__ = _ProgramUfunc.__qualname__ = "ufunc"
 _ProgramUfunc.__module__ = "numpy"
 
 
+def _class_named(name: str) -> type:
+    """The class that a program has under a name of NumPy's."""
+    return _CLASSES[name]
+
+
+_CLASSES: dict[str, Any] = {c.__name__: c for c in (_ProgramArray, _ProgramRecords, _ProgramUfunc)}
+for _kind in (_ArrayClass, _RecordsClass, _UfuncClass):  # pickle looks for classes under their names in NumPy
+    copyreg.pickle(_kind, lambda c: (_class_named, (c.__name__,)))
+
+
 def _ours(module: str, name: str) -> Any:
     """What broadcloth has under a name of NumPy's module; None where it has nothing."""
     where = _MODULES.get(module)
@@ -161,6 +198,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _ProgramArray
     if theirs is np.ufunc:
         return _ProgramUfunc
+    if theirs is np.recarray:
+        return _ProgramRecords
     if theirs is np.vectorize:
         return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:
@@ -179,9 +218,45 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
     if callable(theirs):
         if name in _NUMPYS_OWN or name in _OF_FUNCTIONS or theirs is ours:
             return theirs
+        if module == "numpy" and name in _READERS:
+            return _reader(theirs)
         return _c.program_function(ours, theirs) if callable(ours) else _fallback.host_function(theirs)
     # Objects that make arrays when they are indexed (r_, c_, mgrid).
-    return ours if ours is not None and type(ours).__module__.startswith("broadcloth") else theirs
+    return _Indexed(ours, theirs) if ours is not None and type(ours).__module__.startswith("broadcloth") else theirs
+
+
+def _reader(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under its own name by which NumPy reads; arrays are ours where broadcloth has their dtype."""
+
+    @functools.wraps(theirs)
+    def read(*args: Any, **kwargs: Any) -> Any:
+        return _fallback.compute(theirs, args, kwargs)
+
+    return read
+
+
+class _Indexed:
+    """An object of broadcloth that makes arrays when it is indexed; NumPy's is asked for what it refuses."""
+
+    def __init__(self, ours: Any, theirs: Any) -> None:
+        self._ours, self._theirs = ours, theirs
+        self.__doc__ = theirs.__doc__
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._ours[key]
+        except _fallback._REFUSALS as error:
+            reason = _fallback._first_sentence(error)
+        return _fallback.on_host(self._theirs.__getitem__, reason, (key,), {})
+
+    def __len__(self) -> int:
+        return len(self._theirs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ours, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Indexed, (self._ours, self._theirs)
 
 
 def _in_star_import(frame: FrameType) -> bool:

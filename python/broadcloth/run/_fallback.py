@@ -14,7 +14,6 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .._device import config
-from .._records import RecordArray
 from .._warnings import warn
 from ..exceptions import FallbackError, FallbackWarning
 
@@ -55,6 +54,11 @@ def program_line(frame: FrameType | None) -> tuple[str, int]:
     return "", 0
 
 
+def is_record_array(value: Any) -> bool:
+    records = sys.modules.get("broadcloth._records")  # which few programs load
+    return records is not None and type(value) is records.RecordArray
+
+
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
@@ -64,10 +68,10 @@ class _Loan:
 
     def give(self, value: Any) -> Any:
         """The value with arrays of ours as NumPy's, one copy for one array."""
-        if type(value) is _c.ndarray or type(value) is RecordArray:
+        if type(value) is _c.ndarray or is_record_array(value):
             if id(value) not in self.lent:
                 host = value.get()
-                if self.writable and (type(value) is RecordArray or value.flags.writeable):
+                if self.writable and (is_record_array(value) or value.flags.writeable):
                     self.lent[id(value)] = value, host, host.copy()
                 else:
                     host.flags.writeable = False
@@ -93,12 +97,21 @@ class _Loan:
             for array, host, _ in self.lent.values():
                 if host is value:
                     return array
-            return _c.asarray(value) if value.dtype.char in _OF_OURS and value.dtype.isnative else value
+            return as_ours(value)
+        if isinstance(value, np.lib.npyio.NpzFile):
+            from ._archives import ProgramNpzFile  # few programs load one
+
+            return ProgramNpzFile(value)
         if type(value) in (list, tuple):
             return type(value)(map(self.own, value))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*map(self.own, value))
         return value
+
+
+def as_ours(value: Any) -> Any:
+    """NumPy's array as ours, where broadcloth has its dtype."""
+    return _c.asarray(value) if type(value) is np.ndarray and value.dtype.char in _OF_OURS and value.dtype.isnative else value
 
 
 def read_only(value: Any) -> Any:
@@ -203,8 +216,10 @@ def _numpys(what: Any) -> Callable[..., Any] | None:
     """NumPy's counterpart of a function, a method, a ufunc or an operator that refused its arguments."""
     if isinstance(what, _c.program_function):
         return what.numpy_function  # type: ignore[no-any-return]
-    name = what if isinstance(what, str) else what.__name__
-    return getattr(np, name, None)
+    found: Any = np
+    for part in (what if isinstance(what, str) else what.__name__).split("."):  # "add.reduce" is a method of a ufunc
+        found = getattr(found, part, None)
+    return found  # type: ignore[no-any-return]
 
 
 def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: BaseException) -> Any:

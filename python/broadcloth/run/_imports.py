@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from .. import _broadcloth as _c
-from . import _children, _fallback
+from . import _children, _fallback, _libraries
 from ._face import face_of
 from ._owner import Owner
 
 _owner: Owner | None = None
 
+# What NumPy's scalars have beside what arrays have: elements look like them.
+_OF_SCALARS = ("numerator", "denominator", "hex", "bit_count")
 # Methods that make arrays which only NumPy has: of texts and objects, of a subclass of numpy.ndarray.
 _METHODS = ("astype", "view")
 
@@ -58,6 +60,15 @@ def _find_module(name: str, package: str | None = None) -> Any:
     return NotImplemented if module is None else face_of(module)
 
 
+def _of_scalar(name: str) -> property:
+    def get(self: Any) -> Any:
+        if isinstance(self, np.generic):
+            return getattr(self.get()[()], name)
+        raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
+
+    return property(get)
+
+
 def enable(owner: Owner) -> None:
     """From now on the files of `owner` that import NumPy get broadcloth under its names; a second call changes the owner.
 
@@ -75,10 +86,13 @@ def enable(owner: Owner) -> None:
         method = getattr(_c.ndarray, name)
         if not isinstance(method, _c.program_function):
             setattr(_c.ndarray, name, _c.program_function(method, getattr(np.ndarray, name)))
+    for name in _OF_SCALARS:
+        setattr(_c.ndarray, name, _of_scalar(name))
     if not isinstance(builtins.__import__, _c.import_hook):
         builtins.__import__ = _c.import_hook(builtins.__import__, _find)
         importlib.import_module = _c.import_hook(importlib.import_module, _find_module)
     _children.prepare_if_loaded()
+    _libraries.enable()
 
 
 def disable() -> None:
@@ -86,10 +100,14 @@ def disable() -> None:
     global _owner
     _owner = None
     _c.set_program_handler(None)
+    _libraries.disable()
     for name in _METHODS:
         method = vars(_c.ndarray)[name]
         if isinstance(method, _c.program_function):
             setattr(_c.ndarray, name, method.__wrapped__)
+    for name in _OF_SCALARS:
+        if name in vars(_c.ndarray):
+            delattr(_c.ndarray, name)
     for module, name in ((builtins, "__import__"), (importlib, "import_module")):
         hook = getattr(module, name)
         if isinstance(hook, _c.import_hook):

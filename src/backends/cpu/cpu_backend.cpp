@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/library.h"
 #include "backends/cpu/program.h"
+#include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
 #include "primitives/user_op.h"
@@ -70,13 +71,6 @@ int64_t byte_grain(size_t bytes) {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend() {
-    // Any computation on the CPU soon needs the JIT library, at least to load cached objects; opening it takes as long as a small kernel,
-    // so another thread does it now.
-    static std::once_flag once;
-    std::call_once(once, [] { kernel_cache_prepare([] { cpu::JitLibrary::get().prepare(flags_for(false)); }); });
-  }
-
   Device device() const override { return {DeviceType::cpu, 0}; }
 
   std::string device_name() const override {
@@ -95,6 +89,9 @@ class CpuBackend final : public Backend {
     if (bytes == 0) bytes = 1;
     if (bytes > std::numeric_limits<size_t>::max() - 2 * kHugePage) return nullptr;
     if (bytes >= kCheckedBytes && bytes > memory_info().free) return nullptr;
+    // A program whose arrays do not fit into one chunk will soon load or compile kernels. Smaller ones run the built-in loops, and many end
+    // before the JIT library would be open, which their exit would wait for.
+    if (has_chunk_.exchange(true)) kernel_cache_opened(*this);
     const size_t size = mapped_size(bytes);
     if (size < kHugePage) {
       void* chunk = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -236,6 +233,8 @@ class CpuBackend final : public Backend {
   int multiprocessors() const override { return cpu::thread_count(); }
 
  private:
+  std::atomic<bool> has_chunk_{false};
+
   static size_t mapped_size(size_t bytes) {
     const size_t unit = bytes >= kHugePage ? kHugePage : kPage;
     return (bytes + unit - 1) / unit * unit;

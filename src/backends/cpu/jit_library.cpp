@@ -335,11 +335,6 @@ std::string JitLibrary::shipped_header(const bc_jit_flags& flags, std::string_vi
   return (fs::path(path_).parent_path() / "headers" / ("device-" + hex(key) + ".pch")).string();
 }
 
-void JitLibrary::prepare(const bc_jit_flags& flags) {
-  // A minimal text initialises the front end, the target's tables and the code generator.
-  compile("extern \"C\" void start(float* p) { *p = 1; }\n", "start.cpp", flags);
-}
-
 void JitLibrary::write_headers(const std::string& folder) {
   std::error_code ignored;
   fs::create_directories(folder, ignored);  // readable by all users

@@ -51,8 +51,6 @@ class JitLibrary {
   Object load(std::span<const char> bytes, const bc_jit_object* first, bool with_support = false);
   void* symbol(const Object& object, const std::string& name) const { return symbol_(object.get(), name.c_str()); }
 
-  /// Initialises the compiler by compiling one line, so that the first kernel need not wait for it.
-  void prepare(const bc_jit_flags& flags);
   /// Writes the precompiled headers that ship with broadcloth, for kernels of array expressions and for CUDA C++.
   void write_headers(const std::string& folder);
 

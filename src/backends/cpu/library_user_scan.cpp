@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/library.h"
+#include "codegen/device_library.h"
 #include "codegen/kernel_cache.h"
 #include "core/error.h"
 #include "graph/node.h"

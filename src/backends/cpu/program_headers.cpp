@@ -3,7 +3,6 @@
 #include <iterator>
 #include <vector>
 
-#include "codegen/cupy_complex.h"
 #include "codegen/device_library.h"
 
 namespace bc::cpu {
@@ -258,8 +257,6 @@ constexpr std::pair<const char*, const char*> kHeaders[] = {
 std::span<const std::pair<const char*, const char*>> program_headers() {
   static const auto& all = *[] {
     auto* list = new std::vector<std::pair<const char*, const char*>>(std::begin(kHeaders), std::end(kHeaders));
-    list->emplace_back("cupy/complex.cuh", kCupyComplex);
-    list->emplace_back("thrust/complex.h", kThrustComplex);
     list->insert(list->end(), kCudaHeaders.begin(), kCudaHeaders.end());
     return list;
   }();

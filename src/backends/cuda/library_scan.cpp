@@ -5,6 +5,7 @@
 
 #include "backends/cuda/library.h"
 #include "backends/cuda/library_look_back.h"
+#include "codegen/device_library.h"
 #include "core/error.h"
 
 namespace bc::cuda {

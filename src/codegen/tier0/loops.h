@@ -159,19 +159,24 @@ struct Fast {
 #define BC_UNARY(...)
 #define BC_BINARY(...)
 #define BC_TERNARY(...)
-#define BC_FAST(name, set, text)                                                                                         \
-  template <>                                                                                                            \
-  struct Fast<Row::name> {                                                                                               \
-    static_assert(key(text) == key(#name "_fast(a, flag)") || key(text) == key(#name "_fast(a, b, flag)"), "fast form"); \
-    static constexpr u32 kSet = set;                                                                                     \
-    template <class A>                                                                                                   \
-    BC_INLINE static auto run(u32& flag, A a) {                                                                          \
-      return name##_fast(a, flag);                                                                                       \
-    }                                                                                                                    \
-    template <class A, class B>                                                                                          \
-    BC_INLINE static auto run(u32& flag, A a, B b) {                                                                     \
-      return name##_fast(a, b, flag);                                                                                    \
-    }                                                                                                                    \
+#define BC_FAST(name, set, text)                                                                             \
+  template <>                                                                                                \
+  struct Fast<Row::name> {                                                                                   \
+    static_assert(key(text) == key(#name "_fast(a, flag)") || key(text) == key(#name "_fast(a, b, flag)") || \
+                      key(text) == key("special_rows::" #name "_fast(a, flag)") ||                           \
+                      key(text) == key("special_rows::" #name "_fast(a, b, flag)"),                          \
+                  "fast form");                                                                              \
+    static constexpr u32 kSet = set;                                                                         \
+    template <class A>                                                                                       \
+    BC_INLINE static auto run(u32& flag, A a) {                                                              \
+      using namespace special_rows;                                                                          \
+      return name##_fast(a, flag);                                                                           \
+    }                                                                                                        \
+    template <class A, class B>                                                                              \
+    BC_INLINE static auto run(u32& flag, A a, B b) {                                                         \
+      using namespace special_rows;                                                                          \
+      return name##_fast(a, b, flag);                                                                        \
+    }                                                                                                        \
   };
 #include "primitives/elementwise.def"
 

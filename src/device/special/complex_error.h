@@ -64,24 +64,6 @@ BC_FN complex128 faddeeva_upper(double x, double y) {
   const complex128 w = faddeeva(fabs(x), y);
   return {w.re, x < 0.0 ? -w.im : w.im};
 }
-/// Dawson's integral of real x.
-BC_FN double dawsn(double x) { return x != x ? x : copysign(0.886226925452758 * faddeeva(fabs(x), 0.0).im, x); }
-/// -i erf(i x) of real x.
-BC_FN double erfi(double x) {
-  const double s = x * x;
-  if (s < 1.0) {
-    double term = 1.0, sum = 1.0;
-    for (int n = 1; n < 20; ++n) {
-      term *= s / n;
-      sum += term / (2 * n + 1);
-    }
-    return 1.1283791670955126 * x * sum;
-  }
-  if (!(s < 800.0)) return x != x ? x : copysign(inf(), x);
-  const double e = exp(s), power = fma(e, fma(x, x, -s), e);
-  return power < inf() ? 1.1283791670955126 * power * dawsn(x) : copysign(inf(), x);
-}
-
 BC_RARE complex128 wofz(complex128 z) {
   if (has_nan(z)) return {nan(), nan()};
   if (z.re == 0.0) return {erfcx(z.im), z.re};
@@ -133,8 +115,6 @@ BC_RARE complex128 dawsn(complex128 z) {
   return times_i(exp_minus_square(z) - faddeeva_upper(sign * z.re, sign * z.im)) * (sign * 0.886226925452758);
 }
 
-BC_SPECIAL_FLOAT1(dawsn)
-BC_SPECIAL_FLOAT1(erfi)
 BC_SPECIAL_COMPLEX1(wofz)
 BC_SPECIAL_COMPLEX1(erf)
 BC_SPECIAL_COMPLEX1(erfc)

@@ -43,16 +43,17 @@ BC_RARE double carlson_rd(double x, double y, double z) {
   return scale * rest / (a * sqrt(a)) + 3.0 * sum;
 }
 
-/// K(1 - p) by the arithmetic-geometric mean (DLMF 19.8.5).
+/// K(1 - p). For p > 1, a negative parameter, by DLMF 19.7.2. Without branches, so that loops vectorise; and E below.
+BC_FN double ellipkm1_fast(double p, u32&) {
+  const bool inside = p > 0.0 && p < inf(), negative = p > 1.0;
+  const double q = !inside ? 1.0 : (negative ? 1.0 / p : p);
+  const double k = fma(-log(q), ellipk_log(q), ellipk_plain(q));
+  return inside ? (negative ? k * sqrt(q) : k) : (p == 0.0 ? inf() : (p == inf() ? 0.0 : nan()));
+}
+BC_FN double ellipk_fast(double m, u32& flag) { return ellipkm1_fast(1.0 - m, flag); }
 BC_RARE double ellipkm1(double p) {
-  if (!(p > 0.0 && p < inf())) return p == 0.0 ? inf() : (p == inf() ? 0.0 : nan());
-  double a = 1.0, b = sqrt(p);
-  for (int i = 0; i < 40 && fabs(a - b) > 1e-8 * a; ++i) {
-    const double mean = 0.5 * (a + b);
-    b = sqrt(a * b);
-    a = mean;
-  }
-  return pi() / (a + b);
+  u32 flag = 0;
+  return ellipkm1_fast(p, flag);
 }
 BC_FN double ellipk(double m) { return ellipkm1(1.0 - m); }
 /// E(phi, m) for sin, cos of |phi| <= pi / 2: the form whose terms have one sign (DLMF 19.25.9 for m < 0, else 19.25.10).
@@ -63,19 +64,16 @@ BC_FN double ellipe_part(double s, double c, double m) {
   const double p = 1.0 - m;
   return p * (s * carlson_rf(cc, d, 1.0) + m / 3.0 * s3 * carlson_rd(cc, 1.0, d)) + m * fabs(c) * s / sqrt(d);
 }
-/// E by the arithmetic-geometric mean (DLMF 19.8.6).
+BC_FN double ellipe_fast(double m, u32&) {
+  const double p = 1.0 - m;
+  const bool inside = p > 0.0 && p < inf(), negative = p > 1.0;
+  const double q = !inside ? 1.0 : (negative ? 1.0 / p : p);
+  const double e = fma(-log(q) * q, ellipe_log(q), ellipe_plain(q));
+  return inside ? (negative ? e * sqrt(p) : e) : (p == 0.0 ? 1.0 : (p == inf() ? inf() : nan()));
+}
 BC_RARE double ellipe(double m) {
-  if (!(m <= 1.0)) return nan();
-  if (m == 1.0 || m == -inf()) return m == 1.0 ? 1.0 : inf();
-  double a = 1.0, b = sqrt(1.0 - m), scale = 0.5, sum = 0.5 * m;
-  for (int i = 0; i < 40 && fabs(a - b) > 1e-9 * a; ++i) {
-    const double half = 0.5 * (a - b), mean = 0.5 * (a + b);
-    b = sqrt(a * b);
-    a = mean;
-    scale *= 2.0;
-    sum += scale * half * half;
-  }
-  return pi() / (a + b) * (1.0 - sum);
+  u32 flag = 0;
+  return ellipe_fast(m, flag);
 }
 /// phi = turns pi + rest, with pi in two numbers.
 BC_FN double ellip_turns(double phi, double& rest) {
@@ -136,8 +134,11 @@ BC_RARE double ellipj_dn(double u, double m) {
 }
 
 BC_SPECIAL_FLOAT1(ellipkm1)
+BC_SPECIAL_FLOAT_FAST1(ellipkm1_fast)
 BC_SPECIAL_FLOAT1(ellipk)
+BC_SPECIAL_FLOAT_FAST1(ellipk_fast)
 BC_SPECIAL_FLOAT1(ellipe)
+BC_SPECIAL_FLOAT_FAST1(ellipe_fast)
 BC_SPECIAL_FLOAT2(ellipkinc)
 BC_SPECIAL_FLOAT2(ellipeinc)
 BC_SPECIAL_FLOAT2(ellipj_ph)

@@ -5,6 +5,10 @@
 // The float form of a function of doubles.
 #define BC_SPECIAL_FLOAT1(name) \
   BC_FN float name(float a) { return static_cast<float>(name(static_cast<double>(a))); }
+#define BC_SPECIAL_FLOAT_FAST1(name) \
+  BC_FN float name(float a, u32& flag) { return static_cast<float>(name(static_cast<double>(a), flag)); }
+#define BC_SPECIAL_FLOAT_FAST2(name) \
+  BC_FN float name(float a, float b, u32& flag) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), flag)); }
 #define BC_SPECIAL_FLOAT2(name) \
   BC_FN float name(float a, float b) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b))); }
 #define BC_SPECIAL_FLOAT3(name)                                                                              \
@@ -18,6 +22,23 @@ namespace special_rows {
 BC_FN double pi() { return 0x1.921fb54442d18p+1; }
 BC_FN double inf() { return limits<double>::inf(); }
 BC_FN double nan() { return limits<double>::nan(); }
+
+/// |x|, or the end of the interval that a fit is for.
+BC_FN double at_most(double x, double high) { return x < high ? x : high; }
+BC_FN double at_least(double x, double low) { return x > low ? x : low; }
+/// A table of factors of powers of s and v (fits.h), summed over v, which leaves `columns` factors of powers of s: and over s.
+template <int columns>
+BC_INLINE void at_argument(const double (*table)[columns], int rows, double v, double* c) {
+  for (int k = 0; k < columns; ++k) c[k] = table[rows - 1][k];
+  for (int j = rows - 2; j >= 0; --j)
+    for (int k = 0; k < columns; ++k) c[k] = fma(c[k], v, table[j][k]);
+}
+template <int columns>
+BC_INLINE double at_order(const double* c, double s) {
+  double sum = c[columns - 1];
+  for (int k = columns - 2; k >= 0; --k) sum = fma(sum, s, c[k]);
+  return sum;
+}
 
 /// Sine and tangent of |x| <= pi / 2, without the branch for large numbers.
 #if BC_CUDA
@@ -48,69 +69,86 @@ BC_FN double stirling_rest(double x) {
   const double v = 1.0 / x;
   return v * stirling(v * v);
 }
-/// z in [2, 3] a whole number away from 0 < x < 10: gamma(x) = gamma(z) product / divisor. Without branches, so that loops vectorise.
+/// z in [2, 3) a whole number away from 0 < x < 10: gamma(x) = gamma(z) product / divisor. Without branches, so that loops vectorise.
 BC_FN double to_2_3(double x, double& product, double& divisor) {
   divisor = x < 1.0 ? x * (x + 1.0) : (x < 2.0 ? x : 1.0);
-  double z = x + (x < 1.0 ? 2.0 : (x < 2.0 ? 1.0 : 0.0));
-  product = 1.0;
-  BC_UNROLL
-  for (int i = 0; i < 7; ++i) {
-    const double down = z - 1.0;
-    const bool above = z > 3.0;
-    z = above ? down : z;
-    product *= above ? down : 1.0;
-  }
-  return z;
+  const double n = floor(x) - 2.0;
+  const double f1 = n >= 1.0 ? x - 1.0 : 1.0, f2 = n >= 2.0 ? x - 2.0 : 1.0, f3 = n >= 3.0 ? x - 3.0 : 1.0, f4 = n >= 4.0 ? x - 4.0 : 1.0;
+  const double f5 = n >= 5.0 ? x - 5.0 : 1.0, f6 = n >= 6.0 ? x - 6.0 : 1.0, f7 = n >= 7.0 ? x - 7.0 : 1.0;
+  product = ((f1 * f2) * (f3 * f4)) * ((f5 * f6) * f7);
+  return x - n;
 }
-/// gamma(x) = first * second for x > 0; neither overflows before x = 250.
-BC_FN void gamma_parts(double x, double& first, double& second) {
-  const bool far = x >= 10.0;
-  double product, divisor;
-  const double z = to_2_3(far ? 2.0 : x, product, divisor), near = gamma_2_3(z) * product / divisor;
-  const double w = far ? x : 10.0, half = power(w, 0.5 * w - 0.25);
-  first = far ? 2.5066282746310002 * half * exp(-w) * exp(stirling_rest(w)) : near;
-  second = far ? half : 1.0;
+#if BC_CUDA
+/// e^(sign log(gamma(x))) for x >= 10 by Stirling's formula, sign 1 or -1.
+BC_FN double exp_stirling(double x, double sign) {
+  const double half = power(x, sign * (0.5 * x - 0.25));
+  return half * exp(sign * (0.9189385332046728 - x + stirling_rest(x))) * half;
 }
-/// gamma_parts for functions that are called with one number at a time: only the side that x is on.
-BC_FN void gamma_parts_of_one(double x, double& first, double& second) {
-  second = 1.0;
-  if (x < 10.0) {
-    double product, divisor;
-    const double z = to_2_3(x, product, divisor);
-    first = gamma_2_3(z) * product / divisor;
-    return;
-  }
-  second = power(x, 0.5 * x - 0.25);
-  first = 2.5066282746310002 * second * exp(stirling_rest(x) - x);
+#else
+/// (x - 1/2) log(x) - x + log(2 pi) / 2 + the rest of Stirling's formula in two numbers, for x >= 8 of up to 1e4; log_x is log(x).
+BC_FN void stirling_exponent(double x, double& t, double& lo, double& log_x) {
+  double k, m, p, p_lo;
+  power_split(x, k, m);
+  power_product(k, m, x - 0.5, p, p_lo);
+  const double whole = p + p_lo;
+  t = whole - x;
+  const double part = t - whole;
+  lo = (whole - (t - part)) - (x + part) + ((p - whole) + p_lo) + (stirling_rest(x) + 0.9189385332046728);
+  log_x = whole / (x - 0.5);
 }
+/// e^(t + lo) for a small lo
+BC_FN double exp_of_two(double t, double lo) {
+  const double sum = t + lo, e = exp(sum);
+  return e < inf() ? fma(e, (t - sum) + lo, e) : e;
+}
+BC_FN double exp_stirling(double x, double sign) {
+  double t, lo, log_x;
+  stirling_exponent(x, t, lo, log_x);
+  return exp_of_two(sign * t, sign * lo);
+}
+#endif
 /// A factor of the reflection formula (DLMF 5.5.3): gamma(-x) gamma(x) = -pi / (x sin(pi x)).
 BC_FN double reflection(double x) { return -pi() / (x * sin_pi(x)); }
 
 BC_FN double gamma(double x) {
   const double size = fabs(x), inside = size > 1e-20 && size < 200.0 ? size : 1.0;
-  double first, second;
-  gamma_parts(inside, first, second);
-  const bool pole = x < 0.0 && x == floor(x);
-  double r = x > 0.0 ? first * second : reflection(pole ? 0.5 : x) / second / first;
+  const bool pole = x < 0.0 && x == floor(x), far = inside >= 10.0, positive = x > 0.0;
+  double product, divisor;
+  const double z = to_2_3(far ? 2.0 : inside, product, divisor), near = gamma_2_3(z) * product;
+  const double large = exp_stirling(far ? inside : 10.0, positive ? 1.0 : -1.0);
+  double r = positive ? (far ? large : near / divisor) : reflection(pole ? 0.5 : x) * (far ? large : divisor / near);
   r = x > 172.0 ? inf() : (x < -200.0 ? copysign(0.0, sin_pi(x)) : r);
   r = size > 1e-20 ? r : 1.0 / x;
   return pole ? nan() : (x == x ? r : x);
 }
-/// gamma for functions that are called with one number at a time.
+/// gamma for functions that are called with one number at a time: only the side that x is on.
 BC_FN double gamma_of_one(double x) {
   if (!(x > 1e-20 && x < 170.0)) return gamma(x);
-  double first, second;
-  gamma_parts_of_one(x, first, second);
-  return first * second;
+  if (x >= 10.0) return exp_stirling(x, 1.0);
+  double product, divisor;
+  const double z = to_2_3(x, product, divisor);
+  return gamma_2_3(z) * product / divisor;
+}
+/// Without branches, so that loops vectorise.
+BC_FN double rgamma_fast(double x, u32&) {
+  const double size = fabs(x), inside = size > 1e-20 && size < 200.0 ? size : 1.0;
+  const bool far = inside >= 10.0, positive = x > 0.0;
+  double product, divisor;
+  const double z = to_2_3(far ? 2.0 : inside, product, divisor), near = gamma_2_3(z) * product;
+  const double large = exp_stirling(far ? inside : 10.0, positive ? -1.0 : 1.0);
+  // 1 / reflection(x), which is 0 where gamma has its poles
+  const double turned = x * sin_pi(x) * -0.3183098861837907;
+  double r = positive ? (far ? large : divisor / near) : turned * (far ? large : near / divisor);
+  r = x > 200.0 ? 0.0 : (x < -200.0 ? copysign(inf(), turned) : r);
+  r = size > 1e-20 ? r : x;
+  return x < 0.0 && x == floor(x) ? 0.0 : (x == x ? r : x);
 }
 BC_RARE double rgamma(double x) {
-  if (!(fabs(x) >= 1e-20)) return x;
-  if (x > 200.0) return 0.0;
-  if (x < 0.0 && x == floor(x)) return 0.0;
-  double first, second;
-  if (x < -200.0) return copysign(inf(), sin_pi(x));
-  gamma_parts_of_one(fabs(x), first, second);
-  return x > 0.0 ? 1.0 / second / first : first / reflection(x) * second;
+  u32 flag = 0;
+  if (!(x > 1e-20 && x < 10.0)) return rgamma_fast(x, flag);
+  double product, divisor;
+  const double z = to_2_3(x, product, divisor);
+  return divisor / (gamma_2_3(z) * product);
 }
 /// log(gamma(x)) for x > 0, without branches.
 BC_FN double gammaln_positive(double x) {
@@ -244,7 +282,54 @@ BC_FN double betaln_large(double a, double b) {
   return 0.9189385332046728 - 0.5 * log(b) + rest - ((a - 0.5) * log1p(ratio) - b * log(ratio / (1.0 + ratio)));
 }
 BC_FN bool is_odd(double n) { return n != 2.0 * floor(0.5 * n); }
+#if !BC_CUDA
+/// gamma(x + rest) = e^(t + lo) above / below for 0 < x < 1e4 and a rest of rounding: the exponent by Stirling's formula from 10 on, below
+/// it 0. Without branches, so that loops vectorise.
+BC_FN void gamma_exponent(double x, double rest, double& t, double& lo, double& above, double& below) {
+  const bool far = x >= 10.0;
+  double product, divisor, log_x;
+  const double z = to_2_3(far ? 2.0 : x, product, divisor), near = gamma_2_3(z) * product;
+  stirling_exponent(far ? x : 10.0, t, lo, log_x);
+  // The slope of the logarithm is log(x) - 1 / (2 x) ...
+  lo = far ? fma(rest, log_x - 0.5 / x, lo) : 0.0;
+  t = far ? t : 0.0;
+  above = far ? 1.0 : near;
+  below = far ? 1.0 : divisor;
+}
+/// The exponent of beta and the factor before it, a, b > 0.
+BC_FN void beta_exponent(double a, double b, double& t, double& lo, double& factor) {
+  const double s = a + b, part = s - a;
+  double ta, la, na, da, tb, lb, nb, db, ts, ls, ns, ds;
+  gamma_exponent(a, 0.0, ta, la, na, da);
+  gamma_exponent(b, 0.0, tb, lb, nb, db);
+  gamma_exponent(s, (a - (s - part)) + (b - part), ts, ls, ns, ds);
+  const double first = ta + tb, w = first - ta, first_lo = (ta - (first - w)) + (tb - w);
+  t = first - ts;
+  const double v = t - first;
+  lo = (first - (t - v)) - (ts + v) + (first_lo + (la + lb - ls));
+  factor = na / da * (nb * ds / (db * ns));
+}
+BC_FN u32 beyond_gamma_exponent(double x) { return x > 0.0 && x < 1e4 ? 0u : 1u; }
+BC_FN double beta_fast(double a, double b, u32& flag) {
+  double t, lo, factor;
+  beta_exponent(a, b, t, lo, factor);
+  flag |= beyond_gamma_exponent(a) | beyond_gamma_exponent(b);
+  return exp_of_two(t, lo) * factor;
+}
+BC_FN double betaln_fast(double a, double b, u32& flag) {
+  double t, lo, factor;
+  beta_exponent(a, b, t, lo, factor);
+  flag |= beyond_gamma_exponent(a) | beyond_gamma_exponent(b) | (factor < inf() ? 0u : 1u);
+  // Near 0, the logarithm of the product: its error is that of the product.
+  const double whole = exp_of_two(t, lo) * factor;
+  return whole > 0.125 && whole < 8.0 ? log(whole) : t + (lo + log(factor));
+}
+#endif
 BC_RARE double beta(double a, double b) {
+#if !BC_CUDA
+  u32 flag = beyond_gamma_exponent(a) | beyond_gamma_exponent(b);
+  if (flag == 0) return beta_fast(a, b, flag);
+#endif
   if (a != a || b != b) return a + b;
   if (fabs(a) < fabs(b)) {
     const double t = a;
@@ -270,6 +355,13 @@ BC_RARE double beta(double a, double b) {
   return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * exp(gammaln(a) + gammaln(b) - gammaln(a + b));
 }
 BC_RARE double betaln(double a, double b) {
+#if !BC_CUDA
+  u32 flag = beyond_gamma_exponent(a) | beyond_gamma_exponent(b);
+  if (flag == 0) {
+    const double r = betaln_fast(a, b, flag);
+    if (flag == 0) return r;
+  }
+#endif
   if (a != a || b != b) return a + b;
   const double large = a < b ? b : a, small = a < b ? a : b;
   if (large >= 10.0 && small > 0.0) return betaln_large(large, small);
@@ -299,7 +391,7 @@ BC_RARE double poch(double a, double m) {
     b = 1.0 - t;
   }
   if (a >= 10.0 && b >= 10.0 && (a > 100.0 || b > 100.0)) return sign * exp(log_gamma_ratio(a, m));
-  if (fabs(a) < 140.0 && fabs(b) < 140.0) return sign * gamma(b) * rgamma(a);
+  if (fabs(a) < 140.0 && fabs(b) < 140.0) return sign * gamma_of_one(b) * rgamma(a);
   return sign * gammasgn(a) * gammasgn(b) * exp(gammaln(b) - gammaln(a));
 }
 /// n over k: gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)).
@@ -334,6 +426,7 @@ BC_RARE double binom(double n, double k) {
 
 BC_SPECIAL_FLOAT1(gamma)
 BC_SPECIAL_FLOAT1(rgamma)
+BC_SPECIAL_FLOAT_FAST1(rgamma_fast)
 BC_SPECIAL_FLOAT1(gammaln)
 BC_SPECIAL_FLOAT1(loggamma)
 BC_SPECIAL_FLOAT1(gammasgn)
@@ -343,6 +436,10 @@ BC_SPECIAL_FLOAT1(riemann_zeta)
 BC_SPECIAL_FLOAT1(zetac)
 BC_SPECIAL_FLOAT2(beta)
 BC_SPECIAL_FLOAT2(betaln)
+#if !BC_CUDA
+BC_SPECIAL_FLOAT_FAST2(beta_fast)
+BC_SPECIAL_FLOAT_FAST2(betaln_fast)
+#endif
 BC_SPECIAL_FLOAT2(poch)
 BC_SPECIAL_FLOAT2(binom)
 

@@ -10,12 +10,26 @@ namespace special_rows {
 BC_FN double log_less(double ratio, double t) { return t > -0.29 && t < 0.41 ? log_tail(t) : log(ratio) - t; }
 
 // ---- gamma
+/// x^a e^-m for x > 0, where neither factor needs to be a number of its own.
+BC_FN double power_times_exp(double x, double a, double m) {
+#if BC_CUDA
+  const double half = exp(-0.5 * m);
+  return half * power(x, a) * half;
+#else
+  double k, f, t, rest;
+  const bool tiny = x < 0x1p-1022;
+  power_split(tiny ? x * 0x1p54 : x, k, f);
+  power_product(tiny ? k - 54.0 : k, f, a, t, rest);
+  const double whole = t + rest, sum = whole - m, part = sum - whole, e = exp(sum);
+  return e < inf() ? fma(e, (whole - (sum - part)) - (m + part) + ((t - whole) + rest), e) : e;
+#endif
+}
 /// x^a e^-x / gamma(a + 1)
 BC_FN double gammainc_factor(double a, double x) {
-  if (a >= 10.0) return exp(a * log_less(x / a, (x - a) / a)) * 0.3989422804014327 / sqrt(a) * exp(-stirling_rest(a));
-  if (x > 2000.0) return 0.0;
-  const double half = exp(-0.5 * x);
-  return half * (power(x, a) * rgamma(a + 1.0)) * half;
+  if (a >= 10.0) return exp(fma(a, log_less(x / a, (x - a) / a), -stirling_rest(a))) * 0.3989422804014327 / sqrt(a);
+  double product, divisor;
+  const double z = to_2_3(a, product, divisor);
+  return power_times_exp(x, a, x) * (divisor / (a * gamma_2_3(z) * product));
 }
 /// The series of P (DLMF 8.7.1) without its factor.
 BC_FN double gammainc_series(double a, double x) {
@@ -59,23 +73,25 @@ BC_FN double gammaincc_small(double a, double x) {
   const double log_part = a * log(x) - (a < 1.0 ? (a * (a - 1.0)) * gammaln_1_2(a + 1.0) : gammaln_positive(a + 1.0));
   return -expm1(log_part) - a * exp(log_part) * sum;
 }
-/// Temme's uniform expansion for a >= 20 and x near a (SIAM J. Math. Anal. 10, 1979; DLMF 8.12.3): Q, or P with `lower`.
-BC_RARE double gammainc_uniform(double a, double x, bool lower) {
+/// Tells whether Temme's uniform expansion serves: a >= 5 and |eta| <= 0.8.
+BC_FN bool is_uniform(double a, double x) { return a >= 5.0 && x > 0.4 * a && x < 2.0 * a; }
+/// Temme's uniform expansion (SIAM J. Math. Anal. 10, 1979; DLMF 8.12.3): Q, or P with `lower`; and nearly x^a e^-x / gamma(a + 1).
+BC_FN double gammainc_uniform(double a, double x, bool lower, double& factor) {
   const double mu = (x - a) / a, half_square = -log_less(1.0 + mu, mu);
-  const double eta = copysign(sqrt(2.0 * half_square), mu), v = 1.0 / a;
-  double sum = temme_11(eta);
-  sum = fma(sum, v, temme_10(eta));
-  sum = fma(sum, v, temme_9(eta));
-  sum = fma(sum, v, temme_8(eta));
-  sum = fma(sum, v, temme_7(eta));
-  sum = fma(sum, v, temme_6(eta));
-  sum = fma(sum, v, temme_5(eta));
-  sum = fma(sum, v, temme_4(eta));
-  sum = fma(sum, v, temme_3(eta));
-  sum = fma(sum, v, temme_2(eta));
-  sum = fma(sum, v, temme_1(eta));
-  sum = fma(sum, v, temme_0(eta));
-  const double e = exp(-a * half_square), rest = e * 0.3989422804014327 / sqrt(a) * sum;
+  const double eta = copysign(sqrt(2.0 * half_square), mu), v = 1.0 / a, w = 1.25 * eta;
+  double sum;
+  if (a >= 20.0) {
+    double c[8];
+    at_argument<8>(temme_far, 20, w, c);
+    sum = at_order<8>(c, fma(v, 40.0, -1.0));
+  } else {
+    double c[12];
+    at_argument<12>(temme_near, 20, w, c);
+    sum = at_order<12>(c, fma(v, 13.333333333333334, -1.6666666666666667));
+  }
+  const double e = exp(-a * half_square), scale = e * 0.3989422804014327 / sqrt(a), rest = scale * sum;
+  const double r = stirling_rest(a);
+  factor = scale * (1.0 - r * (1.0 - 0.5 * r * (1.0 - r * (1.0 / 3.0))));
   const double z = eta * sqrt(0.5 * a), t = lower ? -z : z;
   // erfc(t) from the exponential that is there.
   const double half_erfc = t > 0.0 ? 0.5 * e * erfcx_positive(t) : 1.0 - 0.5 * e * erfcx_positive(-t);
@@ -85,15 +101,20 @@ BC_RARE double gammainc_uniform(double a, double x, bool lower) {
 BC_FN bool upper_is_small(double a, double x) {
   return x > 1.5 ? x > a + 0.25 : (x > 0.5 ? x + 0.25 > a : a * log(x) > -0.6931471805599453);
 }
-/// P, or Q with `upper`, for a > 0 and finite x > 0.
-BC_RARE double gammainc_part(double a, double x, bool upper) {
-  if (a >= 20.0 && fabs(x - a) < 0.4 * a) return gammainc_uniform(a, x, !upper);
+/// P, or Q with `upper`, for a > 0 and finite x > 0; and x^a e^-x / gamma(a + 1), to few digits.
+BC_RARE double gammainc_parts(double a, double x, bool upper, double& factor) {
+  if (is_uniform(a, x)) return gammainc_uniform(a, x, !upper, factor);
+  factor = gammainc_factor(a, x);
   if (!upper_is_small(a, x)) {
-    const double p = gammainc_factor(a, x) * gammainc_series(a, x);
+    const double p = factor * gammainc_series(a, x);
     return upper ? 1.0 - p : p;
   }
-  const double q = x > 1.5 ? gammainc_factor(a, x) * gammaincc_fraction(a, x) : gammaincc_small(a, x);
+  const double q = x > 1.5 ? factor * gammaincc_fraction(a, x) : gammaincc_small(a, x);
   return upper ? q : 1.0 - q;
+}
+BC_FN double gammainc_part(double a, double x, bool upper) {
+  double factor;
+  return gammainc_parts(a, x, upper, factor);
 }
 BC_FN double gammainc(double a, double x) {
   if (!(a >= 0.0 && x >= 0.0)) return nan();
@@ -110,36 +131,45 @@ BC_FN double gammaincc(double a, double x) {
   return x == inf() ? 0.0 : gammainc_part(a, x, true);
 }
 
-/// The x with P(a, x) = p and Q(a, x) = q = 1 - p, of which the smaller counts: Newton's method on the logarithms of that part and of x,
+/// The number after x for a root in (low, high) that is to be log(x) + step in the logarithm.
+BC_FN double next_inside(double x, double step, double low, double high) {
+  const double next = x * exp(step < -700.0 ? -700.0 : (step > 700.0 ? 700.0 : step));  // NaN for a step that is none
+  if (next > low && next < high) return next;
+  if (low > 0.0 && high < inf()) return sqrt(low) * sqrt(high);
+  return low > 0.0 ? 16.0 * low : 0.0625 * high;
+}
+/// Halley's step for a function of which `apart` is the value, `slope` the first derivative and `slope` (turn - slope) the second.
+BC_FN double halley_step(double apart, double slope, double turn) {
+  const double newton = -apart / slope, bend = 1.0 + 0.5 * newton * (turn - slope);
+  return bend > 0.5 ? newton / bend : newton;
+}
+/// The x with P(a, x) = p and Q(a, x) = q = 1 - p, of which the smaller counts: Halley's method on the logarithms of that part and of x,
 /// inside a bracket. The first guess is Wilson and Hilferty's, or the first term of the series (DiDonato & Morris, ACM TOMS 12, 1986).
 BC_RARE double gammainc_inverse(double a, double p, double q) {
+  if (a == inf()) return nan();
   const bool upper = q < p;
   const double goal = log(upper ? q : p), z = upper ? -ndtri(q) : ndtri(p), w = 1.0 / (9.0 * a);
   const double cube = 1.0 - w + z * sqrt(w);
   double t = a > 0.5 && cube > 0.2 ? log(a) + 3.0 * log(cube) : ((upper ? log1p(-q) : goal) + gammaln(a + 1.0)) / a;
   if (a <= 0.5 && upper && q < 0.1) t = log(-goal + 1e-3);
-  if (t > 709.0) t = 709.0;
-  double low = -800.0 / (a < 1.0 ? a : 1.0), high = 710.0;
   if (t < -745.0) return exp(t);
-  for (int i = 0; i < 100; ++i) {
-    const double x = exp(t), part = gammainc_part(a, x, upper), difference = log(part) - goal;
-    // Both parts as functions of t are log-concave, so that Newton's method goes astray only where the part vanishes.
-    if ((difference > 0.0) != upper)
-      high = t;
+  double low = 0.0, high = inf(), x = exp(t < 709.0 ? t : 709.0);
+  for (int i = 0; i < 200; ++i) {
+    double factor;
+    const double part = gammainc_parts(a, x, upper, factor), apart = log(part) - goal;
+    // Both parts as functions of the logarithm are log-concave, so that the method goes astray only where the part vanishes.
+    if ((apart > 0.0) != upper)
+      high = x;
     else
-      low = t;
-    const double slope = gammainc_factor(a, x) * a / part;
-    double next = t - (upper ? -difference : difference) / slope;
-    if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-    const double step = fabs(next - t);
-    t = next;
-    if (step < 1e-9) {
-      // The last step on x itself, which has more digits than its logarithm.
-      const double y = exp(t), by = (gammainc_part(a, y, upper) - (upper ? q : p)) / (gammainc_factor(a, y) * a);
-      return y > 0.0 && by == by ? y * (1.0 - (upper ? -by : by)) : y;
-    }
+      low = x;
+    const double slope = (upper ? -a : a) * factor / part, step = halley_step(apart, slope, a - x);
+    // The error after a step is about its cube.
+    if (fabs(step) <= 1e-6) return fma(x, fma(0.5 * step, step, step), x);
+    const double next = next_inside(x, step, low, high);
+    if (next == x) break;
+    x = next;
   }
-  return exp(t);
+  return x;
 }
 BC_FN double gammaincinv(double a, double p) {
   if (!(a >= 0.0 && p >= 0.0 && p <= 1.0)) return nan();
@@ -153,15 +183,15 @@ BC_FN double gammainccinv(double a, double q) {
 }
 
 // ---- beta
-/// x^a y^b / beta(a, b), y = 1 - x; for large a and b from the distance to the maximum (DiDonato & Morris, ACM TOMS 18, 1992).
-BC_FN double betainc_factor(double a, double b, double x, double y) {
+/// x^a y^b / beta(a, b), y = 1 - x, and `whole` is beta(a, b) unless a and b are large; for large a and b from the distance to the maximum
+/// (DiDonato & Morris, ACM TOMS 18, 1992).
+BC_FN double betainc_factor(double a, double b, double x, double y, double whole) {
   if (a >= 10.0 && b >= 10.0) {
     const double s = a + b, l = x < y ? a - s * x : s * y - b;
     const double e = a * log_less(s * x / a, -l / a) + b * log_less(s * y / b, l / b);
     return 0.3989422804014327 * sqrt(a / s * b) * exp(e - (stirling_rest(a) + stirling_rest(b) - stirling_rest(s)));
   }
   const double first = x < 0.9 ? power(x, a) : exp(a * log1p(-y)), second = y < 0.9 ? power(y, b) : exp(b * log1p(-x));
-  const double whole = beta(a, b);
   if (whole > 0.0 && whole < inf() && first > 1e-290 && second > 1e-290) return first * second / whole;
   return exp(a * (x < 0.9 ? log(x) : log1p(-y)) + b * (y < 0.9 ? log(y) : log1p(-x)) - betaln(a, b));
 }
@@ -184,63 +214,68 @@ BC_FN double betainc_fraction(double a, double b, double x) {
   }
   return below / above;
 }
-/// The power series (DLMF 8.17.7) without x^a / beta(a, b), for small b: there the other side leaves no digits.
-BC_FN double betainc_series(double a, double b, double x) {
-  double term = 1.0, sum = 1.0 / a;
-  for (int n = 1; n < 40000; ++n) {
-    term *= (n - b) * x / n;
-    sum += term / (a + n);
-    if (fabs(term) < 1e-18 * fabs(sum) * (a + n)) break;
-  }
-  return sum;
+/// What betainc_factor is to get as beta(a, b).
+BC_FN double betainc_whole(double a, double b) { return a >= 10.0 && b >= 10.0 ? 0.0 : beta(a, b); }
+/// I_x(a, b) for positive finite numbers, y = 1 - x, and x^a y^b / beta(a, b).
+BC_RARE double betainc_parts(double a, double b, double x, double y, double whole, double& factor) {
+  factor = betainc_factor(a, b, x, y, whole);
+  // Beyond the point where the other side's fraction converges faster, for a small b that side leaves no digits.
+  if (x * (a + b + 2.0) <= a + 1.0 || (b < 1.0 && x < 0.9)) return factor * betainc_fraction(a, b, x) / a;
+  const double r = 1.0 - factor * betainc_fraction(b, a, y) / b;
+  return r < 0.5 && x < 0.999 && b < 1.0 ? factor * betainc_fraction(a, b, x) / a : r;
 }
 /// I_x(a, b) for y = 1 - x.
 BC_RARE double betainc_part(double a, double b, double x, double y) {
   if (!(a >= 0.0 && b >= 0.0 && x >= 0.0 && y >= 0.0) || (a == b && (a == 0.0 || a == inf()))) return nan();
   if (x == 0.0 || y == 0.0) return x == 0.0 ? 0.0 : 1.0;
   if (a == 0.0 || b == 0.0 || a == inf() || b == inf()) return a == 0.0 || b == inf() ? 1.0 : 0.0;
-  const double factor = betainc_factor(a, b, x, y);
-  if (x * (a + b + 2.0) <= a + 1.0) return factor * betainc_fraction(a, b, x) / a;
-  const double r = 1.0 - factor * betainc_fraction(b, a, y) / b;
-  return r < 0.5 && x < 0.999 && b < 1.0 ? factor * power(y, -b) * betainc_series(a, b, x) : r;
+  double factor;
+  return betainc_parts(a, b, x, y, betainc_whole(a, b), factor);
 }
 BC_FN double betainc(double a, double b, double x) { return betainc_part(a, b, x, 1.0 - x); }
 BC_FN double betaincc(double a, double b, double x) { return betainc_part(b, a, 1.0 - x, x); }
 
-/// The x with I_x(a, b) = p, or 1 - x with `other`: Newton's method on the logarithms of the smaller part and of the odds x / (1 - x),
+/// The x with I_x(a, b) = p, or 1 - x with `other`: Halley's method on the logarithms of the smaller part and of the odds x / (1 - x),
 /// inside a bracket.
 BC_RARE double betainc_inverse(double a, double b, double p, double q, bool other) {
   if (!(a > 0.0 && b > 0.0 && p >= 0.0 && q >= 0.0)) return nan();
   if (p == 0.0 || q == 0.0) return (p == 0.0) == other ? 1.0 : 0.0;
+  if (a == inf() || b == inf()) return a == b ? nan() : ((a == inf()) == other ? 0.0 : 1.0);
   const bool upper = q < p;
-  const double part_goal = upper ? q : p, goal = log(part_goal), ln_beta = betaln(a, b);
-  // From the first term of the smaller side's series, at most the mean.
-  double t = upper ? -(goal + log(b) + ln_beta) / b : (goal + log(a) + ln_beta) / a;
-  const double mean = log(a / b);
-  t = upper ? (t < mean ? mean : t) : (t > mean ? mean : t);
-  double low = -745.0, high = 745.0, x = 0.0, y = 1.0;
-  t = t < low ? low : (t > high ? high : t);
+  const double part_goal = upper ? q : p, goal = log(part_goal), whole = betainc_whole(a, b);
+  double t;
+  if (a >= 1.0 && b >= 1.0) {
+    // Carter's approximation by the normal distribution (Abramowitz & Stegun 26.5.22).
+    const double z = upper ? -ndtri(q) : ndtri(p), u = 1.0 / (2.0 * a - 1.0), v = 1.0 / (2.0 * b - 1.0), h = 2.0 / (u + v);
+    const double l = (z * z - 3.0) / 6.0, w = -z * sqrt(h + l > 0.0 ? h + l : 0.0) / h - (v - u) * (l + 5.0 / 6.0 - 2.0 / (3.0 * h));
+    t = -2.0 * w - log(b / a);
+  } else {
+    // From the first term of the smaller side's series, at most the mean.
+    const double ln_beta = betaln(a, b), mean = log(a / b);
+    t = upper ? -(goal + log(b) + ln_beta) / b : (goal + log(a) + ln_beta) / a;
+    t = upper ? (t < mean ? mean : t) : (t > mean ? mean : t);
+  }
+  double low = 0.0, high = inf(), odds = exp(t < -700.0 ? -700.0 : (t > 700.0 ? 700.0 : t)), x = 0.0, y = 1.0;
   for (int i = 0; i < 200; ++i) {
-    const double e = exp(-fabs(t));
-    x = (t < 0.0 ? e : 1.0) / (1.0 + e);
-    y = (t < 0.0 ? 1.0 : e) / (1.0 + e);
+    x = odds < 1.0 ? odds / (1.0 + odds) : 1.0 / (1.0 + 1.0 / odds);
+    y = 1.0 / (1.0 + odds);
     if (x == 0.0 || y == 0.0) break;
-    const double part = upper ? betainc_part(b, a, y, x) : betainc_part(a, b, x, y), difference = log(part) - goal;
-    if ((difference > 0.0) != upper)
-      high = t;
+    double factor;
+    const double part = upper ? betainc_parts(b, a, y, x, whole, factor) : betainc_parts(a, b, x, y, whole, factor);
+    const double apart = log(part) - goal;
+    if ((apart > 0.0) != upper)
+      high = odds;
     else
-      low = t;
-    const double slope = betainc_factor(a, b, x, y) / part;
-    double next = t - (upper ? -difference : difference) / slope;
-    if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-    const double step = next - t;
-    t = next;
-    if (fabs(step) < 1e-9) {
-      // The last step on x and y themselves: dx = x y dt.
-      const double by = step;
-      const double nx = x * (1.0 + y * by), ny = y * (1.0 - x * by);
-      return other ? ny : nx;
+      low = odds;
+    const double slope = (upper ? -factor : factor) / part, step = halley_step(apart, slope, a * y - b * x);
+    const bool done = fabs(step) <= 1e-6;
+    const double next = done ? fma(odds, fma(0.5 * step, step, step), odds) : next_inside(odds, step, low, high);
+    if (done || next == odds) {
+      x = next < 1.0 ? next / (1.0 + next) : 1.0 / (1.0 + 1.0 / next);
+      y = 1.0 / (1.0 + next);
+      break;
     }
+    odds = next;
   }
   return other ? y : x;
 }

@@ -63,8 +63,8 @@ BC_RARE double expn(double order, double x) {
 /// The auxiliary functions f and g of x >= 4 (DLMF 6.2.17): Si = pi / 2 - f cos(x) - g sin(x), Ci = f sin(x) - g cos(x).
 BC_FN void sine_integral_parts(double x, double& f, double& g) {
   const double v = 1.0 / x, u = v * v;
-  f = v * (x < 8.0 ? sici_f_middle(u) : sici_f_far(u));
-  g = u * (x < 8.0 ? sici_g_middle(u) : sici_g_far(u));
+  f = v * (sici_f_above(u) / sici_f_below(u));
+  g = u * (sici_g_above(u) / sici_g_below(u));
 }
 BC_RARE double sici_si(double a) {
   const double x = fabs(a);
@@ -82,6 +82,23 @@ BC_RARE double sici_ci(double a) {
   sine_integral_parts(x, f, g);
   return f * sin(x) - g * cos(x);
 }
+// Without branches, so that loops vectorise:
+BC_FN double sici_si_fast(double a, u32& flag) {
+  const double x = fabs(a), near = at_most(x, 4.0), far = at_most(at_least(x, 4.0), 0x1p1000);
+  double f, g;
+  sine_integral_parts(far, f, g);
+  const double wave = 0.5 * pi() - f * cos_fast(far, flag) - g * sin_fast(far, flag);
+  const double r = x <= 4.0 ? near * si_near(near * near) : (x < inf() ? wave : (x == x ? 0.5 * pi() : x));
+  return copysign(r, a);
+}
+BC_FN double sici_ci_fast(double a, u32& flag) {
+  const double x = fabs(a), near = at_most(at_least(x, 0x1p-1074), 4.0), far = at_most(at_least(x, 4.0), 0x1p1000), t = near * near;
+  double f, g;
+  sine_integral_parts(far, f, g);
+  const double wave = f * sin_fast(far, flag) - g * cos_fast(far, flag), small = (log(near) + euler()) + t * ci_near(t);
+  const double r = x <= 4.0 ? (x == 0.0 ? -inf() : small) : wave;
+  return x < inf() ? r : (a > 0.0 ? 0.0 : nan());
+}
 BC_FN double shichi_shi(double a) {
   const double x = fabs(a);
   if (x <= 6.0) return a * shi_near(x * x);
@@ -93,11 +110,35 @@ BC_FN double shichi_chi(double a) {
   return x != x ? x : 0.5 * (expi(x) - exp1(x));
 }
 
+/// Fresnel's integrals S and C (DLMF 7.2.7, 7.2.8), beyond 2 by the auxiliary functions (7.5.3, 7.5.4). Without branches, so that loops
+/// vectorise.
+BC_FN double fresnel_part(double a, bool is_s) {
+  const double x = fabs(a), near = x < 2.0 ? x : 2.0, far = x < 2.0 ? 2.0 : (x < 1e150 ? x : 1e150), t = near * near, tt = t * t;
+  const double series = is_s ? near * t * fresnel_s_near(tt) : near * fresnel_c_near(tt);
+  // pi / 2 x^2 from its distance to the nearest whole number of turns.
+  const double square = far * far, rest = fma(far, far, -square), turn = 0.5 * (fma(-4.0, rint(0.25 * square), square) + rest);
+  const double v = 1.0 / square, u = v * v, w = 0.3183098861837907 / far;
+  const double f = w * (fresnel_f_above(u) / fresnel_f_below(u)),
+               g = 0.3183098861837907 * w * v * (fresnel_g_above(u) / fresnel_g_below(u));
+  const double s = sin_pi(turn), c = cos_pi(turn), wave = is_s ? 0.5 - f * c - g * s : 0.5 + f * s - g * c;
+  return copysign(x < 2.0 ? series : (x == x ? wave : x), a);
+}
+BC_FN double fresnel_s_fast(double x, u32&) { return fresnel_part(x, true); }
+BC_FN double fresnel_c_fast(double x, u32&) { return fresnel_part(x, false); }
+BC_RARE double fresnel_s(double x) { return fresnel_part(x, true); }
+BC_RARE double fresnel_c(double x) { return fresnel_part(x, false); }
+
+BC_SPECIAL_FLOAT1(fresnel_s)
+BC_SPECIAL_FLOAT_FAST1(fresnel_s_fast)
+BC_SPECIAL_FLOAT1(fresnel_c)
+BC_SPECIAL_FLOAT_FAST1(fresnel_c_fast)
 BC_SPECIAL_FLOAT1(exp1)
 BC_SPECIAL_FLOAT1(expi)
 BC_SPECIAL_FLOAT2(expn)
 BC_SPECIAL_FLOAT1(sici_si)
+BC_SPECIAL_FLOAT_FAST1(sici_si_fast)
 BC_SPECIAL_FLOAT1(sici_ci)
+BC_SPECIAL_FLOAT_FAST1(sici_ci_fast)
 BC_SPECIAL_FLOAT1(shichi_shi)
 BC_SPECIAL_FLOAT1(shichi_chi)
 

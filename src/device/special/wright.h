@@ -23,13 +23,10 @@ BC_FN double wright_peak(double a, double b, double x) {
 BC_FN double wright_term(double a, double b, double x, double k) {
   const double z = fma(a, k, b);
   if (k < 10.0 || z < 10.0) {
-    double first, second, half = power(x, 0.5 * k);
+    const double half = power(x, 0.5 * k);
     double below = 1.0;
     for (double i = 2.0; i <= k && k < 150.0; i += 1.0) below *= i;
-    if (z < 170.0 && k < 150.0) {
-      gamma_parts(z > 0.0 ? z : 1.0, first, second);
-      return z > 0.0 ? half / first / below * half / second : 0.0;
-    }
+    if (z < 170.0 && k < 150.0) return half * rgamma(z) / below * half;
     return exp(k * log(x) - gammaln(k + 1.0) - gammaln(z));
   }
   const double rest = exp(-stirling_rest(k) - stirling_rest(z)), z_lo = fma(a, k, -(z - b)) - ((z - (z - b)) - b);

@@ -8,7 +8,6 @@ from __future__ import annotations
 from numpy.linalg import LinAlgError
 
 from ..._namespace import listing
-from ...linalg import norm
 from ._bands import cho_solve_banded, cholesky_banded, eig_banded, eigvals_banded
 from ._cossin import cossin
 from ._decompositions import (
@@ -79,6 +78,7 @@ from ._matrices import (
     pascal,
     toeplitz,
 )
+from ._norm import norm
 from ._operands import LinAlgWarning
 from ._sketches import clarkson_woodruff_transform
 from ._solvers import (

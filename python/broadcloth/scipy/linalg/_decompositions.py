@@ -9,8 +9,9 @@ from numpy.linalg import LinAlgError
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
+from ..._warnings import warn
 from ._forms import check_schur_order, ordered_schur
-from ._operands import back, dagger, eps, matrices, on_host, operand, squares
+from ._operands import back, dagger, eps, matrices, on_host, operand, over_stacks, squares
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -52,6 +53,8 @@ def svd(
     >>> bc.scipy.linalg.svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)
     array([2., 1.])
     """
+    if not isinstance(lapack_driver, str):
+        raise TypeError("lapack_driver must be a string")
     if lapack_driver not in ("gesdd", "gesvd"):
         raise ValueError(f'lapack_driver must be "gesdd" or "gesvd", not "{lapack_driver}"')
     x = matrices(a, check_finite)
@@ -71,6 +74,7 @@ def svdvals(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) 
     return _c.linalg_svd(matrices(a, check_finite), 0)[0]
 
 
+@over_stacks(A=2)
 def orth(A: ArrayLike, rcond: float | None = None) -> ndarray:
     """An orthonormal basis of a matrix' range, by its singular values. The rank is looked at.
 
@@ -92,12 +96,11 @@ def orth(A: ArrayLike, rcond: float | None = None) -> ndarray:
 
 
 def _rank(x: ndarray, s: ndarray, rcond: float | None) -> int:
-    if x.ndim != 2:
-        raise ValueError(f"expected one matrix, got shape {x.shape}: the results of several may have different shapes")
     share = max(x.shape) * eps(s) if rcond is None else rcond
     return int((s > share * s[0]).sum()) if s.size else 0
 
 
+@over_stacks(A=2)
 def null_space(
     A: ArrayLike,
     rcond: float | None = None,
@@ -131,6 +134,7 @@ def null_space(
     return dagger(vh[_rank(x, s, rcond) :])
 
 
+@over_stacks(A=2, B=2)
 def subspace_angles(A: ArrayLike, B: ArrayLike) -> ndarray:
     """The angles between the ranges of two matrices, in descending order (Knyazev & Argentati, 2002).
 
@@ -266,6 +270,9 @@ def rq(a: ArrayLike, overwrite_a: bool = False, lwork: int | None = None, mode: 
     if mode not in ("full", "r", "economic"):
         raise ValueError("Mode argument should be one of ['full', 'r', 'economic']")
     x = matrices(a, check_finite)
+    if x.shape[-2] == 0 and mode == "full":
+        one = _c.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+        return x.copy(), _c.broadcast_to(one, (*x.shape[:-2], *one.shape)).copy()
     # The factors of the matrix with its rows reversed and transposed, put back the same way.
     q, r = _c.linalg_qr(dagger(x[..., ::-1, :]), "reduced" if mode == "economic" else "complete")
     upper = dagger(r)[..., ::-1, ::-1]
@@ -301,7 +308,7 @@ def eig(
     check_finite : bool
         Whether NaN and infinity are looked for.
     homogeneous_eigvals : bool
-        Gives eigenvalues as pairs, whose quotients they are: (2, ..., n).
+        Gives eigenvalues as pairs, whose quotients they are: (..., 2, n).
 
     Returns
     -------
@@ -323,7 +330,7 @@ def eig(
         return _generalized_eig(x, other, left, right, homogeneous_eigvals)
     (host,) = on_host("eig", x)
     parts = back(x.device, *_c.linalg_eig(host, left or right, left))
-    w = _c.stack([parts[0], _c.ones(parts[0].shape, parts[0].dtype, device=x.device)]) if homogeneous_eigvals else parts[0]
+    w = _c.stack([parts[0], _c.ones(parts[0].shape, parts[0].dtype, device=x.device)], -2) if homogeneous_eigvals else parts[0]
     vectors = ([parts[2]] if left else []) + ([parts[1]] if right else [])
     # Vectors of a real matrix whose eigenvalues are real are real.
     if vectors and x.dtype.kind != "c" and not bool((parts[0].imag != 0).any()):
@@ -336,7 +343,7 @@ def _generalized_eig(a: ndarray, b: ndarray, left: bool, right: bool, homogeneou
     parts = back(a.device, *_c.linalg_generalized_eig(first, second, left or right, left))
     alpha, beta = parts[0], parts[1]
     if homogeneous:
-        w = _c.stack([alpha, beta.astype(alpha.dtype)])
+        w = _c.stack([alpha, beta.astype(alpha.dtype)], -2)
     else:
         quotients = alpha / _c.where(beta == 0, _c.ones((), beta.dtype, device=a.device), beta)
         w = _c.where(beta != 0, quotients, _c.where(alpha != 0, np.inf, np.nan).astype(alpha.dtype))
@@ -415,6 +422,10 @@ def eigh(
     """
     if driver not in (None, "ev", "evd", "evr", "evx", "gv", "gvd", "gvx"):
         raise ValueError(f'"{driver}" is unknown. Possible values are "None", "ev", "evd", "evr", "evx", "gv", "gvd", "gvx".')
+    if b is None and driver in ("gv", "gvd", "gvx"):
+        raise ValueError(f'"{driver}" requires input b array to be supplied for generalized eigenvalue problem.')
+    if b is not None and driver in ("ev", "evd", "evr", "evx"):
+        raise ValueError(f'"{driver}" input b array should be None for standard eigenvalue problem.')
     if type not in (1, 2, 3):
         raise ValueError('"type" keyword only accepts 1, 2, and 3.')
     if subset_by_index is not None and subset_by_value is not None:
@@ -655,11 +666,15 @@ def hessenberg(a: ArrayLike, calc_q: bool = False, overwrite_a: bool = False, ch
            [3., 4.]])
     """
     x = squares(a, check_finite)
+    if x.shape[-1] <= 2:  # has the form
+        one = _c.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+        return (x.copy(), _c.broadcast_to(one, x.shape).copy()) if calc_q else x.copy()
     (host,) = on_host("hessenberg", x)
     h, q = back(x.device, *_c.linalg_hessenberg(host))
     return (h, q) if calc_q else h
 
 
+@over_stacks(A=2)
 def ldl(
     A: ArrayLike, lower: bool = True, hermitian: bool = True, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[ndarray, ndarray, ndarray]:
@@ -695,12 +710,15 @@ def ldl(
            [1., 3.]])
     """
     x = squares(A, check_finite, 'The input array "a" should be square.')
-    if x.ndim != 2:
-        raise ValueError(f"ldl: expected one matrix, got shape {x.shape}")
     n = x.shape[0]
     if n == 0:
         return _c.zeros((0, 0), x.dtype), _c.zeros((0, 0), x.dtype), _c.zeros(0, np.int64)
     hermitian = hermitian and x.dtype.kind == "c"
+    if hermitian and bool((_c.diagonal(x).imag != 0).any()):
+        warn(
+            "ldl: the imaginary parts of the diagonal are ignored; hermitian=False factorizes complex symmetric matrices",
+            np.exceptions.ComplexWarning,
+        )
     (host,) = on_host("ldl", x)
     factors, pivots = (_c.asnumpy(v) for v in _c.linalg_ldl(host, lower, hermitian))
     outer, d, order = _ldl_parts(factors, pivots, lower, hermitian)

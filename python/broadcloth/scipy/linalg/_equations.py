@@ -11,7 +11,7 @@ from ... import _broadcloth as _c
 from ... import linalg as _linalg
 from ..._broadcloth import ndarray
 from ._decompositions import schur
-from ._operands import back, dagger, eps, on_host, operand
+from ._operands import back, dagger, eps, on_host, operand, over_stacks
 from ._solvers import solve_triangular
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def _triangular_sylvester(r: ndarray, s: ndarray, f: ndarray) -> ndarray:
     return _c.concatenate([left, _triangular_sylvester(r, s[h:, h:], f[:, h:] - left @ s[:h, h:])], 1)
 
 
+@over_stacks(a=2, b=2, q=2)
 def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> ndarray:
     """The solution X of a @ X + X @ b = q, by the Schur forms of a and b (Bartels & Stewart, 1972).
 
@@ -86,6 +87,7 @@ def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> ndarray:
     return back(first.device, found if dtype.kind == "c" else found.real.astype(dtype))[0]
 
 
+@over_stacks(a=2, q=2)
 def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> ndarray:
     """The solution X of a @ X + X @ a.conj().T = q, by `solve_sylvester`.
 
@@ -109,6 +111,7 @@ def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> ndarray:
 solve_lyapunov = solve_continuous_lyapunov
 
 
+@over_stacks(a=2, q=2)
 def solve_discrete_lyapunov(a: ArrayLike, q: ArrayLike, method: str | None = None) -> ndarray:
     """The solution X of a @ X @ a.conj().T - X + q = 0.
 
@@ -195,6 +198,7 @@ class _Riccati:
         return (x + dagger(x)) / 2
 
 
+@over_stacks(a=2, b=2, q=2, r=2, e=2, s=2)
 def solve_continuous_are(
     a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: ArrayLike | None = None, s: ArrayLike | None = None, balanced: bool = True
 ) -> ndarray:
@@ -260,6 +264,7 @@ def solve_continuous_are(
     return p.finished(x)
 
 
+@over_stacks(a=2, b=2, q=2, r=2, e=2, s=2)
 def solve_discrete_are(
     a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: ArrayLike | None = None, s: ArrayLike | None = None, balanced: bool = True
 ) -> ndarray:

@@ -81,7 +81,10 @@ def expm(A: ArrayLike) -> ndarray:
     array([[1., 0.],
            [0., 1.]])
     """
-    a = _squares_of(A)
+    a = operand(A, False)
+    if a.ndim < 2 and a.size == 1:
+        return _c.ufuncs["exp"](a).reshape(1, 1)  # as SciPy has it
+    a = _squares_of(a)
     if a.size == 0:
         return a.copy()
     norms = abs(a).sum(-2).max(-1)
@@ -107,6 +110,19 @@ def expm(A: ArrayLike) -> ndarray:
     return made
 
 
+def _estimates(disp: bool | None) -> bool:
+    """Whether SciPy's deprecated keyword asks for an estimate of the error besides the result."""
+    if disp is None:
+        return False
+    warn("The `disp` argument is deprecated and will be removed in SciPy 1.18.0.", DeprecationWarning)
+    return not disp
+
+
+def _size(a: ndarray) -> ndarray:
+    """The largest sum of a column's magnitudes."""
+    return abs(a).sum(-2).max(-1)
+
+
 def _complex(a: ndarray) -> ndarray:
     return a if a.dtype.kind == "c" else a.astype(np.complex64 if a.dtype.itemsize == 4 else np.complex128)
 
@@ -122,7 +138,7 @@ def _real_if_close(made: ndarray, a: ndarray) -> ndarray:
     return made
 
 
-def sqrtm(A: ArrayLike) -> ndarray:
+def sqrtm(A: ArrayLike, disp: bool | None = None, blocksize: int | None = None) -> Any:
     """The principal square roots of square matrices, by Schur's form (Björck & Hammarling, 1983).
 
     Computed by LAPACK and loops on the CPU; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
@@ -130,6 +146,8 @@ def sqrtm(A: ArrayLike) -> ndarray:
     Parameters
     ----------
     A : array_like, (..., n, n)
+    disp, blocksize : optional
+        Deprecated in SciPy. With `disp` False the result is a pair with an estimate of the error; `blocksize` has no effect.
 
     Returns
     -------
@@ -142,9 +160,16 @@ def sqrtm(A: ArrayLike) -> ndarray:
     array([[2., 0.],
            [0., 3.]])
     """
+    estimates = _estimates(disp)
+    if blocksize is not None:
+        warn("The `blocksize` argument is deprecated and will be removed in SciPy 1.18.0.", DeprecationWarning)
     a = _squares_of(A)
     (host,) = on_host("sqrtm", a)
-    return back(a.device, _real_if_close(_sqrtm(host), a))[0]
+    made = back(a.device, _real_if_close(_sqrtm(host), a))[0]
+    if not estimates:
+        return made
+    lengths = [_c.ufuncs["sqrt"]((abs(x) ** 2).sum((-2, -1))) for x in (_c.matmul(made, made) - a, a)]
+    return made, lengths[0] ** 2 / lengths[1]
 
 
 def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
@@ -171,7 +196,7 @@ def _sqrtm(a: ndarray) -> ndarray:
     return _c.matmul(_c.matmul(z, r), dagger(z))
 
 
-def logm(A: ArrayLike) -> ndarray:
+def logm(A: ArrayLike, disp: bool | None = None) -> Any:
     """The principal logarithms of square matrices, by Schur's form, square roots and a Padé approximant (Higham, 2008, chapter 11).
 
     Computed by LAPACK and loops on the CPU; of a GPU's array on a copy in host memory, with a `PerformanceWarning`.
@@ -179,6 +204,8 @@ def logm(A: ArrayLike) -> ndarray:
     Parameters
     ----------
     A : array_like, (..., n, n)
+    disp : bool, optional
+        Deprecated in SciPy. If False, the result is a pair with an estimate of the error.
 
     Returns
     -------
@@ -191,6 +218,10 @@ def logm(A: ArrayLike) -> ndarray:
     array([[0., 0.],
            [0., 0.]])
     """
+    if _estimates(disp):
+        made = logm(A)
+        a = _squares_of(A)
+        return made, _size(expm(made) - a) / _size(a)
     a = _squares_of(A)
     if a.size == 0:
         return a.copy()
@@ -472,7 +503,7 @@ def expm_cond(A: ArrayLike, check_finite: bool = True) -> Any:
     return largest * _c.norm(a, axis=(-2, -1)) / _c.norm(made[..., 0, :, :], axis=(-2, -1))
 
 
-def signm(A: ArrayLike) -> ndarray:
+def signm(A: ArrayLike, disp: bool | None = None) -> Any:
     """The signs of square matrices: eigenvalues become 1 right and -1 left of the imaginary axis (Roberts, 1971).
 
     By Newton's iteration. Of matrices that are singular, or nearly so, by `funm`: an eigenvalue near to zero becomes 0.
@@ -480,6 +511,8 @@ def signm(A: ArrayLike) -> ndarray:
     Parameters
     ----------
     A : array_like, (..., n, n)
+    disp : bool, optional
+        Deprecated in SciPy. If False, the result is a pair with an estimate of the error.
 
     Raises
     ------
@@ -492,6 +525,10 @@ def signm(A: ArrayLike) -> ndarray:
     array([[ 1.,  0.],
            [ 0., -1.]])
     """
+    if _estimates(disp):
+        made = signm(A)
+        projector = 0.5 * (made + _c.eye(made.shape[-1], dtype=made.dtype, device=made.device))
+        return made, _size(_c.matmul(projector, projector) - projector)
     a = _squares_of(A)
     if a.size == 0:
         return a.copy()

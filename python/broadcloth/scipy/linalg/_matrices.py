@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
+from ._operands import over_stacks
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, DTypeLike
@@ -475,11 +476,14 @@ def diagsvd(s: ArrayLike, M: int, N: int) -> ndarray:
 
 def _matrix(a: Any) -> ndarray:
     x = _asarray(a)
+    if x.dtype.kind in "mM":
+        raise TypeError(f"expected numbers, got {x.dtype}")
     if x.ndim != 2:
         raise ValueError("Input array must be a 2D NumPy array.")
     return x
 
 
+@over_stacks(a=2)
 def bandwidth(a: ArrayLike) -> tuple[int, int]:
     """How far from the diagonal elements that are not zero lie, below and above it. Looks.
 
@@ -509,6 +513,7 @@ def _equal(x: ndarray, y: ndarray, atol: float | None, rtol: float | None) -> bo
     return bool((abs(x - y) <= (atol or 0.0) + (rtol or 0.0) * abs(y)).all())
 
 
+@over_stacks(a=2)
 def issymmetric(a: ArrayLike, atol: float | None = None, rtol: float | None = None) -> bool:
     """Tells whether a matrix is its transpose, exactly unless a tolerance is given. Looks.
 
@@ -521,6 +526,7 @@ def issymmetric(a: ArrayLike, atol: float | None = None, rtol: float | None = No
     return _equal(x, x.T, atol, rtol)
 
 
+@over_stacks(a=2)
 def ishermitian(a: ArrayLike, atol: float | None = None, rtol: float | None = None) -> bool:
     """Tells whether a matrix is its conjugate transpose, exactly unless a tolerance is given. Looks.
 

@@ -13,7 +13,7 @@ from ... import linalg as _linalg
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from ..fft import next_fast_len as _next_fast_len
-from ._operands import LinAlgWarning, back, dagger, eps, has_rows, matrices, on_host, operand, squares, transposed
+from ._operands import LinAlgWarning, back, dagger, eps, has_rows, matrices, on_host, operand, over_stacks, squares, transposed
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -403,8 +403,13 @@ def matmul_toeplitz(c_or_cr: Any, x: ArrayLike, check_finite: bool = False, work
     array([4., 3.])
     """
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
-    column = operand(c, check_finite).ravel()
-    row = column.conj() if r is None else operand(r, check_finite, column.device).ravel()
+    return _matmul_toeplitz(c, r, x, check_finite)
+
+
+@over_stacks(c=1, r=1, x="1|2")
+def _matmul_toeplitz(c: Any, r: Any, x: Any, check_finite: bool) -> ndarray:
+    column = operand(c, check_finite)
+    row = column.conj() if r is None else operand(r, check_finite, column.device)
     right = operand(x, check_finite, column.device)
     m, n = column.shape[0], row.shape[0]
     if right.ndim not in (1, 2) or right.shape[0] != n:
@@ -487,6 +492,7 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> n
     return _c.linalg_det(x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, copy=False))
 
 
+@over_stacks(a=2, b="1|2")
 def lstsq(
     a: ArrayLike,
     b: ArrayLike,

@@ -38,6 +38,11 @@ def _factors(name: str, Q: Any, R: Any, check_finite: bool) -> tuple[ndarray, nd
     return q, r, m > n
 
 
+def _to_stack(x: ndarray, q: ndarray) -> ndarray:
+    """One vector for each matrix of a stack."""
+    return _c.broadcast_to(x, q.shape[:-2] + x.shape) if x.ndim == 1 else x
+
+
 def _zeros(like: ndarray, rows: int, columns: int) -> ndarray:
     return _c.zeros((*like.shape[:-2], rows, columns), like.dtype, device=like.device)
 
@@ -178,7 +183,7 @@ def qr_insert(
     """
     rows = _which(which)
     q, r, economic = _factors("qr_insert", Q, R, check_finite)
-    new = _checked("qr_insert", u, check_finite, q)
+    new = _to_stack(_checked("qr_insert", u, check_finite, q), q)
     count = q.shape[-2] if rows else r.shape[-1]
     if new.ndim == q.ndim - 1:
         new = new[..., None, :] if rows else new[..., None]
@@ -250,7 +255,7 @@ def qr_update(
            [4., 2.]])
     """
     q, r, economic = _factors("qr_update", Q, R, check_finite)
-    left, right = (_checked("qr_update", x, check_finite, q) for x in (u, v))
+    left, right = (_to_stack(_checked("qr_update", x, check_finite, q), q) for x in (u, v))
     if left.ndim == right.ndim == q.ndim - 1:
         left, right = left[..., None], right[..., None]
     fits = left.ndim == right.ndim == q.ndim and left.shape[-1] == right.shape[-1] and left.shape[:-2] == right.shape[:-2] == q.shape[:-2]

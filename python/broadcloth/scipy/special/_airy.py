@@ -1,4 +1,5 @@
-"""Airy functions by Bessel functions of the orders 1/3 and 2/3 (DLMF 9.6), of real and complex arguments, and scaled by exponentials."""
+"""Airy functions, and those scaled by exponentials: rows of the engine for real arguments, and by Bessel functions of the orders 1/3 and
+2/3 (DLMF 9.6) for complex ones."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ import cmath
 import math
 from typing import TYPE_CHECKING, Any
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._bessel import _grown, _ie, _ie_right, _jy, _ke, _ke_right, _kv_complex
+from ._bessel import _grown, _ie_right, _ke_right, _kv_complex
 from ._functions import special_function
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["airy", "airye"]
 
+_real_ai, _real_aip, _real_bi, _real_bip = (_c.ufuncs["airy_" + name] for name in ("ai", "aip", "bi", "bip"))
+_real_aie, _real_aipe, _real_bie, _real_bipe = (_c.ufuncs["airye_" + name] for name in ("ai", "aip", "bi", "bip"))
 _ONE = "f d F D"
 _THIRD = 1 / 3
 _ROOT_3 = 1.7320508075688772
@@ -67,49 +71,14 @@ def _product_rest(a: Any, b: Any, product: Any) -> Any:
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _zeta(x: Any) -> Any:
-    """2/3 x**(3/2) as two numbers."""
-    root = math.sqrt(x)
-    square = root * root
-    rest = ((x - square) - _product_rest(root, root, square)) / (2 * root)
-    power = x * root
-    power_rest = _product_rest(x, root, power) + x * rest
-    high = 2 * power / 3
-    three = 3 * high
-    return high, ((2 * power - three) - _product_rest(3.0, high, three) + 2 * power_rest) / 3
-
-
 def _airy(x: Any, kind: Any, scaled: Any) -> Any:
-    if math.isnan(x) or (scaled and x < 0 and kind < 2):
-        return math.nan
-    size = abs(x)
-    if size > 1e100:
-        if x < 0:
-            return 0.0 if kind % 2 == 0 else math.nan
-        return 0.0 if kind < 2 or (scaled and kind == 2) else math.inf
-    if size <= 1:
-        value = _near(x, kind)
-        if scaled and x > 0:
-            zeta = 2 / 3 * x * math.sqrt(x)
-            value *= math.exp(zeta) if kind < 2 else math.exp(-zeta)
-        return value
-    zeta, rest = _zeta(size)
-    order = _THIRD if kind % 2 == 0 else 2 * _THIRD
-    if x < 0:
-        j, y = _jy(order, zeta)
-        j, y = j - rest * y, y + rest * j
-        if kind == 0:
-            return 0.5 * math.sqrt(size) * (j - y / _ROOT_3)
-        if kind == 1:
-            return 0.5 * size * (j + y / _ROOT_3)
-        return -0.5 * math.sqrt(size) * (j / _ROOT_3 + y) if kind == 2 else 0.5 * size * (j / _ROOT_3 - y)
-    k = _ke(order, zeta)
-    factor = math.sqrt(x / 3) if kind % 2 == 0 else x / _ROOT_3
+    if scaled:
+        if kind < 2:
+            return _real_aie(x) if kind == 0 else _real_aipe(x)
+        return _real_bie(x) if kind == 2 else _real_bipe(x)
     if kind < 2:
-        value = (factor if kind == 0 else -factor) / math.pi * k
-        return value if scaled else value * (1 - rest) * math.exp(-zeta)
-    value = factor * (2 * _ie(order, zeta) + _ROOT_3 / math.pi * k * math.exp(-2 * zeta))
-    return value if scaled else _grown(value * (1 + rest), zeta)
+        return _real_ai(x) if kind == 0 else _real_aip(x)
+    return _real_bi(x) if kind == 2 else _real_bip(x)
 
 
 def _airy_complex(z: Any, kind: Any, scaled: Any) -> Any:
@@ -207,44 +176,44 @@ def _bipe_of_complex(z: Any) -> Any:
     return _airy_complex(z, 3, True)
 
 
-@special_function(_ONE, of_complex=_ai_of_complex, slopes=_ai_slopes)
+@special_function(_ONE, row="airy_ai", of_complex=_ai_of_complex, slopes=_ai_slopes)
 def _ai(z: Any) -> Any:
-    return _airy(z, 0, False)
+    return _real_ai(z)
 
 
-@special_function(_ONE, of_complex=_aip_of_complex, slopes=_aip_slopes)
+@special_function(_ONE, row="airy_aip", of_complex=_aip_of_complex, slopes=_aip_slopes)
 def _aip(z: Any) -> Any:
-    return _airy(z, 1, False)
+    return _real_aip(z)
 
 
-@special_function(_ONE, of_complex=_bi_of_complex, slopes=_bi_slopes)
+@special_function(_ONE, row="airy_bi", of_complex=_bi_of_complex, slopes=_bi_slopes)
 def _bi(z: Any) -> Any:
-    return _airy(z, 2, False)
+    return _real_bi(z)
 
 
-@special_function(_ONE, of_complex=_bip_of_complex, slopes=_bip_slopes)
+@special_function(_ONE, row="airy_bip", of_complex=_bip_of_complex, slopes=_bip_slopes)
 def _bip(z: Any) -> Any:
-    return _airy(z, 3, False)
+    return _real_bip(z)
 
 
-@special_function(_ONE, of_complex=_aie_of_complex)
+@special_function(_ONE, row="airye_ai", of_complex=_aie_of_complex)
 def _aie(z: Any) -> Any:
-    return _airy(z, 0, True)
+    return _real_aie(z)
 
 
-@special_function(_ONE, of_complex=_aipe_of_complex)
+@special_function(_ONE, row="airye_aip", of_complex=_aipe_of_complex)
 def _aipe(z: Any) -> Any:
-    return _airy(z, 1, True)
+    return _real_aipe(z)
 
 
-@special_function(_ONE, of_complex=_bie_of_complex)
+@special_function(_ONE, row="airye_bi", of_complex=_bie_of_complex)
 def _bie(z: Any) -> Any:
-    return _airy(z, 2, True)
+    return _real_bie(z)
 
 
-@special_function(_ONE, of_complex=_bipe_of_complex)
+@special_function(_ONE, row="airye_bip", of_complex=_bipe_of_complex)
 def _bipe(z: Any) -> Any:
-    return _airy(z, 3, True)
+    return _real_bipe(z)
 
 
 def airy(z: ArrayLike) -> tuple[ndarray, ndarray, ndarray, ndarray]:

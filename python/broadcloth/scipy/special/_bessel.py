@@ -1,4 +1,5 @@
-"""Bessel functions of real order and real or complex argument: J, Y, I, K and H, and those scaled by exponentials.
+"""Bessel functions of real order and real or complex argument: J, Y, I, K and H, and those scaled by exponentials. Real ones are rows of
+the engine; complex ones are here.
 
 K of an order in [-1/2, 1/2) near 0 by Temme's series (Journal of Computational Physics 19, 1975), elsewhere by the continued fraction of
 Kummer's U (DLMF 13.3.7) with a sum that is known, computed from far; then upwards in the order. I by its power series, Hankel's expansion,
@@ -25,7 +26,8 @@ __all__ = [
     "kvp", "yv", "yve", "yvp",
 ]  # fmt: skip
 
-_rgamma = _c.ufuncs["rgamma"]
+_rgamma, _jv, _yv = _c.ufuncs["rgamma"], _c.ufuncs["jv"], _c.ufuncs["yv"]
+_real_iv, _real_ive, _real_kv, _real_kve = _c.ufuncs["iv"], _c.ufuncs["ive"], _c.ufuncs["kv"], _c.ufuncs["kve"]
 _BOTH = "ff dd fF dD"
 _COMPLEX = "fF dD"
 # The powers of x in the series of 1 / gamma(1 + x) (DLMF 5.7.1), the odd ones negative.
@@ -136,41 +138,6 @@ def _split(v: Any) -> Any:
     return n, v - n
 
 
-# ---- I and K of positive x
-
-
-def _k_pair(v: Any, x: Any) -> Any:
-    """exp(x) K(v, x) and exp(x) K(v + 1, x) for v >= 0."""
-    n, mu = _split(v)
-    if x <= 2:
-        l = math.log(2 / x)
-        now, after = _temme_k(mu, x, l, math.exp(mu * l))
-        scale = math.exp(x)
-        now = now * scale
-        after = after * scale
-    else:
-        s, ratio = _fraction_k(mu, x, x, x)
-        now = math.sqrt(0.5 * math.pi / x) / s
-        after = now * ratio
-    for i in range(1, int(n) + 1):
-        step = 2 * (mu + i) / x * after + now
-        now = after
-        after = step
-        if after > 1e305:
-            # The quotient of neighbours stays, K is beyond the largest number.
-            return math.inf if i < n else now, math.inf
-    return now, after
-
-
-def _ke(v: Any, x: Any) -> Any:
-    """exp(x) K(v, x) for v >= 0."""
-    if _is_far(v, x):
-        plus, _ = _hankel_sums(v, x)
-        return math.sqrt(0.5 * math.pi / x) * plus
-    now, _ = _k_pair(v, x)
-    return now
-
-
 def _is_far(v: Any, size: Any) -> Any:
     """Tells whether Hankel's expansions (DLMF 10.17, 10.40) have all digits."""
     return size > 30 and v * v < 2 * size
@@ -205,18 +172,6 @@ def _hankel_sums(v: Any, z: Any) -> Any:
     return plus, minus
 
 
-def _ie(v: Any, x: Any) -> Any:
-    """exp(-x) I(v, x) for v >= 0."""
-    if x <= 30 or 0.25 * x * x <= 2 * (v + 1):
-        start = _power_over_gamma(x, v)
-        return start * _power_series(v, 0.25 * x * x) * math.exp(-x) if start > 0 else 0.0
-    if _is_far(v, x):
-        _, minus = _hankel_sums(v, x)
-        return minus / math.sqrt(2 * math.pi * x)
-    now, after = _k_pair(v, x)
-    return 1 / (x * (after + _i_ratio(v, x, x) * now)) if after < math.inf else 0.0
-
-
 def _grown(e: Any, x: Any) -> Any:
     """e exp(x) for x of up to twice where the exponential overflows."""
     half = math.exp(0.5 * x)
@@ -224,179 +179,11 @@ def _grown(e: Any, x: Any) -> Any:
 
 
 def _iv(v: Any, x: Any, scaled: Any) -> Any:
-    if math.isnan(v) or math.isnan(x):
-        return math.nan
-    sign = 1.0
-    if x < 0:
-        if v != math.floor(v):
-            return math.nan
-        sign = _cos_pi(v)
-        x = -x
-    if x == 0:
-        if v == 0:
-            return 1.0
-        return 0.0 if v > 0 or v == math.floor(v) else math.copysign(math.inf, _rgamma(v + 1))
-    if math.isinf(x) or abs(v) > _LAST_ORDER:
-        return (0.0 if scaled else sign * math.inf) if math.isinf(x) and not math.isinf(v) else math.nan
-    e = _ie(abs(v), x)
-    if v < 0 and v != math.floor(v):
-        e += 2 / math.pi * _sin_pi(-v) * _ke(-v, x) * math.exp(-2 * x)
-    return sign * (e if scaled else _grown(e, x))
+    return _real_ive(v, x) if scaled else _real_iv(v, x)
 
 
 def _kv(v: Any, x: Any, scaled: Any) -> Any:
-    if math.isnan(v) or math.isnan(x) or x < 0:
-        return math.nan
-    if x == 0:
-        return math.inf
-    if math.isinf(x) or abs(v) > _LAST_ORDER:
-        return 0.0 if math.isinf(x) and not math.isinf(v) else math.nan
-    k = _ke(abs(v), x)
-    return k if scaled else _grown(k, -x)
-
-
-# ---- J and Y of positive x
-
-
-def _y_pair(mu: Any, x: Any) -> Any:
-    """Y(mu, x) and Y(mu + 1, x) for x <= 5 by Temme's series (Journal of Computational Physics 21, 1976)."""
-    m = mu * mu
-    odd = 0.0
-    even = 0.0
-    for i in range(10, -1, -1):
-        odd = odd * m + _ODD[i]
-        even = even * m + _EVEN[i]
-    l = math.log(2 / x)
-    s = mu * l
-    e = math.exp(s)
-    sinh = _sinh_over(s) if abs(s) < 1 else (e - 1 / e) / (2 * s)
-    factor = 1 / (1 - m * math.pi**2 / 6) if abs(mu) < 1e-4 else math.pi * mu / math.sin(math.pi * mu)
-    f = 2 / math.pi * factor * (0.5 * (e + 1 / e) * odd + sinh * l * even)
-    p = e / (math.pi * (even - mu * odd))
-    q = 1 / (math.pi * e * (even + mu * odd))
-    turn = 0.5 * math.pi * mu
-    r = turn * math.pi if abs(mu) < 1e-9 else 2 / mu * math.sin(turn) ** 2
-    t = -0.25 * x * x
-    c = 1.0
-    first = f + r * q
-    second = p
-    for k in range(1, 60):
-        f = (k * f + p + q) / (k * k - m)
-        p = p / (k - mu)
-        q = q / (k + mu)
-        c = c * t / k
-        g = f + r * q
-        first += c * g
-        second += c * (p - k * g)
-        if abs(c * p) < 1e-18 * abs(second) and abs(c * g) < 1e-18 * abs(first):
-            break
-    return -first, -second * 2 / x
-
-
-def _wave(mu: Any, x: Any) -> Any:
-    """J + i Y of the orders mu and mu + 1 for x > 5."""
-    s, ratio = _fraction_k(mu, complex(0.0, -x), x, 0.0)
-    h = _wave_start(mu, x) / s
-    return h, h * ratio * -1j
-
-
-def _wave_start(v: Any, x: Any) -> Any:
-    """sqrt(2 / (pi x)) exp(i (x - pi v / 2 - pi / 4))"""
-    c = _cos_pi(0.5 * v + 0.25)
-    d = _sin_pi(0.5 * v + 0.25)
-    a = math.cos(x)
-    b = math.sin(x)
-    scale = math.sqrt(2 / (math.pi * x))
-    return complex(scale * (a * c + b * d), scale * (b * c - a * d))
-
-
-def _jy(v: Any, x: Any) -> Any:
-    """J(v, x) and Y(v, x) for v >= 0 and x > 0."""
-    if _is_far(v, x):
-        plus, _ = _hankel_sums(v, complex(0.0, -x))
-        h = _wave_start(v, x) * plus
-        return h.real, h.imag
-    n, mu = _split(v)
-    j = 0.0
-    j_after = 0.0
-    if x <= 5:
-        y, y_after = _y_pair(mu, x)
-    else:
-        h, h_after = _wave(mu, x)
-        j = h.real
-        j_after = h_after.real
-        y = h.imag
-        y_after = h_after.imag
-    for i in range(1, int(n) + 1):
-        factor = 2 * (mu + i) / x
-        step = factor * y_after - y
-        y = y_after
-        y_after = step
-        step = factor * j_after - j
-        j = j_after
-        j_after = step
-        if abs(y_after) > 1e305:
-            if i < n:
-                y = -math.inf
-            y_after = -math.inf
-            break
-    if x <= 5 or 0.25 * x * x <= 0.7 * (v + 1):
-        j = _power_over_gamma(x, v) * _power_series(v, -0.25 * x * x)
-    elif v > x:
-        # Upwards J is lost beyond the argument: from the quotient of neighbours and the Wronskian (DLMF 10.5.2).
-        j = 2 / (math.pi * x * (_j_ratio(v, x) * y - y_after)) if y_after > -math.inf else 0.0
-    return j, y
-
-
-def _j_ratio(v: Any, x: Any) -> Any:
-    """J(v + 1) / J(v) for v > x by its continued fraction (DLMF 10.10.1), from far."""
-    r = 0.0
-    for k in range(int(30 + 15 * x ** (1 / 3)), 0, -1):
-        r = 1 / (2 * (v + k) / x - r)
-    return r
-
-
-def _jv(v: Any, x: Any) -> Any:
-    if math.isnan(v) or math.isnan(x):
-        return math.nan
-    sign = 1.0
-    whole = v == math.floor(v)
-    if x < 0:
-        if not whole:
-            return math.nan
-        sign = _cos_pi(v)
-        x = -x
-    if x == 0:
-        if v == 0:
-            return 1.0
-        return 0.0 if v > 0 or whole else math.copysign(math.inf, _rgamma(v + 1))
-    if math.isinf(x) or math.isinf(v):
-        return 0.0 if not math.isinf(v) else math.nan
-    size = abs(v)
-    if (v >= 0 or whole) and (x <= 5 or 0.25 * x * x <= 0.7 * (size + 1)):
-        j = _power_over_gamma(x, size) * _power_series(size, -0.25 * x * x)
-    elif size > _LAST_ORDER:
-        return math.nan
-    else:
-        j, y = _jy(size, x)
-        if v < 0 and not whole:
-            return _cos_pi(size) * j - _sin_pi(size) * y
-    return sign * (_cos_pi(v) * j if v < 0 else j)
-
-
-def _yv(v: Any, x: Any) -> Any:
-    if math.isnan(v) or math.isnan(x) or x < 0:
-        return math.nan
-    whole = v == math.floor(v)
-    if x == 0:
-        c = _cos_pi(v) if v < 0 else 1.0
-        return -c * math.inf if c != 0 else 0.0
-    if math.isinf(x) or abs(v) > _LAST_ORDER:
-        return 0.0 if math.isinf(x) and not math.isinf(v) else math.nan
-    j, y = _jy(abs(v), x)
-    if v >= 0:
-        return y
-    return _cos_pi(v) * y if whole else _cos_pi(v) * y - _sin_pi(v) * j
+    return _real_kve(v, x) if scaled else _real_kv(v, x)
 
 
 # ---- Complex arguments
@@ -604,7 +391,7 @@ def _jv_of_complex(v: Any, z: Any) -> Any:
     return _jv_complex(v, z, False)
 
 
-@special_function(_BOTH, of_complex=_jv_of_complex, slopes=_jv_slopes)
+@special_function(_BOTH, row="jv", of_complex=_jv_of_complex, slopes=_jv_slopes)
 def jv(v: Any, z: Any) -> Any:
     """The Bessel function of the first kind of real order v and real or complex z.
 
@@ -622,7 +409,7 @@ def _jve_of_complex(v: Any, z: Any) -> Any:
     return _jv_complex(v, z, True)
 
 
-@special_function(_BOTH, of_complex=_jve_of_complex)
+@special_function(_BOTH, row="jv", of_complex=_jve_of_complex)
 def jve(v: Any, z: Any) -> Any:
     """jv(v, z) exp(-abs(z.imag)).
 
@@ -638,7 +425,7 @@ def _yv_of_complex(v: Any, z: Any) -> Any:
     return _yv_complex(v, z, False)
 
 
-@special_function(_BOTH, of_complex=_yv_of_complex, slopes=_yv_slopes)
+@special_function(_BOTH, row="yv", of_complex=_yv_of_complex, slopes=_yv_slopes)
 def yv(v: Any, z: Any) -> Any:
     """The Bessel function of the second kind of real order v and z > 0, or complex z.
 
@@ -656,7 +443,7 @@ def _yve_of_complex(v: Any, z: Any) -> Any:
     return _yv_complex(v, z, True)
 
 
-@special_function(_BOTH, of_complex=_yve_of_complex)
+@special_function(_BOTH, row="yv", of_complex=_yve_of_complex)
 def yve(v: Any, z: Any) -> Any:
     """yv(v, z) exp(-abs(z.imag)).
 
@@ -672,7 +459,7 @@ def _iv_of_complex(v: Any, z: Any) -> Any:
     return _iv_complex(v, z, False)
 
 
-@special_function(_BOTH, of_complex=_iv_of_complex, slopes=_iv_slopes)
+@special_function(_BOTH, row="iv", of_complex=_iv_of_complex, slopes=_iv_slopes)
 def iv(v: Any, z: Any) -> Any:
     """The modified Bessel function of the first kind of real order v and real or complex z.
 
@@ -690,7 +477,7 @@ def _ive_of_complex(v: Any, z: Any) -> Any:
     return _iv_complex(v, z, True)
 
 
-@special_function(_BOTH, of_complex=_ive_of_complex)
+@special_function(_BOTH, row="ive", of_complex=_ive_of_complex)
 def ive(v: Any, z: Any) -> Any:
     """iv(v, z) exp(-abs(z.real)).
 
@@ -706,7 +493,7 @@ def _kv_of_complex(v: Any, z: Any) -> Any:
     return _kv_complex(v, z, False)
 
 
-@special_function(_BOTH, of_complex=_kv_of_complex, slopes=_kv_slopes)
+@special_function(_BOTH, row="kv", of_complex=_kv_of_complex, slopes=_kv_slopes)
 def kv(v: Any, z: Any) -> Any:
     """The modified Bessel function of the second kind of real order v and z > 0, or complex z.
 
@@ -724,7 +511,7 @@ def _kve_of_complex(v: Any, z: Any) -> Any:
     return _kv_complex(v, z, True)
 
 
-@special_function(_BOTH, of_complex=_kve_of_complex)
+@special_function(_BOTH, row="kve", of_complex=_kve_of_complex)
 def kve(v: Any, z: Any) -> Any:
     """kv(v, z) exp(z).
 

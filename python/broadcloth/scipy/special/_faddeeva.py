@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._airy import _product_rest
-from ._bessel import _cos_pi, _sin_pi
 from ._functions import special_function
 
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fresnel", "voigt_profile"]
 
-_erf, _wofz = _c.ufuncs["erf"], _c.ufuncs["wofz"]
+_erf, _wofz, _real_s, _real_c = _c.ufuncs["erf"], _c.ufuncs["wofz"], _c.ufuncs["fresnel_s"], _c.ufuncs["fresnel_c"]
 _ROOT_PI = 1.772453850905516
 
 
@@ -32,27 +30,10 @@ def _fresnel_series(z: Any, power: Any) -> Any:
     return total
 
 
-def _fresnel(x: Any, power: Any) -> Any:
-    """C + i S = (1 + i) / 2 (1 - exp(i pi x**2 / 2) w(sqrt(pi) (1 + i) x / 2)): DLMF 7.5.10."""
-    size = abs(x)
-    if size < 1.2:
-        return _fresnel_series(x, power)
-    if not size < math.inf:
-        return math.nan if math.isnan(x) else math.copysign(0.5, x)
-    square = size * size
-    rest = 0.5 * math.pi * _product_rest(size, size, square) if size < 1e100 else 0.0
-    c = _cos_pi(0.5 * square)
-    s = _sin_pi(0.5 * square)
-    w = _wofz(complex(0.5 * _ROOT_PI * size, 0.5 * _ROOT_PI * size))
-    wave = complex(c - rest * s, s + rest * c) * w
-    value = 0.5 * (1 - wave.real + wave.imag) if power == 0 else 0.5 * (1 - wave.real - wave.imag)
-    return -value if x < 0 else value
-
-
 def _fresnel_of_complex(z: Any, power: Any) -> Any:
     """Of 2 C = (1 + i) / 2 erf(sqrt(pi) (1 - i) z / 2) + (1 - i) / 2 erf(sqrt(pi) (1 + i) z / 2), and the difference for 2 i S."""
     if z.imag == 0:
-        return complex(_fresnel(z.real, power), 0.0)
+        return complex(_real_c(z.real) if power == 0 else _real_s(z.real), 0.0)
     if abs(z) < 1.2:
         return _fresnel_series(z, power)
     first = (0.5 + 0.5j) * _erf((0.5 - 0.5j) * _ROOT_PI * z)
@@ -76,14 +57,14 @@ def _c_slopes(y: Any, z: Any) -> Any:
     return (_c.ufuncs["cos"](0.5 * math.pi * z * z),)
 
 
-@special_function("f d F D", of_complex=_s_of_complex, slopes=_s_slopes)
+@special_function("f d F D", row="fresnel_s", of_complex=_s_of_complex, slopes=_s_slopes)
 def _fresnel_s(z: Any) -> Any:
-    return _fresnel(z, 1)
+    return _real_s(z)
 
 
-@special_function("f d F D", of_complex=_c_of_complex, slopes=_c_slopes)
+@special_function("f d F D", row="fresnel_c", of_complex=_c_of_complex, slopes=_c_slopes)
 def _fresnel_c(z: Any) -> Any:
-    return _fresnel(z, 0)
+    return _real_c(z)
 
 
 def fresnel(z: ArrayLike) -> tuple[ndarray, ndarray]:

@@ -29,11 +29,11 @@ class SpecialFunction(DUFunc):
     """A ufunc of SciPy's whose element is a function in Python over float64, int64 and complex128.
 
     `loops` are the types of its operands, as characters of dtypes. A call takes the first loop to which its operands cast safely; Python's
-    numbers follow the others. Loops of single precision compute in double precision and round. Operand 0 of a function with `whole` must
-    be a whole number, which looks where its type does not say so; where it is not, `of_fractions` is called, or there is an error.
-    `of_complex` is the function of one element for loops with complex
-    operands, by default the same. `slopes(y, *operands)` gives the derivative by each operand, None where it is not known: gradients are
-    NaN there. Without it arrays that require a gradient raise.
+    numbers follow the others. Loops of single precision compute in double precision and round. Operand 0 of a function with `whole` must be
+    a whole number, which looks where its type does not say so; where it is not, `of_fractions` is called, or there is an error.
+    `of_complex` is the function of one element for loops with complex operands, by default the same. `row` names the engine's ufunc for
+    real operands, which the function of one element calls too. `slopes(y, *operands)` gives the derivative by each operand, None where it
+    is not known: gradients are NaN there. Without it arrays that require a gradient raise.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class SpecialFunction(DUFunc):
         of_complex: Callable[..., Any] | None = None,
         slopes: Callable[..., tuple[Any, ...]] | None = None,
         of_fractions: Callable[..., Any] | None = None,
+        row: str | None = None,
     ) -> None:
         super().__init__(function, [], "cpu", None, False)
         self._characters = loops.split()
@@ -53,6 +54,7 @@ class SpecialFunction(DUFunc):
         self._whole = whole
         self._of_complex = of_complex or function
         self._slopes = slopes
+        self._row = row and _c.ufuncs[row]
         self._of_fractions = of_fractions and SpecialFunction(of_fractions, loops)
         signature = inspect.signature(function)
         operands = [p.replace(kind=p.POSITIONAL_ONLY, annotation=p.empty) for p in signature.parameters.values()]
@@ -84,6 +86,8 @@ class SpecialFunction(DUFunc):
                     f"{self.__name__}: expected whole numbers as operand 0; scipy.special.{self.__name__} takes other ones, on host copies"
                 )
             return self._of_fractions(*arrays, out=out, where=where, dtype=dtype, device=device)
+        if self._row is not None and device is None and not any(_is_complex(a) for a in arrays):
+            return self._row(*arrays, out=out, where=where, dtype=dtype)
         if self._slopes and is_grad_enabled() and any(isinstance(a, ndarray) and a.requires_grad for a in arrays):
             if out is not None or where is not True:
                 raise NotImplementedError(f"{self.__name__}: out= and where= have no gradient; leave them out")
@@ -138,6 +142,10 @@ def _types(characters: Sequence[str]) -> tuple[Type, ...]:
 def _result(characters: str) -> str:
     floating = [c for c in characters if c not in "lq"]
     return np.result_type(*floating).char
+
+
+def _is_complex(operand: Any) -> bool:
+    return type(operand) is complex or (isinstance(operand, ndarray) and operand.dtype.kind == "c")
 
 
 def _casts(operand: Any, character: str) -> bool:

@@ -1,8 +1,5 @@
-#include "codegen/cupy_complex.h"
-
-namespace bc {
-
-const char* const kCupyComplex = R"cuda(#pragma once
+// CuPy's header cupy/complex.cuh: complex<T> and its functions, in the global namespace as CuPy puts them there.
+#pragma once
 #define BC_CUPY static __device__ __forceinline__
 
 template <typename T>
@@ -113,16 +110,5 @@ template <typename T> BC_CUPY complex<T> atan(complex<T> z) {
   const complex<T> w = atanh(complex<T>(-z.im_, z.re_));
   return complex<T>(w.im_, -w.re_);
 }
-template <typename T> BC_CUPY complex<T> proj(complex<T> z) {
-  return isinf(z) ? complex<T>(T(1) / T(0), copysign(T(0), z.im_)) : z;
-}
+template <typename T> BC_CUPY complex<T> proj(complex<T> z) { return isinf(z) ? complex<T>(T(1) / T(0), copysign(T(0), z.im_)) : z; }
 #undef BC_CUPY
-)cuda";
-
-const char* const kThrustComplex =
-    "#pragma once\n#include <cupy/complex.cuh>\nnamespace thrust {\n"
-    "using ::complex; using ::abs; using ::arg; using ::norm; using ::conj; using ::polar; using ::exp; using ::log; using ::log10;\n"
-    "using ::sqrt; using ::pow; using ::sin; using ::cos; using ::tan; using ::sinh; using ::cosh; using ::tanh;\n"
-    "using ::asin; using ::acos; using ::atan; using ::asinh; using ::acosh; using ::atanh; using ::proj;\n}\n";
-
-}  // namespace bc

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "runtime/pcg_stream.h"
+#include "ops/pcg_stream.h"
 
 namespace bc::pcg {
 

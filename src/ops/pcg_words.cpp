@@ -1,7 +1,7 @@
 // PCG64 and PCG64DXSM (O'Neill 2014): a linear congruential generator of 128 bits, whose output functions make a 64-bit word of each state.
 // A jump of n steps takes O(log n) multiplications (Brown 1994). Sixteen lanes advance by sixteen steps each, because a single sequence
 // would wait for each multiplication to finish.
-#include "runtime/pcg_words.h"
+#include "ops/pcg_words.h"
 
 #include <bit>
 #include <cstring>

@@ -1,12 +1,7 @@
-// The functions that users' C++ can call. Those of C and CUDA are implemented by the device library, so that a user's kernel gives the same
-// bits as array expressions; a function that the library lacks is CUDA's on a GPU and the C library's on the CPU.
-#include "primitives/user_op.h"
-
-namespace bc {
-
-std::string_view user_names() {
-  static constexpr std::string_view text = R"names(
-#line 1 "user_names.h"
+// The functions that users' C++ can call, put before it after the device library. Those of C and CUDA are implemented by the device
+// library, so that a user's kernel gives the same bits as array expressions; a function that the library lacks is CUDA's on a GPU and the C
+// library's on the CPU.
+#pragma once
 #if !BC_CUDA
 #ifndef __device__
 #define __device__ __attribute__((unused))
@@ -110,14 +105,20 @@ constexpr bool is_real_number = is_whole<T> || is_native_float<T> || is_small<T>
 
 /// A 16-bit float as float, any other number as it is.
 template <class T>
-BC_INLINE T plain(T a) { return a; }
+BC_INLINE T plain(T a) {
+  return a;
+}
 template <bool Brain>
-BC_INLINE float plain(Small<Brain> a) { return a; }
+BC_INLINE float plain(Small<Brain> a) {
+  return a;
+}
 /// What C's mathematics takes: whole numbers as double.
 template <class T>
 BC_INLINE auto number(T a) {
-  if constexpr (is_whole<T>) return static_cast<double>(a);
-  else return plain(a);
+  if constexpr (is_whole<T>)
+    return static_cast<double>(a);
+  else
+    return plain(a);
 }
 
 template <class A, class B>
@@ -128,17 +129,21 @@ template <class A, class B>
 using meet = conditional<is_complex<A> || is_complex<B>, complex<real_meet<A, B>>, real_meet<A, B>>;
 template <class C, class T>
 BC_INLINE C as(T a) {
-  if constexpr (is_same<C, T>) return a;
-  else if constexpr (is_complex<C> && is_complex<T>) return C(static_cast<decltype(C::re)>(a.re), static_cast<decltype(C::re)>(a.im));
-  else if constexpr (is_complex<C>) return C(static_cast<decltype(C::re)>(a));
-  else return static_cast<C>(a);
+  if constexpr (is_same<C, T>)
+    return a;
+  else if constexpr (is_complex<C> && is_complex<T>)
+    return C(static_cast<decltype(C::re)>(a.re), static_cast<decltype(C::re)>(a.im));
+  else if constexpr (is_complex<C>)
+    return C(static_cast<decltype(C::re)>(a));
+  else
+    return static_cast<C>(a);
 }
 
-#define BC_USER_UNARY(name, with)                        \
-  template <class T>                                     \
-  BC_INLINE auto name(T a) {                             \
-    return bc::with(number(a));                          \
-  }                                                      \
+#define BC_USER_UNARY(name, with) \
+  template <class T>              \
+  BC_INLINE auto name(T a) {      \
+    return bc::with(number(a));   \
+  }                               \
   BC_INLINE float name##f(float a) { return bc::with(a); }
 BC_USER_UNARY(sin, sin)
 BC_USER_UNARY(cos, cos)
@@ -174,21 +179,23 @@ BC_USER_UNARY(fabs, fabs)
 #else
 #define BC_USER_NATIVE(f) __builtin_##f
 #endif
-#define BC_USER_LIBM1(name)                                                  \
-  BC_INLINE float name##f(float a) { return BC_USER_NATIVE(name##f)(a); }    \
-  BC_INLINE float name(float a) { return BC_USER_NATIVE(name##f)(a); }       \
-  BC_INLINE double name(double a) { return BC_USER_NATIVE(name)(a); }        \
-  template <class T>                                                         \
-  BC_INLINE auto name(T a) {                                                 \
-    return name(number(a));                                                  \
+#define BC_USER_LIBM1(name)                                               \
+  BC_INLINE float name##f(float a) { return BC_USER_NATIVE(name##f)(a); } \
+  BC_INLINE float name(float a) { return BC_USER_NATIVE(name##f)(a); }    \
+  BC_INLINE double name(double a) { return BC_USER_NATIVE(name)(a); }     \
+  template <class T>                                                      \
+  BC_INLINE auto name(T a) {                                              \
+    return name(number(a));                                               \
   }
-#define BC_USER_LIBM2(name)                                                              \
-  BC_INLINE float name##f(float a, float b) { return BC_USER_NATIVE(name##f)(a, b); }    \
-  template <class A, class B>                                                            \
-  BC_INLINE auto name(A a, B b) {                                                        \
-    using C = meet<decltype(plain(a)), decltype(plain(b))>;                              \
-    if constexpr (is_same<C, float>) return BC_USER_NATIVE(name##f)(C(a), C(b));         \
-    else return BC_USER_NATIVE(name)(C(a), C(b));                                        \
+#define BC_USER_LIBM2(name)                                                           \
+  BC_INLINE float name##f(float a, float b) { return BC_USER_NATIVE(name##f)(a, b); } \
+  template <class A, class B>                                                         \
+  BC_INLINE auto name(A a, B b) {                                                     \
+    using C = meet<decltype(plain(a)), decltype(plain(b))>;                           \
+    if constexpr (is_same<C, float>)                                                  \
+      return BC_USER_NATIVE(name##f)(C(a), C(b));                                     \
+    else                                                                              \
+      return BC_USER_NATIVE(name)(C(a), C(b));                                        \
   }
 BC_USER_LIBM1(erf)
 BC_USER_LIBM1(erfc)
@@ -209,12 +216,12 @@ BC_USER_LIBM1(y1)
 #undef BC_USER_LIBM2
 #undef BC_USER_NATIVE
 
-#define BC_USER_BINARY(name, with)                                            \
-  BC_INLINE float name##f(float a, float b) { return bc::with(a, b); }        \
-  template <class A, class B>                                                 \
-  BC_INLINE auto name(A a, B b) {                                             \
-    using C = meet<decltype(plain(a)), decltype(plain(b))>;                   \
-    return bc::with(as<C>(plain(a)), as<C>(plain(b)));                        \
+#define BC_USER_BINARY(name, with)                                     \
+  BC_INLINE float name##f(float a, float b) { return bc::with(a, b); } \
+  template <class A, class B>                                          \
+  BC_INLINE auto name(A a, B b) {                                      \
+    using C = meet<decltype(plain(a)), decltype(plain(b))>;            \
+    return bc::with(as<C>(plain(a)), as<C>(plain(b)));                 \
   }
 BC_USER_BINARY(pow, power)
 BC_USER_BINARY(atan2, arctan2)
@@ -292,43 +299,65 @@ BC_INLINE auto min(A first, B second) {
   auto a = plain(first);
   auto b = plain(second);
   using C = decltype(true ? a : b);
-  if constexpr (is_native_float<C>) return bc::fmin(static_cast<C>(a), static_cast<C>(b));
-  else return static_cast<C>(b) < static_cast<C>(a) ? static_cast<C>(b) : static_cast<C>(a);
+  if constexpr (is_native_float<C>)
+    return bc::fmin(static_cast<C>(a), static_cast<C>(b));
+  else
+    return static_cast<C>(b) < static_cast<C>(a) ? static_cast<C>(b) : static_cast<C>(a);
 }
 template <class A, class B>
 BC_INLINE auto max(A first, B second) {
   auto a = plain(first);
   auto b = plain(second);
   using C = decltype(true ? a : b);
-  if constexpr (is_native_float<C>) return bc::fmax(static_cast<C>(a), static_cast<C>(b));
-  else return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
+  if constexpr (is_native_float<C>)
+    return bc::fmax(static_cast<C>(a), static_cast<C>(b));
+  else
+    return static_cast<C>(a) < static_cast<C>(b) ? static_cast<C>(b) : static_cast<C>(a);
 }
 
 // ---- complex numbers, with the names of thrust
 template <class R>
-BC_INLINE R norm(complex<R> z) { return z.re * z.re + z.im * z.im; }
+BC_INLINE R norm(complex<R> z) {
+  return z.re * z.re + z.im * z.im;
+}
 template <class R>
-BC_INLINE R arg(complex<R> z) { return bc::angle(z); }
+BC_INLINE R arg(complex<R> z) {
+  return bc::angle(z);
+}
 template <class R>
-BC_INLINE complex<R> polar(R size, R angle) { return complex<R>(size * bc::cos(angle), size * bc::sin(angle)); }
+BC_INLINE complex<R> polar(R size, R angle) {
+  return complex<R>(size * bc::cos(angle), size * bc::sin(angle));
+}
 
-#define BC_USER_MIXED(op)                                                                                       \
-  template <class R, class S, enable_if<is_real_number<S>> = 0>                                                 \
-  BC_INLINE complex<R> operator op(complex<R> a, S b) { return a op complex<R>(static_cast<R>(b)); }            \
-  template <class R, class S, enable_if<is_real_number<S>> = 0>                                                 \
-  BC_INLINE complex<R> operator op(S a, complex<R> b) { return complex<R>(static_cast<R>(a)) op b; }            \
-  template <class R, class S>                                                                                   \
-  BC_INLINE complex<R>& operator op##=(complex<R>& a, S b) { return a = a op b; }
+#define BC_USER_MIXED(op)                                       \
+  template <class R, class S, enable_if<is_real_number<S>> = 0> \
+  BC_INLINE complex<R> operator op(complex<R> a, S b) {         \
+    return a op complex<R>(static_cast<R>(b));                  \
+  }                                                             \
+  template <class R, class S, enable_if<is_real_number<S>> = 0> \
+  BC_INLINE complex<R> operator op(S a, complex<R> b) {         \
+    return complex<R>(static_cast<R>(a)) op b;                  \
+  }                                                             \
+  template <class R, class S>                                   \
+  BC_INLINE complex<R>& operator op##=(complex<R>& a, S b) {    \
+    return a = a op b;                                          \
+  }
 BC_USER_MIXED(+)
 BC_USER_MIXED(-)
 BC_USER_MIXED(/)
 #undef BC_USER_MIXED
 template <class R, class S, enable_if<is_real_number<S>> = 0>
-BC_INLINE complex<R> operator*(complex<R> a, S b) { return complex<R>(a.re * static_cast<R>(b), a.im * static_cast<R>(b)); }
+BC_INLINE complex<R> operator*(complex<R> a, S b) {
+  return complex<R>(a.re * static_cast<R>(b), a.im * static_cast<R>(b));
+}
 template <class R, class S, enable_if<is_real_number<S>> = 0>
-BC_INLINE complex<R> operator*(S a, complex<R> b) { return complex<R>(static_cast<R>(a) * b.re, static_cast<R>(a) * b.im); }
+BC_INLINE complex<R> operator*(S a, complex<R> b) {
+  return complex<R>(static_cast<R>(a) * b.re, static_cast<R>(a) * b.im);
+}
 template <class R, class S>
-BC_INLINE complex<R>& operator*=(complex<R>& a, S b) { return a = a * b; }
+BC_INLINE complex<R>& operator*=(complex<R>& a, S b) {
+  return a = a * b;
+}
 
 #if !BC_CUDA
 // ---- CUDA's intrinsics, as exact as the functions they stand for
@@ -361,9 +390,4 @@ BC_INLINE int __ffsll(i64 a) { return __builtin_ffsll(a); }
 namespace thrust {
 using namespace bc::user;
 using bc::complex;
-}
-)names";
-  return text;
-}
-
-}  // namespace bc
+}  // namespace thrust

@@ -1,4 +1,4 @@
-#include "codegen/kernel_signature.h"
+#include "kernels/kernel_signature.h"
 
 #include <algorithm>
 #include <cctype>

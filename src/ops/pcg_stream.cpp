@@ -3,7 +3,7 @@
 // begins. Each piece therefore starts some words early and discards those samples: since most samples take one word, it is soon at the same
 // sample boundaries as the piece before it. A piece that did not start at the word where the previous piece ended is drawn again. At the
 // end the pieces' samples are moved together.
-#include "runtime/pcg_stream.h"
+#include "ops/pcg_stream.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 #include "core/cpu_level.h"
 #include "core/error.h"
 #include "runtime/parallel.h"
-#include "runtime/pcg_words.h"
+#include "ops/pcg_words.h"
 
 namespace bc::pcg {
 namespace {
