@@ -62,6 +62,20 @@ const char* float_operator(Op op, DType loop) {
   }
 }
 
+/// The same for rows that choose (arith.h), on CUDA: for the CPU the library's choose() has a form that clang makes vectors of.
+const char* choice(Op op, DType loop) {
+  if (!is_native(loop)) return nullptr;
+  const bool nan = is_real_float(loop);
+  switch (op) {
+    case Op::maximum: return nan ? "((a > b) | (a != a) ? a : b)" : "(a > b ? a : b)";
+    case Op::minimum: return nan ? "((a < b) | (a != a) ? a : b)" : "(a < b ? a : b)";
+    case Op::fmax: return nan ? "((a > b) | (b != b) ? a : b)" : "(a > b ? a : b)";
+    case Op::fmin: return nan ? "((a < b) | (b != b) ? a : b)" : "(a < b ? a : b)";
+    case Op::isnan: return "(a != a)";
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 std::string BodyPrinter::argument(int value, DType as) const {
@@ -122,6 +136,7 @@ std::string BodyPrinter::expression(int index) const {
       const char* quick = !fast ? nullptr : divides_scalar(x) ? "quotient_fast(a, b, good)" : fast_text(x);
       if (quick && x.op == Op::divide && !divides_scalar(x) && only_for_logs(index)) quick = "quotient_unchecked(a, b, good)";
       if (!quick) quick = float_operator(x.op, x.loop[0]);
+      if (!quick && ir_.target == Target::cuda) quick = choice(x.op, x.loop[0]);
       if (const char* shared = shared_random_text(x)) quick = shared;
       if (std::string test = magnitude_test(x); !test.empty()) return test;
       return substitute(quick ? quick : spec.text, {{"a", a[0]},
@@ -232,7 +247,7 @@ BC_INLINE bool magnitude_greater(complex64 z, float r, bool or_equal) {
                        name, block, alone);
   };
   if (uniform) out += of_four("neighbour_bits", "random_block", "random_u32(seed, index)");
-  if (normal) out += of_four("neighbour_normal", "normal_block", "bits_as<u32>(standard_normal<float>(seed, index))");
+  if (normal) out += of_four("neighbour_normal", "normal_block", "bits_as<u32>(normal_of(words_of_normals(seed, index >> 2), index))");
   if (!wide) return out;
   return out + R"(BC_INLINE u64 neighbour_u64(RandomWords& held, int u, u64 seed, u64 index) {
   const int place = u & 1;

@@ -232,6 +232,30 @@ def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_
     assert launches > 0 or after["compiles"] == before["compiles"] or after["replaced"] > before["replaced"]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool"])
+def test_choices_and_conversions_that_are_printed_as_cpp(rng, dtype):
+    special = [np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1.5, -1.5, 3e9, -3e9, 1e-310]
+    values = [(x, y) for x in special for y in special] if dtype.startswith("f") else rng.integers(-5, 6, (300, 2))
+    a, b = np.array(values).astype(dtype).T.copy()
+
+    def results():
+        x, y = bc.asarray(a), bc.asarray(b)
+        found = [f(x, y) for f in (bc.maximum, bc.minimum, bc.fmax, bc.fmin)] + [bc.isnan(x)]
+        found += [x.astype(t) for t in ("bool", "int32", "int64", "uint8", "float16", "float32", "float64", "complex64")]
+        tiled = bc.tile(x, 7)
+        found += [f(tiled) for f in (bc.max, bc.min, bc.argmax, bc.argmin, bc.sum, bc.mean, bc.any, bc.count_nonzero)]
+        found += [f(tiled.reshape(7, -1), axis=0) for f in (bc.max, bc.argmin)]
+        return [np.asarray(r) for r in found]
+
+    ours = results()
+    with bc.device("cpu"):
+        for mine, expected in zip(ours, results(), strict=True):
+            assert mine.dtype == expected.dtype
+            nan = np.isnan(expected) if expected.dtype.kind in "fc" else np.zeros(expected.shape, bool)
+            assert mine[~nan].tobytes() == expected[~nan].tobytes()
+            assert np.isnan(mine[nan]).all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 def test_kernels_read_little_of_the_device_library(dtype):
     """The text before a kernel is what it names: a local variable called y0 once brought the Bessel functions with it."""
@@ -247,6 +271,7 @@ def test_kernels_read_little_of_the_device_library(dtype):
         "std": lambda: a.std(axis=1),
         "centred": lambda: a - a.mean(axis=1, keepdims=True),
         "uniform": lambda: rng.random(10_000, dtype="float32"),
+        "maximum": lambda: bc.maximum(a, 2),
         "cast": lambda: a.astype("int32" if dtype == "int64" else "float64") + 1,
     }
     for name, program in programs.items():
