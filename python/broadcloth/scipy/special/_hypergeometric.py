@@ -26,32 +26,26 @@ def _pole(x: Any) -> Any:
     return x <= 0 and x == math.floor(x)
 
 
-def _quotient(a: Any, a2: Any, b: Any, t: Any, k: Any) -> Any:
-    """Term k + 1 of the series by term k."""
-    above = (a + k) * t
-    if a2 < math.inf:
-        above *= a2 + k
-    return above / ((b + k) * (k + 1.0)) if above != 0 else 0.0
-
-
 def _series(a: Any, a2: Any, b: Any, t: Any) -> Any:
-    """The sum of (a)k (a2)k t**k / ((b)k k!), without the second factor where a2 is infinite, and a bound of its error. Four terms at a
-    time, whose quotients wait for nothing."""
+    """The sum of (a)k (a2)k t**k / ((b)k k!), without the second factor where a2 is infinite, and a bound of its error."""
     term = 1.0
     total = 1.0
     largest = 1.0
     bound = math.inf
-    for i in range(375):
-        k = 4.0 * i
-        one = term * _quotient(a, a2, b, t, k)
-        two = one * _quotient(a, a2, b, t, k + 1)
-        three = two * _quotient(a, a2, b, t, k + 2)
-        term = three * _quotient(a, a2, b, t, k + 3)
-        total += one + two + (three + term)
+    second = 1.0
+    for k in range(1500):
+        if a2 < math.inf:
+            second = a2 + k
+        if a + k == 0 or second == 0:
+            bound = largest * (2 + math.sqrt(float(k))) * 1e-16
+            break
+        before = abs(term)
+        term = term * ((a + k) * second * t / ((b + k) * (k + 1)))
+        total += term
         size = abs(term)
-        largest = max(largest, max(max(abs(one), abs(two)), max(abs(three), size)))
-        if size * (k + 4) <= 1e-17 * abs(total) and size <= abs(three) and k + 3 > -b:
-            bound = largest * (2 + math.sqrt(k + 3)) * 1e-16
+        largest = max(largest, size)
+        if size * (k + 1) <= 1e-17 * abs(total) and size <= before and k > -b:
+            bound = largest * (2 + math.sqrt(float(k))) * 1e-16
             break
     if bound > _ENOUGH * abs(total) and largest < 1e290:
         return _two_parted_sum(a, a2, b, 1.0, t, 0.0, 3000)
