@@ -114,3 +114,13 @@ def test_gradients_of_real_bessel_and_airy_functions(xp):
     z = x.detach() if hasattr(x, "detach") else x
     expected = 0.5 * (special.jv(0.5, z) - special.jv(2.5, z)) + special.airy(z)[1] + bc.cos(np.pi / 2 * z * z)
     assert_allclose(x.grad.get(), expected.get(), rtol=1e-12)
+
+
+def test_corners_are_those_of_scipy(xp):
+    scipy_special = pytest.importorskip("scipy.special")
+    for y in (0.0, 0j):
+        assert np.isnan(complex(special.elliprc(1.0, y).get()).real) and np.isnan(complex(scipy_special.elliprc(1.0, y)).real)
+    expected, got = complex(scipy_special.hankel2(0, 0)), complex(special.hankel2(0, 0).get())
+    assert np.isnan(expected.real) and np.isnan(got.real) and expected.imag == got.imag == np.inf
+    with np.errstate(all="ignore"):
+        assert np.isnan(scipy_special.gammaincinv(np.inf, 0.5)) and np.isnan(float(special.gammaincinv(np.inf, 0.5).get()))
