@@ -345,7 +345,7 @@ def _yv_complex(v: Any, z: Any, scaled: Any) -> Any:
 def _hankel(v: Any, z: Any, kind: Any, scaled: Any) -> Any:
     """H1 for kind 1, H2 for kind -1."""
     if _bad(v, z) or z == 0:
-        return complex(math.nan, math.nan)
+        return complex(math.nan, math.inf if z == 0 and v == 0 and kind < 0 and not scaled else math.nan)  # as SciPy has it
     h = _h_scaled(v, z)
     turn = kind * 1j
     if (z.imag >= 0) == (kind > 0):

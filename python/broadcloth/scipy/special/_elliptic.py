@@ -373,7 +373,7 @@ def elliprc(x: Any, y: Any) -> Any:
     >>> bc.scipy.special.elliprc(1.0, [2.0, -1.0])
     array([0.78539816, 0.62322524])
     """
-    if not x >= 0 or math.isnan(y):
+    if not x >= 0 or math.isnan(y) or y == 0:
         return math.nan
     if math.isinf(x) or math.isinf(y):
         return 0.0
