@@ -278,7 +278,8 @@ class Maker:
         if self.loops and depth < 5:
             simple.append(lambda: f"if {self.bool(1)}:\n    {self.pick('break', 'continue')}")
         if depth < 3:
-            simple += [self.branch, self.for_loop, self.for_loop, self.while_loop, self.attempt, self.throw, self.inner, self.choice]
+            simple += [self.branch, self.for_loop, self.for_loop, self.while_loop, self.attempt, self.throw, self.inner]
+            simple += [self.generator, self.choice]
         return self.random.choice(simple)()
 
     def assign(self) -> str:
@@ -388,6 +389,30 @@ class Maker:
             f"total = 0\n    for j in range({u} % 5):\n        total += j * {captured}\n    return total",
         )
         return f"def {g}({u}):\n    {body}\ni1 = {g}({self.int(1)}) % 1069"
+
+    def generator(self) -> str:
+        """An inner generator, and what asks it for values: a loop, which may be left, next(), or what collects them."""
+        g, u, w, c = self.new("g"), self.new("u"), self.new("w"), self.new("c")
+        body = self.pick(
+            f"for {w} in range({c} % 5):\n        yield {w} * 3",
+            f"{w} = 0\n    while True:\n        {w} += 1\n        if {w} > 4:\n            return\n        yield {w}\n        yield {c}",
+            f"for {w} in [3, 1, {c}]:\n        if {w} == 1:\n            continue\n        yield {w}\n    yield -1",
+            f"try:\n        yield 1\n        yield 10 // {c}\n        yield 2\n    finally:\n        l1.append({c})",
+            f"for {w} in range(3):\n        for j in range({w}):\n            if j == {c}:\n                break\n            yield {w}",
+        )
+        text = f"def {g}({c}):\n    {body}\n"
+        call = f"{g}({self.int(1)})"
+        if self.random.random() < 0.4:
+            return text + self.pick(
+                f"i0 = sum({call}) % 1073",
+                f"l0 = [{u} + 1 for {u} in {call} if {u} != 2]",
+                f"{u} = {call}\ni1 = next({u})\ni2 = next({u})",
+                f"i1 = sum([{u} * {w} for {u}, {w} in zip({self.list(1)}, {call})]) % 1087",
+            )
+        self.loops += 1
+        text += f"for {u} in {call}:\n    i1 = (i1 * 2 + {u}) % 1091\n{self.block(2)}"
+        self.loops -= 1
+        return text + (f"\nelse:\n{self.block(2)}" if self.random.random() < 0.2 else "")
 
     def choice(self) -> str:
         return (

@@ -175,3 +175,12 @@ def find(function: Any) -> tuple[Any, int, list[str]]:
             end += 1
     node = tree.body[0].body[0] if indent else tree.body[0]
     return node, offset, block
+
+
+def from_source(source: str, name: str, names: dict[str, Any]) -> Any:
+    """The function of a text that tools and the compiler can look at again; `names` are its globals."""
+    file = f"<broadcloth {name} {len(linecache.cache)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    found: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), names, found)
+    return found[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import linecache
 import re
 import textwrap
 from collections.abc import Callable
@@ -16,6 +15,7 @@ import numpy as np
 from . import _broadcloth as _c
 from ._jit import is_signature
 from ._pickling import reduced
+from ._source import from_source
 from .types import Array, Signature, Type
 
 __all__ = ["DUFunc", "GUFunc", "guvectorize", "stencil", "vectorize"]
@@ -56,6 +56,10 @@ def _number(o: Any) -> Type:
 
 def _is_ours(o: Any) -> bool:
     return isinstance(o, _c.ndarray)
+
+
+# The classes of what NumPy's ufuncs take themselves: calls with nothing else need no look at their operands.
+_NUMPYS = frozenset((np.ndarray, bool, int, float, complex, *np.sctypeDict.values()))
 
 
 class DUFunc:
@@ -164,7 +168,8 @@ class DUFunc:
             raise TypeError(f"{self.__name__}() takes {self.nin} operands, got {len(args)}")
         if isinstance(out, tuple):
             out = out[0] if out else None
-        if device is not None or _is_ours(out) or any(map(_is_ours, args)):
+        plain = device is None and out is None and _NUMPYS.issuperset(map(type, args))
+        if not plain and (device is not None or _is_ours(out) or any(map(_is_ours, args))):
             return self._call_ours(args, out, where, dtype, device)
         if self._target == "cuda":
             made = self._call_ours(args, None, where, dtype, None)
@@ -292,7 +297,8 @@ def _asarray(o: Any, device: Any, target: str) -> Any:
 def _signature(o: Any) -> Signature:
     """The signature that text, a `Signature` or a tuple of types means."""
     if isinstance(o, str):
-        return _parse(o)
+        result, *args = _c.parse_signature(o)
+        return Signature(result and Type(result), tuple(map(Type, args)))
     if isinstance(o, Signature):
         return o
     if isinstance(o, list | tuple):
@@ -300,38 +306,33 @@ def _signature(o: Any) -> Signature:
     raise TypeError(f"expected a signature such as 'float64(float64)', got {o!r}")
 
 
-_SIGNATURE = re.compile(r"^\s*(?:(?P<result>[^()]+?)\s*)?\((?P<args>.*)\)\s*$", re.DOTALL)
-
-
-def _parse(text: str) -> Signature:
-    """A signature in text, as types."""
-    match = _SIGNATURE.match(text)
-    if match is None:
-        raise TypeError(f"expected a signature such as 'float64(float64, float64)', got {text!r}")
-    items, depth, start = [], 0, 0
-    inside = match["args"]
-    for i, c in enumerate(inside + ","):
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            if inside[start:i].strip():
-                items.append(_parse_type(inside[start:i].strip()))
-            start = i + 1
-    return Signature(_parse_type(match["result"]) if match["result"] else None, tuple(items))
-
-
-def _parse_type(text: str) -> Type:
-    name, bracket, axes = text.partition("[")
-    name = name.strip().split(".")[-1]
-    return Type(name + bracket + axes)
-
-
 def _from_source(source: str, name: str, names: dict[str, Any]) -> Any:
-    """Runs generated source that tools and the compiler can look at again."""
-    file = f"<broadcloth {name} {len(linecache.cache)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    names = {"__name__": "broadcloth_generated", **names}
-    exec(compile(source, file, "exec"), names)
-    return names[name]
+    return from_source(source, name, {"__name__": "broadcloth_generated", **names})
+
+
+def _places(axes: list[str], bounds: list[tuple[str, str]], body: str, parallel: bool, cuda: bool) -> list[str]:
+    """Lines of a function that run `body` at every place between the bounds: loops, or the place of each thread of a CUDA grid."""
+    lines, indent = [], "    "
+    if cuda:
+        lines.append("    _k = cuda.grid(1)")
+        for axis, (low, high) in zip(reversed(axes), reversed(bounds), strict=True):
+            lines += [f"    _n = {high} - {low}", "    if _n <= 0:", "        return", f"    {axis} = _k % _n + {low}", "    _k = _k // _n"]
+        lines += ["    if _k > 0:", "        return"]
+    else:
+        for axis, (low, high) in zip(axes, bounds, strict=True):
+            over = "prange" if parallel and axis == axes[0] else "range"
+            lines.append(f"{indent}for {axis} in {over}({low}, {high}):")
+            indent += "    "
+    return [*lines, indent + body]
+
+
+def _driver(lines: list[str], function: Any, parallel: bool, cuda: bool, fastmath: bool = False) -> Any:
+    """The function `driver` of these lines, compiled; they call `function` as `_function`."""
+    from . import cuda as module
+    from ._jit import njit, prange
+
+    made = _from_source("\n".join(lines) + "\n", "driver", {"cuda": module, "prange": prange, "_function": function})
+    return module.jit(made, fastmath=fastmath) if cuda else njit(made, parallel=parallel, fastmath=fastmath)
 
 
 def vectorize(
@@ -481,6 +482,10 @@ class GUFunc:
         return tuple(kinds)
 
     def __call__(self, *args: Any, out: Any = None, **options: Any) -> Any:
+        if self._ufunc is not None and self._eager and out is None and self._target != "cuda" and _NUMPYS.issuperset(map(type, args)):
+            made = self._ufunc(*args, **options)
+            _c._raise_failed()
+            return made
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} operands, got {len(args)}")
         outs = args[self.nin :] if len(args) > self.nin else (out if isinstance(out, tuple) else (out,) if out is not None else ())
@@ -639,43 +644,19 @@ class GUFunc:
         key = (ndim, cuda, vectors)
         if key in self._drivers:
             return self._drivers[key]
-        names = [f"a{i}" for i in range(self.nargs)]
         axes = [f"i{d}" for d in range(ndim)]
-        lines = [f"def driver({', '.join(names)}):"]
-        indent = "    "
-        first = names[-1]
-        if cuda:
-            lines += [
-                f"{indent}k = cuda.grid(1)",
-                f"{indent}if k >= {' * '.join(f'{first}.shape[{d}]' for d in range(ndim)) or '1'}:",
-                f"{indent}    return",
-            ]
-            for d in reversed(range(ndim)):
-                lines += [f"{indent}i{d} = k % {first}.shape[{d}]", f"{indent}k = k // {first}.shape[{d}]"]
-        else:
-            for d in range(ndim):
-                lines.append(f"{indent}for i{d} in {'prange' if d == 0 and self._target == 'parallel' else 'range'}({first}.shape[{d}]):")
-                indent += "    "
         operands = []
         for i, core in enumerate((*self._ins, *self._outs)):
             index = axes + [":"] * len(core)
             if not core and vectors[i]:
                 index = [*axes, ":"]  # a scalar that is declared as a vector has one element
             operands.append(f"a{i}[{', '.join(index)}]" if index else f"a{i}[()]")
-        lines.append(f"{indent}function({', '.join(operands)})")
-        source = "\n".join(lines) + "\n"
-        if cuda:
-            from . import cuda as module
-
-            made = module.jit(_from_source(source, "driver", {"cuda": module, "function": self.py_func}), fastmath=self._fastmath)
-        else:
-            from ._jit import njit, prange
-
-            made = njit(
-                _from_source(source, "driver", {"prange": prange, "function": self.py_func}),
-                parallel=self._target == "parallel",
-                fastmath=self._fastmath,
-            )
+        names = [f"a{i}" for i in range(self.nargs)]
+        lines = [f"def driver({', '.join(names)}):"]
+        parallel = self._target == "parallel"
+        bounds = [("0", f"{names[-1]}.shape[{d}]") for d in range(ndim)]
+        lines += _places(axes, bounds, f"_function({', '.join(operands)})", parallel, cuda)
+        made = _driver(lines, self.py_func, parallel, cuda, self._fastmath)
         self._drivers[key] = made
         return made
 
@@ -831,37 +812,18 @@ class StencilFunc:
         names = {**self.py_func.__globals__, **inspect.getclosurevars(self.py_func).nonlocals}
         at = _from_source(text, "_at", names)
         first = self._names[arrays.index(True)]
-        lines = [f"def _run({', '.join([*self._names, '_out'])}):"]
-        indent = "    "
-        if cuda:
-            lines.append(f"{indent}_k = cuda.grid(1)")
-            for d in reversed(range(ndim)):
-                low, high = bounds[d]
-                extent = f"max({first}.shape[{d}] - {max(high, 0) - min(low, 0)}, 0)"
-                lines += [
-                    f"{indent}_n{d} = {extent}",
-                    f"{indent}if _n{d} == 0:",
-                    f"{indent}    return",
-                    f"{indent}{axes[d]} = _k % _n{d} + {-min(low, 0)}",
-                    f"{indent}_k = _k // _n{d}",
-                ]
-            lines += [f"{indent}if _k > 0:", f"{indent}    return"]
-        else:
-            for d, (low, high) in enumerate(bounds):
-                over = "prange" if d == 0 and parallel else "range"
-                lines.append(f"{indent}for {axes[d]} in {over}({-min(low, 0)}, {first}.shape[{d}] - {max(high, 0)}):")
-                indent += "    "
-        lines.append(f"{indent}_out[{', '.join(axes)}] = _function({', '.join([*axes, *self._names])})")
-        source = "\n".join(lines) + "\n"
-        if cuda:
-            from . import cuda as module
-
-            run = module.jit(_from_source(source, "_run", {"cuda": module, "_function": at}))
-        else:
-            from ._jit import njit, prange
-
-            run = njit(_from_source(source, "_run", {"prange": prange, "_function": at}), parallel=parallel)
+        lines = [f"def driver({', '.join([*self._names, '_out'])}):"]
+        lines += _places(axes, self._inside(first, bounds), self._store(axes), parallel, cuda)
+        run = _driver(lines, at, parallel, cuda)
         return run, at, bounds
+
+    @staticmethod
+    def _inside(array: str, bounds: list[tuple[int, int]]) -> list[tuple[str, str]]:
+        """Where along each axis the neighbourhood lies inside the array."""
+        return [(f"{-min(low, 0)}", f"{array}.shape[{d}] - {max(high, 0)}") for d, (low, high) in enumerate(bounds)]
+
+    def _store(self, axes: list[str]) -> str:
+        return f"_out[{', '.join(axes)}] = _function({', '.join([*axes, *self._names])})"
 
     @property
     def __compiled_as__(self) -> Any:
@@ -889,13 +851,8 @@ class StencilFunc:
             "    else:",
             "        _out = out",
         ]
-        indent = "    "
-        for d, (low, high) in enumerate(bounds):
-            over = "prange" if d == 0 else "range"
-            lines.append(f"{indent}for _i{d} in {over}({-min(low, 0)}, {first}.shape[{d}] - {max(high, 0)}):")
-            indent += "    "
-        places = ", ".join(f"_i{d}" for d in range(ndim))
-        lines += [f"{indent}_out[{places}] = _function({places}, {', '.join(self._names)})", "    return _out"]
+        axes = [f"_i{d}" for d in range(ndim)]
+        lines += [*_places(axes, self._inside(first, bounds), self._store(axes), True, False), "    return _out"]
         world = {"prange": prange, "_function": at, "_cval": self.cval, "np": np}
         self._made[None] = _from_source("\n".join(lines) + "\n", "_stencil", world)
         return self._made[None]

@@ -77,22 +77,22 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
   kept->push_back(PyRef::borrow(o));
 }
 
-/// The type of an argument; where it has none the error names the function and the argument, and says what to pass.
-kernels::Type argument_type(PyDispatcher* self, size_t i, PyObject* o) {
-  if (PyUnicode_Check(o)) return kernels::text_type();
-  const auto place = [&] {
-    return fmt::format("{}: argument '{}'", as_string(attr(self->function, "__name__").get()),
-                       static_cast<Py_ssize_t>(i) < PyTuple_Size(self->names)
-                           ? as_string(PyTuple_GetItem(self->names, static_cast<Py_ssize_t>(i)))
-                           : "*args");
-  };
-  if (PyDict_Check(o))
-    raise(ErrorKind::Typing, "{}: a compiled function cannot take a {}; pass broadcloth.typed.Dict(x)", place(), type_name(o));
+/// Calls `f` for the i-th argument; its errors name the function and the argument.
+template <class F>
+auto of_argument(PyDispatcher* self, size_t i, const F& f) {
   try {
-    return type_of(o);
+    return f();
   } catch (const Error& e) {
-    raise(e.kind(), "{}: {}", place(), e.what());
+    const auto at = static_cast<Py_ssize_t>(i);
+    raise(e.kind(), "{}: argument '{}': {}", as_string(attr(self->function, "__name__").get()),
+          at < PyTuple_Size(self->names) ? as_string(PyTuple_GetItem(self->names, at)) : "*args", e.what());
   }
+}
+
+kernels::Type argument_type(PyObject* o) {
+  if (PyUnicode_Check(o)) return kernels::text_type();
+  if (PyDict_Check(o)) raise(ErrorKind::Typing, "a compiled function cannot take a {}; pass broadcloth.typed.Dict(x)", type_name(o));
+  return type_of(o);
 }
 
 /// Makes the overload of a call whose key is new.
@@ -101,7 +101,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
   made->words.assign(frame.words().data(), frame.words().data() + frame.words().size());
   std::vector<kernels::Type> types;
   for (size_t i = 0; i < n; ++i) {
-    types.push_back(argument_type(self, i, args[i]));
+    types.push_back(of_argument(self, i, [&] { return argument_type(args[i]); }));
     if (!PyUnicode_Check(args[i])) keep_alive(args[i], &made->kept);
   }
   if (self->closed) {
@@ -187,7 +187,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       n = static_cast<Py_ssize_t>(full.size());
     }
     Frame frame;
-    for (Py_ssize_t i = 0; i < n; ++i) frame.add(args[i]);
+    for (Py_ssize_t i = 0; i < n; ++i) of_argument(self, static_cast<size_t>(i), [&] { frame.add(args[i]); });
     const bool unlocked = self->options->nogil || kFreeThreaded;
     const bool threads = frame.share_objects(unlocked);
     const Overload* found = nullptr;
@@ -206,13 +206,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       value.store(static_cast<DType>(found->convert[i]), bytes);
       std::memcpy(frame.replace(i, 16), bytes, 16);
     }
-    alignas(16) char small[256];
-    std::unique_ptr<char[]> large;
-    char* result = small;
-    if (c.box.bytes > sizeof small) {
-      large.reset(new char[c.box.bytes + 16]);
-      result = large.get() + (16 - reinterpret_cast<uintptr_t>(large.get()) % 16);
-    }
+    ResultRoom room(c.box.bytes);
+    char* const result = room.get();
     host::Call call;
     call.threads = c.threads;
     call.keeper_context = &frame;

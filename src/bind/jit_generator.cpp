@@ -33,12 +33,12 @@ PyObject* next(PyObject* o) {
     if (self->done) return nullptr;
     const Compiled& c = *self->compiled;
     const Box& plan = c.box.members[0];
-    std::vector<char> room(plan.bytes + 16);
-    char* result = room.data() + (16 - reinterpret_cast<uintptr_t>(room.data()) % 16);
+    ResultRoom room(plan.bytes);
+    char* const result = room.get();
     void* arguments[1] = {&self->block};
     host::Call call;
     call.threads = c.threads;
-    const Frame none{};
+    static const auto& none = *new Frame;  // its arguments were read when it began
     Interpretation interpretation(&call, c.interpreted, none);
     if (!host::run(c.next, arguments, result, &call)) {
       self->done = true;

@@ -244,7 +244,7 @@ void Frame::read_array(PyObject* o) {
     words_.push(reinterpret_cast<uint64_t>(a->descr));
   } else {
     if (!(a->flags & kNumpyAligned))
-      raise(ErrorKind::Type, "jit: expected an aligned array, got one whose elements lie at odd addresses; pass a.copy()");
+      raise(ErrorKind::Type, "expected an aligned array, got one whose elements lie at odd addresses; pass a.copy()");
     const char layout = (a->flags & kNumpyC) ? 'C' : (a->flags & kNumpyF) ? 'F' : 'A';
     words_.push(array_word(static_cast<DType>(dtype), a->ndim, layout, (a->flags & kNumpyWriteable) != 0));
   }
@@ -255,7 +255,7 @@ void Frame::read_own_array(PyObject* o) {
   const Array& a = array_of(o);
   if (a.device().type != DeviceType::cpu)
     raise(ErrorKind::Type,
-          "jit: expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it "
+          "expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it "
           "as a "
           "broadcloth.cuda.jit kernel or a broadcloth.vectorize function, which run where the array is",
           to_string(a.device()));
@@ -283,7 +283,7 @@ void Frame::read(PyObject* o) {
       if (!PyErr_Occurred()) return put(static_cast<uint64_t>(big), kScalar | static_cast<uint64_t>(DType::u64) << 8);
       PyErr_Clear();
     }
-    if (overflow) raise(ErrorKind::Overflow, "jit: expected an int of at most 64 bits, got a larger one");
+    if (overflow) raise(ErrorKind::Overflow, "expected an int of at most 64 bits, got a larger one");
     return put(static_cast<int64_t>(v), kScalar | static_cast<uint64_t>(DType::i64) << 8);
   }
   const State& s = state();

@@ -141,6 +141,17 @@ struct Box {
   void place(size_t at);
 };
 
+/// Where a call's result is written: on the stack where it is small.
+class ResultRoom {
+ public:
+  explicit ResultRoom(size_t bytes) : large_(bytes > sizeof small_ ? new char[bytes + 16] : nullptr) {}
+  char* get() { return large_ ? large_.get() + (16 - reinterpret_cast<uintptr_t>(large_.get()) % 16) : small_; }
+
+ private:
+  alignas(16) char small_[256];
+  std::unique_ptr<char[]> large_;
+};
+
 PyRef box_scalar(DType t, const char* at);
 /// An array over memory that the call made, that an argument has, or that `owner` keeps.
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner = nullptr);

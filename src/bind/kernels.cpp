@@ -490,9 +490,16 @@ PyObject* array_handle(PyObject*, PyObject* args) {
 PyObject* parse_type_text(PyObject*, PyObject* o) {
   return guard([&] { return to_py(type_of_annotation(o)->spelling).release(); });
 }
-/// parse_signature(text): how it reads; TypeError where it is none.
+/// parse_signature(text): the result's type, None where it is not given, and those of the arguments; TypeError where it is none.
 PyObject* parse_signature_text(PyObject*, PyObject* o) {
-  return guard([&] { return to_py(to_string(signature_of_object(o))).release(); });
+  return guard([&] {
+    const kernels::FunctionSignature signature = signature_of_object(o);
+    PyRef types = PyRef::steal(PyList_New(0));
+    const kernels::Type result = signature.result;
+    check(PyList_Append(types.get(), result ? to_py(result->is(kernels::Kind::none) ? "void" : result->spelling).get() : Py_None));
+    for (const kernels::Type t : signature.arguments) check(PyList_Append(types.get(), to_py(t->spelling).get()));
+    return types.release();
+  });
 }
 PyObject* kernel_names(PyObject*, PyObject*) {
   return guard([&]() -> PyObject* {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -112,6 +113,13 @@ std::string defining_module(PyObject* function) {
 
 /// NumPy's record dtypes: fields at their offsets.
 Type type_of_dtype(PyObject* dtype) {
+  // Records' dtypes by identity: reading the fields of one takes microseconds, which each call with a record would pay.
+  static auto& records = *new std::unordered_map<PyObject*, Type>;
+  static constinit std::mutex mutex;
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = records.find(dtype); known != records.end()) return known->second;
+  }
   PyRef fields = attr_or_null(dtype, "fields");
   if (fields && fields.get() != Py_None) {
     PyRef names = attr(dtype, "names");
@@ -125,9 +133,12 @@ Type type_of_dtype(PyObject* dtype) {
       items.push_back(type_of_dtype(PyTuple_GetItem(field.get(), 0)));
       offsets.push_back(static_cast<uint32_t>(PyLong_AsLong(PyTuple_GetItem(field.get(), 1))));
     }
-    return record_type(nullptr, "Record", std::move(texts), items, std::move(offsets),
-                       static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")),
-                       static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")));
+    const Type made = record_type(nullptr, "Record", std::move(texts), items, std::move(offsets),
+                                  static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")),
+                                  static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")));
+    PyObject* const kept = keep(dtype);
+    const std::lock_guard lock(mutex);
+    return records.emplace(kept, made).first->second;
   }
   PyRef sub = attr_or_null(dtype, "subdtype");
   if (sub && sub.get() != Py_None) {
@@ -138,6 +149,11 @@ Type type_of_dtype(PyObject* dtype) {
       made = uniform_tuple_type(made, static_cast<int>(PyLong_AsLong(PyTuple_GetItem(shape, i))));
     return made;
   }
+  const std::string kind = string_attr(dtype, "kind");
+  if (kind == "O")
+    raise(ErrorKind::Typing, "compiled functions take no arrays of Python objects; convert them to numbers, as in x.astype('float64')");
+  if (kind == "U" || kind == "S" || kind == "T")
+    raise(ErrorKind::Typing, "compiled functions take no arrays of strings; pass a list of them, as x.tolist() gives it");
   return scalar_type(to_dtype(dtype));
 }
 
@@ -577,6 +593,168 @@ CompiledFunction compile_function(PyObject* function, const std::vector<Type>& a
   return compile(function_of(function), arguments, options);
 }
 
+namespace {
+
+/// The types of what a program names, kind by kind: each gives nullptr where the object is of another one.
+using EntityType = Type (*)(PyObject*);
+
+Type dtype_entity(PyObject* o) {
+  if (PyObject_TypeCheck(o, state().own_dtype_type)) return dtype_type(scalar_type(to_dtype(o)));
+  return PyType_IsSubtype(Py_TYPE(o), state().np_dtype) ? dtype_type(type_of_dtype(o)) : nullptr;
+}
+
+/// Our own objects that say what they are.
+Type marked_entity(PyObject* o) {
+  if (const std::string known = string_attr(o, "__kernel_name__"); !known.empty()) return builtin_type(known);
+  if (const PyRef handle = attr_or_null(o, "__kernel_handle__"))
+    return dtype_type(static_cast<Type>(PyCapsule_GetPointer(handle.get(), "broadcloth.kernel_type")));
+  return nullptr;
+}
+
+/// The one description of a function that is called as C calls it; `fill` makes it when the object is new.
+template <class Fill>
+kernels::ForeignFunction* foreign_function(PyObject* o, const Fill& fill) {
+  static auto& known = *new std::unordered_map<PyObject*, kernels::ForeignFunction*>;
+  kernels::ForeignFunction*& f = known[keep(o)];
+  if (!f) {
+    auto made = std::make_unique<kernels::ForeignFunction>();
+    fill(*made);
+    f = made.release();
+  }
+  return f;
+}
+
+Type declared_entity(PyObject* o) {
+  const PyRef foreign = attr_or_null(o, "__foreign_function__");
+  if (!foreign) return nullptr;
+  const auto part = [&](Py_ssize_t i) { return PyTuple_GetItem(foreign.get(), i); };
+  kernels::ForeignFunction* f = foreign_function(o, [&](kernels::ForeignFunction& made) {
+    made.symbol = std::string(as_string(part(0)));
+    made.signature = signature_of_object(part(1));
+    made.c_abi = as_string(part(2)) == "c";
+    made.cooperative = PyObject_IsTrue(part(3)) == 1;
+  });
+  f->linked = linked_code(part(4));  // a file may have been edited
+  return foreign_type(f, f->symbol);
+}
+
+Type named_type_entity(PyObject* o) {
+  const std::string spelled = string_attr(o, "__kernel_type__");
+  return spelled.empty() ? nullptr : dtype_type(parse_type(spelled));
+}
+
+/// A function of ctypes; objects that are none have such attributes, too.
+Type ctypes_entity(PyObject* o) {
+  if (!attr_or_null(o, "argtypes") || !attr_or_null(o, "restype")) return nullptr;
+  const PyRef described = call(import_attr("broadcloth._callbacks", "described").get(), {o});
+  if (described.get() == Py_None) return nullptr;
+  const auto part = [&](Py_ssize_t i) { return PyTuple_GetItem(described.get(), i); };
+  kernels::ForeignFunction* f = foreign_function(o, [](kernels::ForeignFunction& made) { made.c_abi = true; });
+  f->symbol = std::string(as_string(part(0)));
+  f->signature = signature_of_object(part(1));
+  f->address = PyLong_AsVoidPtr(part(2));
+  return foreign_type(f, f->symbol);
+}
+
+Type function_entity(PyObject* o) {
+  if (!is_function(o)) return nullptr;
+  const std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
+  // Our own functions that stand for NumPy's.
+  if (module.starts_with("broadcloth._") && !module.starts_with("broadcloth._overloads")) return builtin_type("numpy." + name);
+  const bool numpy = is_in(defining_module(o), "numpy");
+  if (numpy || is_in(module, "numpy")) {
+    std::string known = numpy_name(o);
+    if (known.empty() && numpy) known = module + "." + name;  // one that the compiler does not know
+    if (!known.empty()) return builtin_type(known);
+  }
+  if (module == "heapq") return builtin_type("heapq." + name);
+  const Function& f = function_of(o);
+  return function_type(&f, f.name());
+}
+
+Type ufunc_entity(PyObject* o) {
+  const bool ufunc = Py_TYPE(o) == state().ufunc;
+  if (!ufunc && std::string_view(type_name(o)) != "ufunc" && std::string_view(type_name(o)) != "_ArrayFunctionDispatcher") return nullptr;
+  if (attr_or_null(o, "py_func")) return nullptr;
+  const std::string name = string_attr(o, "__name__");
+  const std::string known = ufunc || is_attribute("scipy.special", name, o) ? "numpy." + name : numpy_name(o);
+  return builtin_type(known.empty() ? string_attr(o, "__module__") + ".(" + std::string(type_name(o)) + ")." + name : known);
+}
+
+/// Methods of the generators behind numpy.random and random, and of cffi's libraries.
+Type method_entity(PyObject* o) {
+  if (std::string_view(type_name(o)) == "cython_function_or_method" && is_in(string_attr(o, "__module__"), "numpy.random") &&
+      !attr_or_null(o, "__self__"))
+    return builtin_type("numpy.random." + string_attr(o, "__name__"));
+  const PyRef self = attr_or_null(o, "__self__");
+  if (!self || PyModule_Check(self.get())) return nullptr;
+  const std::string_view owner = type_name(self.get());
+  const std::string name = string_attr(o, "__name__");
+  if ((owner == "FFI" || owner == "CompiledFFI") && name == "from_buffer") return builtin_type("cuda.ffi.from_buffer");
+  if (owner == "Generator") return object_type(keep(o), type_name(o));
+  if (owner == "RandomState" || owner == "Random") return builtin_type((owner == "Random" ? "random." : "numpy.random.") + name);
+  return nullptr;
+}
+
+Type c_function_entity(PyObject* o) {
+  if (!PyCFunction_Check(o)) return nullptr;
+  std::string module = string_attr(o, "__module__");
+  const std::string name = string_attr(o, "__name__"), known = is_in(module, "numpy") ? numpy_name(o) : "";
+  if (!known.empty()) return builtin_type(known);
+  if (module == "_operator") module = "operator";
+  if (is_in(module, "broadcloth")) module = "numpy";
+  return builtin_type(module + "." + name);
+}
+
+Type compiled_entity(PyObject* o) {
+  if (!attr_or_null(o, "py_func")) return nullptr;
+  const Function& f = function_of(o);
+  return function_type(&f, f.name());
+}
+
+constexpr EntityType kEntityTypes[] = {dtype_entity,    marked_entity, declared_entity, named_type_entity, ctypes_entity,
+                                       function_entity, ufunc_entity,  method_entity,   c_function_entity, compiled_entity};
+
+/// A number, text or tuple as a constant.
+Entity constant_entity(PyObject* o, Constant constant) {
+  Entity e;
+  e.constant = std::move(constant);
+  if (is_numpy_scalar(o)) e.type = scalar_type(to_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get()));
+  if (!PyTuple_Check(o) || is_exact(o, &PyTuple_Type)) return e;
+  std::vector<std::string> fields = tuple_fields(reinterpret_cast<PyObject*>(Py_TYPE(o)));
+  if (fields.empty()) return e;
+  std::vector<Type> items;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_of(PyTuple_GetItem(o, i)));
+  e.type = named_tuple_type(keep(reinterpret_cast<PyObject*>(Py_TYPE(o))), type_name(o), std::move(fields), items);
+  return e;
+}
+
+Entity constant_array_entity(Type element, std::vector<int64_t> shape, PyObject* bytes) {
+  char* data = nullptr;
+  Py_ssize_t n = 0;
+  check(PyBytes_AsStringAndSize(bytes, &data, &n));
+  Entity e;
+  e.type = array_type(element, static_cast<int>(shape.size()), 'C', true, Space::constant);
+  e.array = std::make_shared<ConstantArray>(ConstantArray{std::move(shape), std::vector<char>(data, data + n)});
+  return e;
+}
+
+/// What a NumPy array holds now.
+Entity frozen_entity(PyObject* o) {
+  std::vector<int64_t> shape;
+  const PyRef extents = attr(o, "shape");
+  for (Py_ssize_t i = 0; i < PyTuple_Size(extents.get()); ++i) shape.push_back(PyLong_AsLongLong(PyTuple_GetItem(extents.get(), i)));
+  if (shape.empty()) return entity_of(PyRef::steal(PyObject_CallMethodObjArgs(o, state().names.item, nullptr)).get());
+  const Type element = type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
+  const PyRef bytes = PyRef::steal(PyObject_CallMethod(o, "tobytes", nullptr));
+  if (const Py_ssize_t n = PyBytes_Size(bytes.get()); n > (1 << 20))
+    raise(ErrorKind::Typing, "a global array of {} bytes is too large to become a constant of a compiled function; pass it as an argument",
+          n);
+  return constant_array_entity(element, std::move(shape), bytes.get());
+}
+
+}  // namespace
+
 Entity entity_of(PyObject* o) {
   Entity e;
   if (PyModule_Check(o)) {
@@ -588,137 +766,9 @@ Entity entity_of(PyObject* o) {
     e.type = type_of_class(o);
     return e;
   }
-  if (auto c = constant_of(o)) {
-    e.constant = std::move(c);
-    if (is_numpy_scalar(o)) e.type = scalar_type(to_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get()));
-    if (PyTuple_Check(o) && !is_exact(o, &PyTuple_Type)) {
-      std::vector<std::string> fields = tuple_fields(reinterpret_cast<PyObject*>(Py_TYPE(o)));
-      if (!fields.empty()) {
-        std::vector<Type> items;
-        for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_of(PyTuple_GetItem(o, i)));
-        e.type = named_tuple_type(keep(reinterpret_cast<PyObject*>(Py_TYPE(o))), type_name(o), std::move(fields), items);
-      }
-    }
-    return e;
-  }
-  if (PyObject_TypeCheck(o, state().own_dtype_type)) {
-    e.type = dtype_type(scalar_type(to_dtype(o)));
-    return e;
-  }
-  if (PyType_IsSubtype(Py_TYPE(o), state().np_dtype)) {
-    e.type = dtype_type(type_of_dtype(o));
-    return e;
-  }
-  const std::string known = string_attr(o, "__kernel_name__");
-  if (!known.empty()) {
-    e.type = builtin_type(known);
-    return e;
-  }
-  if (const PyRef handle = attr_or_null(o, "__kernel_handle__")) {
-    e.type = dtype_type(static_cast<Type>(PyCapsule_GetPointer(handle.get(), "broadcloth.kernel_type")));
-    return e;
-  }
-  if (PyRef foreign = attr_or_null(o, "__foreign_function__")) {
-    static auto& known = *new std::unordered_map<PyObject*, kernels::ForeignFunction*>;
-    kernels::ForeignFunction*& f = known[keep(o)];
-    if (!f) {
-      auto made = std::make_unique<kernels::ForeignFunction>();
-      made->symbol = std::string(as_string(PyTuple_GetItem(foreign.get(), 0)));
-      made->signature = signature_of_object(PyTuple_GetItem(foreign.get(), 1));
-      made->c_abi = as_string(PyTuple_GetItem(foreign.get(), 2)) == "c";
-      made->cooperative = PyObject_IsTrue(PyTuple_GetItem(foreign.get(), 3)) == 1;
-      f = made.release();
-    }
-    f->linked = linked_code(PyTuple_GetItem(foreign.get(), 4));  // a file may have been edited
-    e.type = foreign_type(f, f->symbol);
-    return e;
-  }
-  const std::string spelled = string_attr(o, "__kernel_type__");
-  if (!spelled.empty()) {
-    e.type = dtype_type(parse_type(spelled));
-    return e;
-  }
-  if (attr_or_null(o, "argtypes") && attr_or_null(o, "restype")) {
-    // A function of ctypes; objects that are none have such attributes, too.
-    static auto& known = *new std::unordered_map<PyObject*, kernels::ForeignFunction*>;
-    PyRef described = call(import_attr("broadcloth._callbacks", "described").get(), {o});
-    if (described.get() != Py_None) {
-      kernels::ForeignFunction*& f = known[keep(o)];
-      if (!f) f = new kernels::ForeignFunction;
-      f->symbol = std::string(as_string(PyTuple_GetItem(described.get(), 0)));
-      f->signature = signature_of_object(PyTuple_GetItem(described.get(), 1));
-      f->address = PyLong_AsVoidPtr(PyTuple_GetItem(described.get(), 2));
-      f->c_abi = true;
-      e.type = foreign_type(f, f->symbol);
-      return e;
-    }
-  }
-  if (is_function(o)) {
-    // Our own functions that stand for NumPy's.
-    const std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
-    if (module.starts_with("broadcloth._") && !module.starts_with("broadcloth._overloads")) {
-      e.type = builtin_type("numpy." + name);
-      return e;
-    }
-    if (is_in(defining_module(o), "numpy") || is_in(module, "numpy")) {
-      std::string known = numpy_name(o);
-      if (known.empty() && is_in(defining_module(o), "numpy")) known = module + "." + name;  // one that the compiler does not know
-      if (!known.empty()) {
-        e.type = builtin_type(known);
-        return e;
-      }
-    }
-    if (module == "heapq") {
-      e.type = builtin_type("heapq." + name);
-      return e;
-    }
-    const Function& f = function_of(o);
-    e.type = function_type(&f, f.name());
-    return e;
-  }
-  if (Py_TYPE(o) == state().ufunc || std::string_view(type_name(o)) == "ufunc" ||
-      std::string_view(type_name(o)) == "_ArrayFunctionDispatcher") {
-    if (!attr_or_null(o, "py_func")) {
-      const std::string name = string_attr(o, "__name__");
-      std::string known = Py_TYPE(o) == state().ufunc || is_attribute("scipy.special", name, o) ? "numpy." + name : numpy_name(o);
-      if (known.empty()) known = string_attr(o, "__module__") + ".(" + std::string(type_name(o)) + ")." + name;
-      e.type = builtin_type(known);
-      return e;
-    }
-  }
-  // Methods of the generators behind numpy.random and random.
-  if (PyRef self = attr_or_null(o, to_py("__self__").get()); self && !PyModule_Check(self.get())) {
-    const std::string_view owner = type_name(self.get());
-    if ((owner == "FFI" || owner == "CompiledFFI") && string_attr(o, "__name__") == "from_buffer") {
-      e.type = builtin_type("cuda.ffi.from_buffer");
-      return e;
-    }
-    if (owner == "Generator") {
-      e.type = object_type(keep(o), type_name(o));
-      return e;
-    }
-    if (owner == "RandomState" || owner == "Random") {
-      e.type = builtin_type((owner == "Random" ? "random." : "numpy.random.") + string_attr(o, "__name__"));
-      return e;
-    }
-  }
-  if (std::string_view(type_name(o)) == "cython_function_or_method" && is_in(string_attr(o, "__module__"), "numpy.random")) {
-    e.type = builtin_type("numpy.random." + string_attr(o, "__name__"));
-    return e;
-  }
-  if (PyCFunction_Check(o)) {
-    std::string module = string_attr(o, "__module__"), name = string_attr(o, "__name__");
-    if (module == "_operator") module = "operator";
-    const std::string known = is_in(module, "numpy") ? numpy_name(o) : "";
-    if (is_in(module, "broadcloth")) module = "numpy";
-    e.type = builtin_type(known.empty() ? module + "." + name : known);
-    return e;
-  }
-  if (attr_or_null(o, "py_func")) {
-    const Function& f = function_of(o);
-    e.type = function_type(&f, f.name());
-    return e;
-  }
+  if (auto c = constant_of(o)) return constant_entity(o, std::move(*c));
+  for (const EntityType kind : kEntityTypes)
+    if ((e.type = kind(o))) return e;
   if (void* bits = random_generator(o)) {
     e.type = random_generator_type();
     keep(o);
@@ -739,36 +789,8 @@ Entity entity_of(PyObject* o) {
     e.captured = shared_object(o);
     return e;
   }
-  if (PyBytes_Check(o)) {
-    const char* data = PyBytes_AsString(o);
-    e.type = array_type(scalar_type(DType::u8), 1, 'C', true, Space::constant);
-    e.array = std::make_shared<ConstantArray>(ConstantArray{{PyBytes_Size(o)}, std::vector<char>(data, data + PyBytes_Size(o))});
-    return e;
-  }
-  if (is_numpy_array(o)) {
-    // Frozen: what the array holds now.
-    PyRef host = PyRef::borrow(o);
-    const Type element = type_of_dtype(PyRef::steal(PyObject_GetAttr(host.get(), state().names.dtype)).get());
-    PyRef bytes = PyRef::steal(PyObject_CallMethod(host.get(), "tobytes", nullptr));
-    auto array = std::make_shared<ConstantArray>();
-    PyRef shape = attr(host.get(), "shape");
-    for (Py_ssize_t i = 0; i < PyTuple_Size(shape.get()); ++i) array->shape.push_back(PyLong_AsLongLong(PyTuple_GetItem(shape.get(), i)));
-    char* data = nullptr;
-    Py_ssize_t n = 0;
-    check(PyBytes_AsStringAndSize(bytes.get(), &data, &n));
-    if (n > (1 << 20))
-      raise(ErrorKind::Typing,
-            "a global array of {} bytes is too large to become a constant of a compiled function; pass it as an argument", n);
-    array->bytes.assign(data, data + n);
-    e.type = array_type(element, static_cast<int>(array->shape.size()), 'C', true, Space::constant);
-    if (array->shape.empty()) {
-      PyRef item = PyRef::steal(PyObject_CallMethodObjArgs(host.get(), state().names.item, nullptr));
-      e = entity_of(item.get());
-      return e;
-    }
-    e.array = std::move(array);
-    return e;
-  }
+  if (PyBytes_Check(o)) return constant_array_entity(scalar_type(DType::u8), {PyBytes_Size(o)}, o);
+  if (is_numpy_array(o)) return frozen_entity(o);
   if (attr_or_null(o, "__cuda_array_interface__")) {
     // Of another library.
     if (const auto a = import_foreign(o)) {

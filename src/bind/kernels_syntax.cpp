@@ -39,6 +39,42 @@ constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Lt", Operator::lt}, {"LtE", Operator::le}, {"Gt", Operator::gt}, {"GtE", Operator::ge}, {"Is", Operator::is}, {"IsNot", Operator::is_not},
     {"In", Operator::in}, {"NotIn", Operator::not_in}, {"And", Operator::logical_and}, {"Or", Operator::logical_or},
 };
+/// The nodes that become one of ours part by part: which of their fields are its expressions a, b and c, its list, its operator and its text,
+/// and whether it has a body and an else. Fields are read in this order, in which names are bound.
+struct Plain {
+  Class cls;
+  NodeKind kind;
+  const char *a = nullptr, *b = nullptr, *c = nullptr, *list = nullptr, *op = nullptr, *text = nullptr;
+  bool blocks = false;
+};
+constexpr Plain kPlain[] = {
+    {.cls = Class::Expr, .kind = NodeKind::expression, .a = "value"},
+    {.cls = Class::Assign, .kind = NodeKind::assign, .a = "value", .list = "targets"},
+    {.cls = Class::AugAssign, .kind = NodeKind::aug_assign, .a = "target", .b = "value", .op = "op"},
+    {.cls = Class::AnnAssign, .kind = NodeKind::ann_assign, .a = "target", .b = "value"},
+    {.cls = Class::For, .kind = NodeKind::for_, .a = "target", .b = "iter", .blocks = true},
+    {.cls = Class::While, .kind = NodeKind::while_, .a = "test", .blocks = true},
+    {.cls = Class::If, .kind = NodeKind::if_, .a = "test", .blocks = true},
+    {.cls = Class::Return, .kind = NodeKind::return_, .a = "value"},
+    {.cls = Class::Raise, .kind = NodeKind::raise_, .a = "exc"},
+    {.cls = Class::Assert, .kind = NodeKind::assert_, .a = "test", .b = "msg"},
+    {.cls = Class::Delete, .kind = NodeKind::delete_, .list = "targets"},
+    {.cls = Class::Pass, .kind = NodeKind::pass},
+    {.cls = Class::Break, .kind = NodeKind::break_},
+    {.cls = Class::Continue, .kind = NodeKind::continue_},
+    {.cls = Class::Attribute, .kind = NodeKind::attribute, .a = "value", .text = "attr"},
+    {.cls = Class::Subscript, .kind = NodeKind::subscript, .a = "value", .b = "slice"},
+    {.cls = Class::BinOp, .kind = NodeKind::binary, .a = "left", .b = "right", .op = "op"},
+    {.cls = Class::UnaryOp, .kind = NodeKind::unary, .a = "operand", .op = "op"},
+    {.cls = Class::BoolOp, .kind = NodeKind::boolean, .list = "values", .op = "op"},
+    {.cls = Class::IfExp, .kind = NodeKind::if_else, .a = "test", .b = "body", .c = "orelse"},
+    {.cls = Class::Tuple, .kind = NodeKind::tuple, .list = "elts"},
+    {.cls = Class::List, .kind = NodeKind::list, .list = "elts"},
+    {.cls = Class::Set, .kind = NodeKind::set, .list = "elts"},
+    {.cls = Class::Slice, .kind = NodeKind::slice, .a = "lower", .b = "upper", .c = "step"},
+    {.cls = Class::Starred, .kind = NodeKind::starred, .a = "value"},
+    {.cls = Class::JoinedStr, .kind = NodeKind::formatted, .list = "values"},
+};
 // clang-format on
 
 /// What the name of an object's class stands for, remembered by class.
@@ -76,6 +112,13 @@ class Reader {
   }
 
  private:
+  /// A field's name of kPlain as Python's string.
+  static PyObject* interned(const char* name) {
+    static auto& known = *new std::unordered_map<const char*, PyObject*>;
+    PyObject*& text = known[name];
+    if (!text) text = PyUnicode_InternFromString(name);
+    return text;
+  }
   static PyRef get(PyObject* o, PyObject* name) { return PyRef::steal(PyObject_GetAttr(o, name)); }
   static Class class_of(PyObject* o) { return lookup(o, kClasses, Class::unknown); }
   static Operator operator_of(PyObject* o) { return lookup(o, kOperators, Operator::add); }
@@ -193,65 +236,30 @@ class Reader {
     return &f;
   }
 
+  /// The node of a class in kPlain; nullptr for others.
+  Node* plain(PyObject* o, Class c) {
+    for (const Plain& p : kPlain) {
+      if (p.cls != c) continue;
+      Node* n = make(o, p.kind);
+      if (p.a) n->a = optional(o, interned(p.a));
+      if (p.b) n->b = optional(o, interned(p.b));
+      if (p.c) n->c = optional(o, interned(p.c));
+      if (p.list) n->list = children(o, interned(p.list));
+      if (p.op) n->op = operator_of(get(o, interned(p.op)).get());
+      if (p.text) n->text = text(o, interned(p.text));
+      if (p.blocks) {
+        n->body = statements(get(o, BC_INTERNED("body")).get());
+        n->orelse = statements(get(o, BC_INTERNED("orelse")).get());
+      }
+      return n;
+    }
+    return nullptr;
+  }
+
   Node* statement(PyObject* o) {
     const Class c = class_of(o);
+    if (Node* n = plain(o, c)) return n;
     switch (c) {
-      case Class::Expr: {
-        Node* n = make(o, NodeKind::expression);
-        n->a = child(o, BC_INTERNED("value"));
-        return n;
-      }
-      case Class::Assign: {
-        Node* n = make(o, NodeKind::assign);
-        n->a = child(o, BC_INTERNED("value"));
-        n->list = children(o, BC_INTERNED("targets"));
-        return n;
-      }
-      case Class::AugAssign: {
-        Node* n = make(o, NodeKind::aug_assign);
-        n->a = child(o, BC_INTERNED("target"));
-        n->op = operator_of(get(o, BC_INTERNED("op")).get());
-        n->b = child(o, BC_INTERNED("value"));
-        return n;
-      }
-      case Class::AnnAssign: {
-        Node* n = make(o, NodeKind::ann_assign);
-        n->a = child(o, BC_INTERNED("target"));
-        n->b = optional(o, BC_INTERNED("value"));
-        return n;
-      }
-      case Class::For: {
-        Node* n = make(o, NodeKind::for_);
-        n->a = child(o, BC_INTERNED("target"));
-        n->b = child(o, BC_INTERNED("iter"));
-        n->body = statements(get(o, BC_INTERNED("body")).get());
-        n->orelse = statements(get(o, BC_INTERNED("orelse")).get());
-        return n;
-      }
-      case Class::While:
-      case Class::If: {
-        Node* n = make(o, c == Class::While ? NodeKind::while_ : NodeKind::if_);
-        n->a = child(o, BC_INTERNED("test"));
-        n->body = statements(get(o, BC_INTERNED("body")).get());
-        n->orelse = statements(get(o, BC_INTERNED("orelse")).get());
-        return n;
-      }
-      case Class::Return: {
-        Node* n = make(o, NodeKind::return_);
-        n->a = optional(o, BC_INTERNED("value"));
-        return n;
-      }
-      case Class::Raise: {
-        Node* n = make(o, NodeKind::raise_);
-        n->a = optional(o, BC_INTERNED("exc"));
-        return n;
-      }
-      case Class::Assert: {
-        Node* n = make(o, NodeKind::assert_);
-        n->a = child(o, BC_INTERNED("test"));
-        n->b = optional(o, BC_INTERNED("msg"));
-        return n;
-      }
       case Class::Try: {
         Node* n = make(o, NodeKind::try_);
         n->body = statements(get(o, BC_INTERNED("body")).get());
@@ -282,14 +290,6 @@ class Reader {
         return n;
       }
       case Class::Match: return match(o);
-      case Class::Delete: {
-        Node* n = make(o, NodeKind::delete_);
-        n->list = children(o, BC_INTERNED("targets"));
-        return n;
-      }
-      case Class::Pass: return make(o, NodeKind::pass);
-      case Class::Break: return make(o, NodeKind::break_);
-      case Class::Continue: return make(o, NodeKind::continue_);
       case Class::FunctionDef: {
         Node* n = make(o, NodeKind::function);
         n->text = text(o, BC_INTERNED("name"));
@@ -350,6 +350,9 @@ class Reader {
 
   Node* expression(PyObject* o) {
     const Class c = class_of(o);
+    if (c == Class::BinOp)
+      if (PyRef value = whole_value(o)) return constant(o, value.get());
+    if (Node* n = plain(o, c)) return n;
     switch (c) {
       case Class::Constant: return constant(o);
       case Class::Name: {
@@ -364,18 +367,6 @@ class Reader {
         if (std::string_view(type_name(context.get())) == "Store") bind(n->text);
         return n;
       }
-      case Class::Attribute: {
-        Node* n = make(o, NodeKind::attribute);
-        n->a = child(o, BC_INTERNED("value"));
-        n->text = text(o, BC_INTERNED("attr"));
-        return n;
-      }
-      case Class::Subscript: {
-        Node* n = make(o, NodeKind::subscript);
-        n->a = child(o, BC_INTERNED("value"));
-        n->b = child(o, BC_INTERNED("slice"));
-        return n;
-      }
       case Class::Call: {
         Node* n = make(o, NodeKind::call);
         n->a = child(o, BC_INTERNED("func"));
@@ -385,26 +376,6 @@ class Reader {
           PyObject* k = PyList_GetItem(keywords.get(), i);
           n->keywords.emplace_back(text(k, BC_INTERNED("arg")), child(k, BC_INTERNED("value")));
         }
-        return n;
-      }
-      case Class::BinOp: {
-        if (PyRef value = whole_value(o)) return constant(o, value.get());
-        Node* n = make(o, NodeKind::binary);
-        n->a = child(o, BC_INTERNED("left"));
-        n->op = operator_of(get(o, BC_INTERNED("op")).get());
-        n->b = child(o, BC_INTERNED("right"));
-        return n;
-      }
-      case Class::UnaryOp: {
-        Node* n = make(o, NodeKind::unary);
-        n->op = operator_of(get(o, BC_INTERNED("op")).get());
-        n->a = child(o, BC_INTERNED("operand"));
-        return n;
-      }
-      case Class::BoolOp: {
-        Node* n = make(o, NodeKind::boolean);
-        n->op = operator_of(get(o, BC_INTERNED("op")).get());
-        n->list = children(o, BC_INTERNED("values"));
         return n;
       }
       case Class::Compare: {
@@ -420,11 +391,6 @@ class Reader {
       case Class::DictComp: {
         const char* what = c == Class::ListComp ? "list" : c == Class::SetComp ? "set" : "dict";
         return comprehension(o, get(o, BC_INTERNED("generators")).get(), 0, what);
-      }
-      case Class::Set: {
-        Node* n = make(o, NodeKind::set);
-        n->list = children(o, BC_INTERNED("elts"));
-        return n;
       }
       case Class::Dict: {
         Node* n = make(o, NodeKind::dict);
@@ -447,31 +413,6 @@ class Reader {
         current_->yields = true;
         return n;
       }
-      case Class::IfExp: {
-        Node* n = make(o, NodeKind::if_else);
-        n->a = child(o, BC_INTERNED("test"));
-        n->b = child(o, BC_INTERNED("body"));
-        n->c = child(o, BC_INTERNED("orelse"));
-        return n;
-      }
-      case Class::Tuple:
-      case Class::List: {
-        Node* n = make(o, c == Class::Tuple ? NodeKind::tuple : NodeKind::list);
-        n->list = children(o, BC_INTERNED("elts"));
-        return n;
-      }
-      case Class::Slice: {
-        Node* n = make(o, NodeKind::slice);
-        n->a = optional(o, BC_INTERNED("lower"));
-        n->b = optional(o, BC_INTERNED("upper"));
-        n->c = optional(o, BC_INTERNED("step"));
-        return n;
-      }
-      case Class::Starred: {
-        Node* n = make(o, NodeKind::starred);
-        n->a = child(o, BC_INTERNED("value"));
-        return n;
-      }
       case Class::Lambda: {
         Node* n = make(o, NodeKind::lambda);
         n->inner = inner_function(o, n, "<lambda>");
@@ -482,11 +423,6 @@ class Reader {
         n->a = child(o, BC_INTERNED("value"));
         n->text = text(get(o, BC_INTERNED("target")).get(), BC_INTERNED("id"));
         bind(n->text);
-        return n;
-      }
-      case Class::JoinedStr: {
-        Node* n = make(o, NodeKind::formatted);
-        n->list = children(o, BC_INTERNED("values"));
         return n;
       }
       case Class::FormattedValue: {

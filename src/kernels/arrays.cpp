@@ -177,14 +177,8 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
     }
   }
   if (used > t->ndim) fail(n, fmt::format("too many indices: {} for an array of {} dimensions", used, t->ndim), {{source_of(n->a), t}});
-  Value all = Value::known(slice_type());
-  all.items.assign(3, Value::known(none_type()));
-  if (ellipsis < items.size()) {
-    items.erase(items.begin() + static_cast<std::ptrdiff_t>(ellipsis));
-    items.insert(items.begin() + static_cast<std::ptrdiff_t>(ellipsis), static_cast<size_t>(t->ndim - used), all);
-  } else {
-    items.insert(items.end(), static_cast<size_t>(t->ndim - used), all);
-  }
+  const auto place = items.begin() + static_cast<std::ptrdiff_t>(ellipsis);
+  items.insert(ellipsis < items.size() ? items.erase(place) : place, static_cast<size_t>(t->ndim - used), Value::whole_slice());
   if (host() && t->ndim == 0) {
     if (items.empty()) return array;
     std::string ones;

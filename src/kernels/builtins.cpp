@@ -63,19 +63,11 @@ constexpr AtomicRow kAtomics[] = {
     {"compare_and_swap", kBits | kFloats},
 };
 
-/// Functions with rules of their own.
-constexpr const char* kSpecial[] = {
-    // clang-format off
-    "builtins.abs", "builtins.len", "builtins.range", "builtins.min", "builtins.max", "builtins.round", "builtins.print",
-    "builtins.enumerate", "builtins.zip", "builtins.sum", "builtins.pow", "builtins.divmod", "builtins.tuple", "builtins.reversed",
-    "builtins.any", "builtins.all", "builtins.slice", "builtins.isinstance", "builtins.hasattr", "builtins.getattr", "builtins.type", "numba.prange", "numba.literal_unroll",
-    "numba.objmode", "numba.parallel_chunksize", "numba.literally", "numba.intrinsic",
-    "cuda.grid", "cuda.gridsize", "cuda.selp", "cuda.shared.array", "cupyx.shared_memory", "cuda.local.array", "cuda.const.array_like",
-    "cuda.ffi.from_buffer", "cuda.cg.this_grid", "numpy.where", "numpy.sum", "numpy.prod", "numpy.min", "numpy.max", "numpy.amin",
-    "numpy.amax", "numpy.mean", "numpy.argmin", "numpy.argmax", "numpy.any", "numpy.all", "numpy.real", "numpy.imag", "numpy.round",
-    "numpy.around", "numpy.clip", "numpy.dtype", "numpy.sign", "math.log", "math.modf", "math.frexp", "math.dist",
-    // clang-format on
-};
+/// What has neither a row nor an entry in a table.
+constexpr const char* kSpecial[] = {"numba.objmode", "numba.parallel_chunksize", "numpy.sign", "math.dist", "math.perm",
+                                    "math.comb",     "math.factorial",           "math.isqrt"};
+
+}  // namespace
 
 /// The types of arguments, for messages.
 std::string spelled(const CallArguments& args) {
@@ -83,8 +75,6 @@ std::string spelled(const CallArguments& args) {
   for (const Value& v : args.positional) text += (text.empty() ? "" : ", ") + (v.type ? v.type->spelling : "?");
   return "(" + text + ")";
 }
-
-}  // namespace
 
 std::vector<std::string> known_names() {
   std::set<std::string> names;
@@ -98,7 +88,8 @@ std::vector<std::string> known_names() {
   for (int i = 0; i < kOpCount; ++i)
     if (info(static_cast<Op>(i)).kind == OpKind::elementwise && static_cast<Op>(i) != Op::cast)
       names.insert(std::string("numpy.") + info(static_cast<Op>(i)).name);
-  for (const std::string& n : host_names()) names.insert(n);
+  for (const std::string& n : library_names()) names.insert(n);
+  for (const std::string& n : builtin_names()) names.insert(n);
   return {names.begin(), names.end()};
 }
 
@@ -613,8 +604,12 @@ Value FunctionCompiler::whole_function(const std::string& name, CallArguments ar
   if (!args.keywords.empty()) fail(n, fmt::format("{}() takes its arguments by position only", name));
   for (size_t i = 0; i < args.positional.size(); ++i)
     if (Value& v = args.positional[i]; i == 0 || !v.is_none()) v = math_operand(name, v, true, args.nodes[i], n);
+  return *call_python(name, std::move(args), n);
+}
+
+std::optional<Value> FunctionCompiler::call_python(const std::string& name, CallArguments args, const Node* n) {
   const Function* f = function_.stand_in(name);
-  return call_function(*f, f->syntax(), std::move(args), n);
+  return f ? std::optional(call_function(*f, f->syntax(), std::move(args), n)) : std::nullopt;
 }
 
 /// The Python function that stands for a library function whose C++ form does not take all of these arguments.
@@ -646,13 +641,6 @@ Value FunctionCompiler::numpy_scalar(Value r, std::string_view function, const s
 Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args, const Node* n) {
   for (Value& v : args.positional)
     if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
-  const auto need = [&](size_t low, size_t high) {
-    if (args.positional.size() < low || args.positional.size() > high || !args.keywords.empty())
-      fail(n,
-           fmt::format("{}() takes {}{} argument{}, got {}", name.starts_with("builtins.") ? name.substr(9) : name, low,
-                       high > low ? fmt::format(" to {}", high) : "", high == 1 ? "" : "s", spelled(args)),
-           {}, name == "cuda.grid" || name == "cuda.gridsize" ? name + "(1), (2) or (3): the grid's dimensions" : "");
-  };
   const auto& p = args.positional;
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
     if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
@@ -668,367 +656,18 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   }
   if (host() && (name == "math.comb" || name == "math.perm" || name == "math.factorial" || name == "math.isqrt"))
     return whole_function(name, std::move(args), n);
-  if (auto r = container_builtin(name, args, n)) return *r;
   if (host())
     if (auto r = host_builtin(name, args, n)) return numpy_scalar(*r, name, args.positional);
-  if (name == "builtins.range" || name == "numba.prange") {
-    need(1, 3);
-    Value v;
-    DType d = DType::i64;
-    bool unsigned_all = true;
-    for (const Value& x : p) {
-      if (!(x.is_scalar() || x.is(Kind::literal)) || is_inexact(x.type->dtype))
-        fail(n, fmt::format("range() takes integers, got {}", spelled(args)), {}, "convert with int()");
-      unsigned_all &= x.is_scalar() && (x.type->dtype == DType::u64 || (x.integer() && *x.integer() >= 0));
-    }
-    for (const Value& x : p)
-      if (x.is_scalar() && x.type->dtype == DType::u64 && unsigned_all) d = DType::u64;
-    v.type = range_type(d);
-    const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
-    v.items = {p.size() == 1 ? zero : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : one};
-    unit_.need("core");
-    v.text = code("py::Range{{{}, {}, {}}}", convert(v.items[0], int64_type(), n), convert(v.items[1], int64_type(), n),
-                  convert(v.items[2], int64_type(), n));
-    v.note(kReads);
-    return v;
-  }
-  if (name == "cuda.grid" || name == "cuda.gridsize") {
-    need(1, 1);
-    const auto dims = p[0].integer();
-    if (!dims || *dims < 1 || *dims > 3)
-      fail(n, fmt::format("{} takes 1, 2 or 3, known when the kernel is compiled", name), {{source_of(args.nodes[0]), p[0].type}});
-    unit_.need("cuda");
-    std::vector<Value> items;
-    for (int64_t i = 0; i < *dims; ++i) {
-      Value v = Value::of(int64_type(), code("py::{}_{}()", name == "cuda.grid" ? "grid" : "grid_size", "xyz"[i]));
-      v.index = v.non_negative = true;
-      items.push_back(v);
-    }
-    return *dims == 1 ? items[0] : tuple_of(std::move(items));
-  }
   if (name.starts_with("cuda.atomic.")) return atomic(name, args, n);
   if (name.starts_with("cuda.random."))
     if (auto r = random_call(name, args, n)) return *r;
   if (auto r = complex_call(name, args, n)) return *r;
   if (auto r = vector_call(name, args, n)) return *r;
-  if (name == "cuda.shared.array" || name == "cuda.local.array")
-    return make_array(name == "cuda.shared.array" ? "shared" : "local", args, n);
-  if (name == "cupyx.shared_memory") {
-    // CuPy names the dtype first.
-    if (args.positional.size() >= 2) std::swap(args.positional[0], args.positional[1]);
-    for (auto& [keyword, value] : args.keywords)
-      if (keyword == "size") keyword = "shape";
-    return make_array("shared", args, n);
-  }
-  if (name == "cuda.const.array_like") {
-    need(1, 1);
-    for (const Unit::Capture& c : unit_.captures_)
-      if (p[0].text.is_name(c.text) && c.frozen)
-        args.positional[0] = entity_value(c.frozen(), c.array.name);  // what it holds now, as asked for
-    if (!p[0].is_array() || p[0].type->space != Space::constant)
-      fail(n, "cuda.const.array_like takes an array that is known when the kernel is compiled", {{source_of(args.nodes[0]), p[0].type}},
-           "name a global array or one of the function around the kernel");
-    constexpr size_t kConstantBytes = 64 << 10;
-    if (const size_t bytes = unit_.to_constant_memory(p[0].text.facts()); bytes > kConstantBytes)
-      fail(n, fmt::format("cuda.const.array_like: a kernel has {} bytes of constant memory, its arrays need {}", kConstantBytes, bytes),
-           {{source_of(args.nodes[0]), p[0].type}}, "name the array without cuda.const.array_like, or pass it as an argument");
-    return p[0];
-  }
-  if (name == "numba.carray" || name == "numba.farray") return array_behind(name == "numba.farray", args, n);
-  if (name == "cuda.ffi.from_buffer") {
-    need(1, 1);
-    return pointer_to(p[0], n);
-  }
-  if (name == "cuda.cg.this_grid") return Value::known(builtin_type("cuda.cg.grid_group"));
-  if (name == "cuda.selp" || name == "numpy.where") {
-    need(3, 3);
-    if (name == "numpy.where") return elementwise(static_cast<int>(Op::where), p, n);
-    const Type t = unify(p[1].type, p[2].type);
-    if (!t || !t->is_scalar()) fail(n, fmt::format("cuda.selp does not take {}", spelled(args)));
-    const Value test = truth(p[0], n);
-    Value r = Value::of(t, choice(test.text, converted(p[1], t, n).text, converted(p[2], t, n).text));
-    r.note(kReads);
-    return r;
-  }
-  if (name == "builtins.abs") {
-    need(1, 1);
-    if (p[0].integer()) return constant_value(Constant{std::llabs(*p[0].integer())});
-    return elementwise(static_cast<int>(Op::abs), p, n);
-  }
-  if (name == "builtins.len") {
-    need(1, 1);
-    if (p[0].is(Kind::tuple)) return constant_value(Constant{static_cast<int64_t>(p[0].type->items.size())});
-    if (p[0].is(Kind::string)) {
-      const std::string& s = p[0].type->name;  // in UTF-8: the bytes that begin a character are counted
-      return constant_value(Constant{
-          static_cast<int64_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }))});
-    }
-    if (p[0].is(Kind::list)) {
-      Value r = Value::of(int64_type(), code("{}.size()", paren(p[0])));
-      r.index = r.non_negative = true;
-      r.note(kReads);
-      return r;
-    }
-    if (p[0].is(Kind::builtin) && p[0].type->name == "flat") return attribute_of(p[0].items[0], "size", n);
-    if (p[0].is_array() && p[0].type->ndim > 0) {
-      note_read(args.nodes[0]);
-      Value r = Value::of(int64_type(), code("{}.shape[0]", paren(bound(p[0].lazy ? materialise(p[0], n) : p[0]))));
-      r.simple = r.index = r.non_negative = true;
-      return r;
-    }
-    if (p[0].is(Kind::range)) {
-      Value r = Value::of(int64_type(), iteration(p[0], n)->length);
-      r.index = r.non_negative = true;
-      return r;
-    }
-    fail(n, fmt::format("len() does not take {}", p[0].type->spelling));
-  }
-  if (name == "builtins.min" || name == "builtins.max") return min_max(name == "builtins.max", args, n);
-  if (name == "builtins.round" || name == "numpy.round" || name == "numpy.around") {
-    for (const auto& [key, v] : std::exchange(args.keywords, {})) {
-      if (key != "decimals" && key != "ndigits") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
-      args.positional.push_back(v);
-    }
-    need(1, 2);
-    if (name == "builtins.round" && p[0].is_scalar() && is_complex(p[0].type->dtype))
-      fail(n, "round() does not take complex numbers", {}, "use numpy.round");
-    if (name == "builtins.round" && p[0].type == bool_type()) args.positional[0] = converted(p[0], int64_type(), n);
-    if (name == "builtins.round" && p[0].is_array())
-      fail(n, fmt::format("round() does not take {}", p[0].type->spelling), {}, "use numpy.round");
-    if (name != "builtins.round") {
-      const Type element = p[0].is_array() ? p[0].type->element : p[0].type;
-      if (element == bool_type()) fail(n, fmt::format("{}() does not take {}", name, p[0].type->spelling));
-      // Integers stay what they are, in a new array.
-      if (p.size() == 1 && p[0].is_array() && element->is_scalar() && is_integer(element->dtype))
-        return lift({p[0]}, [](std::span<const Value> x) { return x[0]; }, n);
-      if (p.size() == 1 && (p[0].is(Kind::literal) || !element->is_scalar() || is_inexact(element->dtype)))
-        return p[0].is(Kind::literal) ? p[0] : elementwise(static_cast<int>(Op::rint), p, n);
-    }
-    return round_call(args, n);
-  }
-  if (name == "builtins.print") return print_call(args, n);
-  if ((name == "numpy.real" || name == "numpy.imag") && host() && p.size() == 1 && p[0].is_array() && !p[0].lazy && p[0].type->ndim > 0)
-    return array_attribute(bound(p[0]), name.substr(6), n);
-  if (name == "math.gcd" || name == "math.lcm") return whole_divisors(name, args, n);
-  if (name == "numba.literally") {
-    need(1, 1);
-    if (!p[0].constant && !p[0].type->is(Kind::literal) && p[0].type->has_value()) need_literal(args.nodes[0], n);
-    return p[0];
-  }
-  if (name == "numba.intrinsic")
-    fail(n, fmt::format("{}() is made of LLVM's instructions by extending.intrinsic, and compiled functions are C++ here", source_of(n->a)),
-         {}, "write its body in Python (extending.overload), in CUDA C++ (cuda.declare_device with link=) or in C (a function of ctypes)");
-  if (name == "builtins.enumerate" || name == "builtins.zip" || name == "numba.literal_unroll") {
-    Value v = Value::known(builtin_type(name.substr(name.rfind('.') + 1)));
-    v.items = args.positional;
-    if (name == "numba.literal_unroll") need(1, 1);
-    // Something that is looped over later is evaluated now.
-    for (Value& item : v.items)
-      if (item.is_array() && !item.lazy) item = bound(item);
-    return v;
-  }
-  if (name == "builtins.reversed") {
-    need(1, 1);
-    const Value& r = p[0];
-    if (r.is(Kind::range) && r.items.size() == 3 && r.items[2].integer() == 1) {
-      Value v = r;
-      const Value one = constant_value(Constant{int64_t{1}}), minus = constant_value(Constant{int64_t{-1}});
-      v.items = {binary(Operator::sub, r.items[1], one, n), binary(Operator::sub, r.items[0], one, n), minus};
-      v.type = range_type(DType::i64);
-      return v;
-    }
-    if (r.is(Kind::tuple)) {
-      std::vector<Value> items;
-      const Value whole = r.items.empty() && !r.simple ? spill(r) : r;
-      for (size_t i = r.type->items.size(); i-- > 0;) items.push_back(tuple_item(whole, i));
-      return tuple_of(std::move(items));
-    }
-    fail(n, fmt::format("reversed() does not take {}", r.type->spelling));
-  }
-  if (name == "builtins.pow") {
-    need(2, 2);
-    return binary(Operator::pow, p[0], p[1], n);
-  }
-  if (name == "builtins.divmod") {
-    need(2, 2);
-    const Value a = spill(p[0]), b = spill(p[1]);
-    return tuple_of({binary(Operator::floor_div, a, b, n), binary(Operator::mod, a, b, n)});
-  }
-  if (name == "builtins.tuple") {
-    need(0, 1);
-    if (p.empty()) return tuple_of({});
-    if (p[0].is(Kind::tuple)) return p[0];
-    fail(n, fmt::format("tuple() does not take {}", p[0].type->spelling));
-  }
-  if (name == "builtins.sum" || name == "builtins.any" || name == "builtins.all") {
-    need(1, 2);
-    const std::string what = name.substr(9);
-    if (p[0].is_array() && host() && what == "sum" && p[0].type->ndim > 1) {
-      // Python adds the rows up.
-      const Value rows = host_reduction(what, p[0], {{}, {}, {{"axis", constant_value(Constant{int64_t{0}})}}}, n);
-      return p.size() == 2 ? binary(Operator::add, p[1], rows, n) : rows;
-    }
-    if (p[0].is_array() && (p[0].type->ndim == 0 || (what != "sum" && p[0].type->ndim > 1)))
-      fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling), {{source_of(args.nodes[0]), p[0].type}},
-           fmt::format("use numpy.{}", what));
-    if (p[0].is_array() && p.size() == 2) return binary(Operator::add, p[1], reduction(what, p[0], n), n);
-    if (p[0].is_array()) return reduction(what, p[0], n);
-    if (!p[0].is(Kind::tuple)) fail(n, fmt::format("{}() does not take {}", what, p[0].type->spelling));
-    const Value whole = p[0].items.empty() && !p[0].simple ? spill(p[0]) : p[0];
-    Value r = what == "sum" ? (p.size() > 1 ? p[1] : constant_value(Constant{int64_t{0}})) : constant_value(Constant{what == "all"});
-    for (size_t i = 0; i < p[0].type->items.size(); ++i) {
-      if (what == "sum") {
-        r = binary(Operator::add, r, tuple_item(whole, i), n);
-      } else {
-        const Value t = truth(tuple_item(whole, i), n);
-        r = Value::of(bool_type(), operation(r.text, what == "all" ? "&&" : "||", t.text));
-      }
-    }
-    return r;
-  }
-  if (name == "builtins.slice") {
-    need(1, 3);
-    const Value none = Value::known(none_type());
-    return slice_of({p.size() == 1 ? none : p[0], p.size() == 1 ? p[0] : p[1], p.size() == 3 ? p[2] : none}, n);
-  }
-  if (name == "builtins.hasattr" || name == "builtins.getattr") {
-    need(2, name == "builtins.hasattr" ? 2 : 3);
-    if (!p[1].is(Kind::string)) fail(n, fmt::format("{}() needs a name that is known when it is compiled", name.substr(9)));
-    Value found;
-    bool there = true;
-    const Block lines = captured([&] {
-      try {
-        found = attribute_of(p[0], p[1].type->name, n);
-      } catch (const Error& e) {
-        if (e.kind() != ErrorKind::Typing || (name == "builtins.getattr" && p.size() == 2)) throw;
-        there = false;
-      }
-    });
-    if (name == "builtins.hasattr") return constant_value(Constant{there});
-    if (!there) return p[2];
-    out_ += lines;
-    return found;
-  }
-  if (name == "builtins.isinstance") {
-    need(2, 2);
-    std::vector<Value> classes{p[1]};
-    bool is = false;
-    for (size_t k = 0; k < classes.size(); ++k) {
-      const Value c = classes[k];
-      if (c.is(Kind::tuple)) classes.insert(classes.end(), c.items.begin(), c.items.end());
-      const bool number = p[0].is_scalar() || p[0].is(Kind::literal);
-      const DType a = number && p[0].is_scalar() ? p[0].type->dtype : DType::i64;
-      if (c.is(Kind::builtin)) {
-        is |= (c.type->name == "builtins.tuple" && p[0].is(Kind::tuple)) || (c.type->name == "builtins.slice" && p[0].is(Kind::slice)) ||
-              (c.type->name == "builtins.range" && p[0].is(Kind::range));
-      } else if (c.is(Kind::dtype) && number) {
-        const DType b = c.type->element->dtype;
-        is |= a == b || (c.type->name == "int" && (is_integer(a) || is_bool(a))) || (c.type->name == "float" && is_real_float(a)) ||
-              (c.type->name == "complex" && is_complex(a));
-      } else if (c.is(Kind::type) && p[0].type->object) {
-        is |= c.type->object == p[0].type->object;
-      } else if (c.is(Kind::type)) {
-        is |= (c.type->name == "tuple" && p[0].is(Kind::tuple)) || (c.type->name == "str" && p[0].is(Kind::string)) ||
-              (c.type->name == "str" && p[0].is(Kind::text)) || (c.type->name == "list" && (p[0].is(Kind::list) || p[0].display)) ||
-              (c.type->name == "dict" && p[0].is(Kind::dict)) || (c.type->name == "set" && p[0].is(Kind::set)) ||
-              (c.type->name == "NoneType" && p[0].is_none()) || (c.type->name == "ndarray" && p[0].is_array()) ||
-              (number && ((c.type->name == "integer" && is_integer(a)) || (c.type->name == "floating" && is_real_float(a)) ||
-                          (c.type->name == "complexfloating" && is_complex(a)) || (c.type->name == "number" && !is_bool(a))));
-      }
-    }
-    return constant_value(Constant{is});
-  }
-  if (name == "builtins.type" || name == "numpy.dtype") {
-    need(1, 1);
-    if (p[0].is(Kind::dtype)) return p[0];
-    if (p[0].is_scalar() && name == "builtins.type") return Value::known(dtype_type(p[0].type));
-    if (p[0].is(Kind::string) && type_from_name(p[0].type->name)) return Value::known(dtype_type(type_from_name(p[0].type->name)));
-    fail(n, fmt::format("{}() does not take {}", name.substr(name.find('.') + 1), p[0].type->spelling));
-  }
-  const auto real = [&](size_t i) { return math_operand(name, p[i], false, args.nodes[i], n); };
-  if (name == "math.log" && p.size() == 2) {
-    const Value a = elementwise(static_cast<int>(Op::log), {real(0)}, n);
-    const Value b = elementwise(static_cast<int>(Op::log), {real(1)}, n);
-    return binary(Operator::div, a, b, n);
-  }
-  if (name == "math.hypot" && p.size() > 2) {
-    // Two by two: the squares of large numbers do not fit.
-    Value s = real(0);
-    for (size_t i = 1; i < p.size(); ++i) s = elementwise(static_cast<int>(Op::hypot), {s, real(i)}, n);
-    return s;
-  }
-  if (name == "math.modf" || name == "math.frexp") {
-    need(1, 1);
-    const Value x = spill(real(0));
-    const bool modf = name == "math.modf";
-    Value exponent = elementwise(static_cast<int>(modf ? Op::modf_integer : Op::frexp_exponent), {x}, n);
-    return tuple_of({elementwise(static_cast<int>(modf ? Op::modf_fraction : Op::frexp_mantissa), {x}, n), exponent});
-  }
-  if (name == "numpy.clip") {
-    const Value none = Value::known(none_type());
-    bool both[2] = {false, false};  // a_min and a_max are given together or not at all
-    if (args.positional.empty() || args.positional.size() > 3)
-      fail(n, fmt::format("clip() takes an array or a number and two bounds by position, got {}", spelled(args)));
-    for (size_t i = 1; i < p.size(); ++i) both[i - 1] = true;
-    args.positional.resize(3, none);
-    for (const auto& [key, v] : std::exchange(args.keywords, {})) {
-      if (key != "a_min" && key != "a_max" && key != "min" && key != "max")
-        fail(n, fmt::format("clip() takes no argument '{}' in compiled functions", key));
-      Value& bound = args.positional[key == "a_max" || key == "max" ? 2 : 1];
-      if (key.starts_with("a_")) both[key == "a_max"] = true;
-      if (!bound.is_none()) fail(n, "clip() got two values for one bound");
-      bound = v;
-    }
-    if (both[0] != both[1])
-      fail(n, fmt::format("clip() needs an argument for '{}'", both[0] ? "a_max" : "a_min"), {}, "name the one bound as min= or max=");
-    if (p[1].is_none() && p[2].is_none() && (p[0].type == bool_type() || (p[0].is_array() && p[0].type->element == bool_type())))
-      fail(n, "clip() of booleans needs a bound", {{source_of(args.nodes[0]), p[0].type}}, "convert with astype() first");
-    if (p[1].is_none() && p[2].is_none() && p[0].is_array() && p[0].type->ndim > 0)
-      return lift({p[0]}, [](std::span<const Value> x) { return x[0]; }, n);  // a new array
-    if (p[1].is_none() && p[2].is_none()) return p[0];
-    if (p[1].is_none()) return elementwise(static_cast<int>(Op::minimum), {p[0], p[2]}, n);
-    if (p[2].is_none()) return elementwise(static_cast<int>(Op::maximum), {p[0], p[1]}, n);
-    return elementwise(static_cast<int>(Op::clip), p, n);
-  }
-  if (!host() && name.starts_with("numpy.") && !p.empty() && p[0].is_array()) {
-    const std::string what = name.substr(6);
-    for (const char* r :
-         {"sum", "prod", "min", "max", "amin", "amax", "mean", "argmin", "argmax", "any", "all", "var", "std", "count_nonzero"})
-      if (what == r) {
-        need(1, 1);
-        return reduction(what == "amin" ? "min" : what == "amax" ? "max" : what, p[0], n);
-      }
-  }
-  if (name.starts_with("operator.")) {
-    const std::string what = name.substr(9);
-    // clang-format off
-    constexpr std::pair<const char*, Operator> two[] = {
-        {"add", Operator::add}, {"sub", Operator::sub}, {"mul", Operator::mul}, {"truediv", Operator::div},
-        {"floordiv", Operator::floor_div}, {"mod", Operator::mod}, {"pow", Operator::pow}, {"and_", Operator::bit_and},
-        {"or_", Operator::bit_or}, {"xor", Operator::bit_xor},
-        {"lshift", Operator::left_shift}, {"rshift", Operator::right_shift}, {"iadd", Operator::add}, {"imul", Operator::mul}};
-    // clang-format on
-    constexpr std::pair<const char*, Operator> tests[] = {{"eq", Operator::eq}, {"ne", Operator::ne}, {"lt", Operator::lt},
-                                                          {"le", Operator::le}, {"gt", Operator::gt}, {"ge", Operator::ge}};
-    constexpr std::pair<const char*, Operator> one[] = {
-        {"neg", Operator::minus}, {"pos", Operator::plus}, {"invert", Operator::invert}, {"inv", Operator::invert}};
-    for (const auto& [o, op] : two)
-      if (what == o) return need(2, 2), binary(op, p[0], p[1], n);
-    for (const auto& [o, op] : tests)
-      if (what == o) return need(2, 2), compare_two(op, p[0], p[1], n);
-    for (const auto& [o, op] : one)
-      if (what == o) return need(1, 1), unary(op, p[0], n);
-    if (what == "getitem") return need(2, 2), subscript_of(p[0], p[1], n);
-    if (what == "not_") {
-      const Value t = truth(p[0], n);
-      if (t.constant && t.constant->boolean()) return constant_value(Constant{!*t.constant->boolean()});
-      return Value::of(bool_type(), "!" + paren(t));
-    }
-  }
+  if (auto r = builtin_with_rules(name, args, n)) return *r;
   if (auto r = call_row(name, args, n)) return *r;
   if (auto r = call_elementwise(name, args, n)) return *r;
   if (host())
-    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), std::move(args), n);
+    if (auto r = call_python(name, std::move(args), n)) return *r;
   if (!host() && name.starts_with("numpy.") && library_function(name))
     fail(n, fmt::format("{}() cannot be called in kernels and elementwise functions, which make no arrays", name), {},
          "call it outside and pass the array; a thread's own memory is cuda.local.array(shape, dtype), a block's cuda.shared.array");
@@ -1057,27 +696,15 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   if (host())
     if (auto r = overloaded_member("_METHODS", self, name, args, n)) return *r;
   if (self.type == random_generator_type())
-    if (const Function* f = function_.stand_in("generator." + name)) {
-      args.positional.insert(args.positional.begin(), self);
-      args.nodes.insert(args.nodes.begin(), n);
-      return call_function(*f, f->syntax(), std::move(args), n);
-    }
+    if (auto r = call_python("generator." + name, args.behind(self, n), n)) return *r;
   if (const LibraryFunction* f = host() && self.is_array() ? library_function("array." + name) : nullptr) {
     args = library_arguments(*f, std::move(args), n);
-    if (!takes_natively(*f, args)) {
-      args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
-      args.nodes.insert(args.nodes.begin(), n);
-      return call_stand_in(*f, std::move(args), n);
-    }
+    if (!takes_natively(*f, args)) return call_stand_in(*f, args.behind(materialise(self, n), n), n);
   }
   if (host())
     if (auto r = host_method(self, name, args, n)) return numpy_scalar(*r, name, {self});
-  if (self.is_array() && host())
-    if (const Function* f = function_.stand_in("array." + name)) {
-      args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
-      args.nodes.insert(args.nodes.begin(), n);
-      return call_function(*f, f->syntax(), std::move(args), n);
-    }
+  if (self.is_array() && host() && function_.stand_in("array." + name))
+    return *call_python("array." + name, args.behind(materialise(self, n), n), n);
   if (!args.keywords.empty()) fail(n, fmt::format(".{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
   if (self.is_array()) {
     for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})

@@ -319,8 +319,8 @@ Value FunctionCompiler::map_function(const Function& f, CallArguments args, cons
   return target;
 }
 
-Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
-  if (f.elementwise && !std::exchange(in_map_, false)) return map_function(f, std::move(args), n);
+/// The values of a function's parameters: what the call gives, then defaults, then the tuple of *args.
+std::vector<Value> FunctionCompiler::parameter_values(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
   const std::vector<Parameter>& parameters = syntax.parameters;
   std::vector<Value> values(parameters.size());
   std::vector<bool> given(parameters.size());
@@ -360,49 +360,62 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     }
   }
   if (!syntax.rest.empty()) values.push_back(tuple_of(std::move(rest)));
+  return values;
+}
 
+/// Adds the variables around an inner function that it reads, as they are at the call; gives their names.
+std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n) {
   std::vector<std::string> captured;
-  if (syntax.outer) {
-    // The variables around an inner function, as they are at the call.
-    std::vector<std::string> names;
-    free_names(syntax.body, syntax, &names);
-    const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
-    for (size_t k = 0; k < names.size(); ++k) {
-      const std::string name = names[k];
-      const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
-      const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
-      if (!local) continue;
-      if (const auto known = unit_.closed_over.find({&syntax, name});
-          !mine && !passed_on && known != unit_.closed_over.end() && !known->second.varies) {
-        known->second.used = true;
-        captured.push_back(name);
-        values.push_back(constant_value(known->second.value));
-        continue;
-      }
-      if (!mine && !passed_on)
-        fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
-      Node read;
-      read.kind = NodeKind::name;
-      read.text = name;
-      read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
-      // A function that calls itself is no variable.
-      Value v = this->name(&read);
-      if (v.is(Kind::function) && v.type->object == &syntax) {
-        captured.push_back(name);
-        values.push_back(Value::known(v.type));
-        continue;
-      }
-      // What an inner function that is called there reads goes along.
-      if (const auto called = v.is(Kind::function) ? unit_.inner.find(v.type->object) : unit_.inner.end(); called != unit_.inner.end()) {
-        std::vector<std::string> more;
-        free_names(called->second.second->body, *called->second.second, &more);
-        for (std::string& m : more)
-          if (std::find(names.begin(), names.end(), m) == names.end()) names.push_back(std::move(m));
-      }
+  if (!syntax.outer) return captured;
+  std::vector<std::string> names;
+  free_names(syntax.body, syntax, &names);
+  const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
+  for (size_t k = 0; k < names.size(); ++k) {
+    const std::string name = names[k];
+    const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
+    const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
+    if (!local) continue;
+    if (const auto known = unit_.closed_over.find({&syntax, name});
+        !mine && !passed_on && known != unit_.closed_over.end() && !known->second.varies) {
+      known->second.used = true;
       captured.push_back(name);
-      values.push_back(std::move(v));
+      values->push_back(constant_value(known->second.value));
+      continue;
     }
+    if (!mine && !passed_on)
+      fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
+    if (syntax.yields && mine && binds_after(syntax_.body, name, syntax.line))
+      fail(n, fmt::format("the generator '{}' reads '{}', which is bound again where it may still run", syntax.name, name), {},
+           "pass it as an argument");
+    Node read;
+    read.kind = NodeKind::name;
+    read.text = name;
+    read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
+    // A function that calls itself is no variable.
+    Value v = this->name(&read);
+    if (v.is(Kind::function) && v.type->object == &syntax) {
+      captured.push_back(name);
+      values->push_back(Value::known(v.type));
+      continue;
+    }
+    // What an inner function that is called there reads goes along.
+    if (const auto called = v.is(Kind::function) ? unit_.inner.find(v.type->object) : unit_.inner.end(); called != unit_.inner.end()) {
+      std::vector<std::string> more;
+      free_names(called->second.second->body, *called->second.second, &more);
+      for (std::string& m : more)
+        if (std::find(names.begin(), names.end(), m) == names.end()) names.push_back(std::move(m));
+    }
+    captured.push_back(name);
+    values->push_back(std::move(v));
   }
+  return captured;
+}
+
+Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n) {
+  if (f.elementwise && !std::exchange(in_map_, false)) return map_function(f, std::move(args), n);
+  const std::vector<const Node*> nodes = args.nodes;
+  std::vector<Value> values = parameter_values(f, syntax, std::move(args), n);
+  const std::vector<std::string> captured = captured_values(syntax, &values, n);
   for (const Value& v : values) note_closure(v, n);
   std::vector<Type> types;
   for (Value& v : values) {
@@ -424,8 +437,8 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     std::vector<Type> with_values = types;
     for (size_t i = 0; i < values.size(); ++i)
       if (const Type t = literal_form(values[i]); t != types[i]) with_values[i] = t, any = true;
-    if (const auto* needed = dynamic_cast<const LiteralNeeded*>(&e); needed && !any && needed->parameter < args.nodes.size())
-      need_literal(args.nodes[needed->parameter], n);
+    if (const auto* needed = dynamic_cast<const LiteralNeeded*>(&e); needed && !any && needed->parameter < nodes.size())
+      need_literal(nodes[needed->parameter], n);
     if (!any || e.kind() != ErrorKind::Typing) throw;
     try {
       s = &unit_.specialise(f, syntax, with_values, captured);
@@ -438,7 +451,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     types = with_values;
   }
   unit_.trail.pop_back();
-  if (s->fails && protections_.empty() && !in_parallel_ && throws_ == 0 && !syntax_.yields) fails_ = true;
+  if (s->fails && protections_.empty() && !throws()) fails_ = true;
   if (!s->result) return {};
 
   Code text;
@@ -455,6 +468,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   if (unit_.options.check) text += text.empty() ? "bc_checker" : ", bc_checker";
   Value r = Value::of(s->result, code("{}({})", Code(s->name).with(Facts({Mention::Kind::call, reinterpret_cast<uintptr_t>(s)})), text));
   r.note(kActs);
+  if (syntax.yields) r.started = s, r.items = {Value::of(nullptr, text)};
   if (s->result->is_scalar() && (is_unsigned(s->result->dtype) || is_bool(s->result->dtype))) r.non_negative = true;
   if (s->fails) {
     if (s->result->has_value()) {

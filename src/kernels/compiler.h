@@ -24,6 +24,13 @@ namespace bc::kernels {
 void bound_names(const Node* n, std::set<std::string>* names);
 void bound_names(const std::vector<Node*>& body, std::set<std::string>* names);
 
+/// Whether there is a node of a kind, functions inside apart.
+bool holds(const Node* n, NodeKind kind);
+bool holds(const std::vector<Node*>& body, NodeKind kind);
+bool has_finally(const FunctionSyntax& f);
+/// Whether statements bind a name after a line, or in a loop that it is in.
+bool binds_after(const std::vector<Node*>& body, const std::string& name, int line);
+
 class FunctionCompiler;
 
 /// What is known of a local variable at one point.
@@ -53,6 +60,7 @@ struct Specialised {
   const FunctionSyntax* syntax = nullptr;
   std::vector<Type> arguments;  ///< of the parameters, then of captured variables
   std::vector<std::string> captured;
+  bool each = false;  ///< a generator that calls `bc_each` with its values, where others are coroutines (generators.cpp)
   std::string name;
   Type result = nullptr;
   bool fails = false;        ///< may raise: takes `int& failure` last
@@ -83,7 +91,7 @@ class Unit {
 
   /// The function for these types; compiles it when it is not there. Its result is nullptr while a recursion has not found it yet.
   Specialised& specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments,
-                          std::vector<std::string> captured);
+                          std::vector<std::string> captured, bool each = false);
   /// The C++ type; defines structs as needed.
   std::string cpp(Type t);
   /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
@@ -153,6 +161,7 @@ class Unit {
 
  private:
   friend class FunctionCompiler;
+  friend class BuiltinCall;
   void run(Specialised* s);
   std::string unique(Named kind, std::string_view python);
   std::string unique(const std::string& own);
@@ -213,6 +222,8 @@ struct Iteration {
   std::function<Value(const std::string& index)> item;
   /// Where items are not counted: the C++ test before each turn, which goes on to the item.
   std::function<Code(const std::string& index)> more = {};
+  /// Where a generator calls the loop's body: the call up to the body, which returns 0 where others go on by `continue`.
+  Code call = {};
   /// The head of the C++ loop. `grows`: what is walked may change its length meanwhile.
   Code head(const std::string& index, bool grows = false) const;
 };
@@ -234,7 +245,20 @@ struct CallArguments {
   std::vector<Value> positional;
   std::vector<const Node*> nodes;
   std::vector<std::pair<std::string, Value>> keywords;
+  /// The same behind another argument, as a method's function has them.
+  CallArguments behind(const Value& self, const Node* at) const {
+    CallArguments all = *this;
+    all.positional.insert(all.positional.begin(), self);
+    all.nodes.insert(all.nodes.begin(), at);
+    return all;
+  }
 };
+/// The types of arguments, for messages.
+std::string spelled(const CallArguments& args);
+/// The names of the table in builtin_calls.cpp.
+std::vector<std::string> builtin_names();
+/// The dtype that a sum or product of a dtype has.
+DType sum_dtype(DType d);
 
 class FunctionCompiler {
  public:
@@ -326,6 +350,8 @@ class FunctionCompiler {
   [[noreturn]] void need_literal(const Node* value, const Node* n);
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
   const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
+  std::vector<Value> parameter_values(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
+  std::vector<std::string> captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n);
   Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
   Value map_function(const Function& f, CallArguments args, const Node* n);
   const FunctionSignature& loop_for(const Function& f, const std::vector<Value>& operands, const Node* n);
@@ -437,6 +463,8 @@ class FunctionCompiler {
   CallArguments library_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
   CallArguments positional_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
   Value call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n);
+  /// Calls the Python function of python/broadcloth/_overloads that stands for a library function; nothing where there is none.
+  std::optional<Value> call_python(const std::string& name, CallArguments args, const Node* n);
   Value call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n);
   Value whole_divisors(const std::string& name, const CallArguments& args, const Node* n);
   Value whole_function(const std::string& name, CallArguments args, const Node* n);
@@ -447,6 +475,10 @@ class FunctionCompiler {
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
   Value host_array_of(const Value& v, Type element, const Node* n);
   std::optional<Value> array_of_rows(const CallArguments& args, const Node* n);
+  friend class NamedCall;
+  friend class BuiltinCall;
+  friend class HostCall;
+  std::optional<Value> builtin_with_rules(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
   /// A slice of these bounds, as a value that a variable may hold.
   Value slice_of(std::vector<Value> bounds, const Node* n);
@@ -483,6 +515,7 @@ class FunctionCompiler {
   Type container_of(const Node* n);
   Value made(const Value& v, Type hint, const Node* n);
   Value kept(const Value& v, Type hint, const Node* n);
+  void expect_no_mixed_list(const Value& v, const Node* n) const;
   Value finished(const Value& display, const Node* n);
   Code display_text(const Value& v, Type to, const Node* n);
   Value table_display(const Node* n);
@@ -510,11 +543,23 @@ class FunctionCompiler {
   bool container_update_item(const Node* n);
   void delete_statement(const Node* n);
   std::optional<Iteration> container_iteration(const Value& v, const Node* at);
-  std::optional<Value> container_builtin(const std::string& name, const CallArguments& args, const Node* n);
   std::map<std::string, Type> container_types_;  ///< of names, as far as known
   bool lists_changed_ = false;                   ///< in this walk
   Type hint_ = nullptr;                          ///< what the display that comes next is to be
+  // ---- generators.cpp
   Value yield_expression(const Node* n);
+  bool keeps_generator(const std::string& name) const;
+  bool yields_each_turn(const Node* loop) const;
+  /// How a generator calls the body of a loop over a call of its function; none where a coroutine is needed.
+  std::optional<Iteration> called_iteration(const Value& generator, const Node* loop);
+  void called_loop(const Node* n, const Iteration& walk);
+  void end_of_call(const Block& body, const Code& end);
+  /// Prints the statements that leave the function; `result` is empty where it has none. The body of a loop that a generator calls tells by
+  /// 0 that the loop goes on, by 1 that `break` left it, and by 2 that the function is to be left with bc_result.
+  void leave_with(const Code& result);
+  int bodies_ = 0;               ///< loops around that generators call the bodies of
+  bool leaves_ = false;          ///< such a body leaves the function
+  bool body_is_called_ = false;  ///< the next loop's
   // ---- classes.cpp
   Value instance_attribute(const Value& self, const std::string& name, const Node* n);
   const Function* instance_method(Type self, const std::string& name) const;
@@ -559,6 +604,8 @@ class FunctionCompiler {
   std::vector<std::pair<std::string, std::string>> caught_names_;
   bool in_map_ = false;  ///< inside the elements of a vectorized function's call
   int throws_ = 0;       ///< inside a function that gives a value to the library: failures are thrown
+  /// Failures that no handler around takes are thrown: no jump leaves the function that the statements are in, or it has no `failure`.
+  bool throws() const { return in_parallel_ || throws_ > 0 || bodies_ > 0 || syntax_.yields; }
 
   bool in_elements_ = false;  ///< inside an array expression: NumPy's division, which does not raise
   bool in_parallel_ = false;
@@ -612,7 +659,8 @@ class FunctionCompiler {
     const Node* node;
     std::string key;
     bool unrolled = false;
-    std::string broke;  ///< the flag that a `break` sets, for else
+    bool called = false;  ///< its body is a function that a generator calls
+    std::string broke;    ///< the flag that a `break` sets, for else
     std::string break_label, continue_label;
     Env continues{{}, false}, breaks{{}, false};
     const Env *head = nullptr, *exit = nullptr;  ///< where to convert to

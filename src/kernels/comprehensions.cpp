@@ -110,14 +110,14 @@ class Comprehension {
       f_.linef("{0}_part.to[{0}] = {1};", place_, f_.convert(v, t->element, n_));
   }
 
-  void conditions(const Node* level) {
+  void conditions(const Node* level, const char* next) {
     for (const Node* test : level->list) {
       std::optional<bool> known;
       const Code c = f_.condition(test, &known);
       if (!known)
-        f_.linef("if (!({})) continue;", c);
+        f_.linef("if (!({})) {}", c, next);
       else if (!*known)
-        f_.line("continue;");
+        f_.line(next);
     }
   }
 
@@ -125,29 +125,39 @@ class Comprehension {
   bool loop(const Node* level, const Inside& inside) {
     const Value over = f_.made(f_.expression(level->b), nullptr, n_);
     if (!over.type || (over.type->is_container() && is_incomplete(over.type))) return false;
-    const auto walk = f_.iteration(over, level->b);
+    auto walk = f_.called_iteration(over, level);
+    const bool called = walk.has_value();
+    if (!called) walk = f_.iteration(over, level->b);
     if (!walk) f_.fail(level->b, fmt::format("cannot loop over {}", over.type->spelling));
     const std::string k = f_.temporary("k");
     const bool grows = over.is(Kind::list);  // a list may grow while it is walked
-    const bool fills = numbers_ && level == n_ && !has_inner(level) && level->list.empty() && !walk->more && !grows;
+    const bool fills = numbers_ && level == n_ && !has_inner(level) && level->list.empty() && !walk->more && !grows && !called;
     if (fills) place_ = k;
     f_.polls_ = true;
     bool ok = true;
+    f_.bodies_ += called;
     const Block body = f_.captured([&] {
       f_.assign(level->c, walk->item(k), n_);
-      conditions(level);
+      conditions(level, called ? "return 0;" : "continue;");
       if (has_inner(level))
         ok = loop(level->a, inside);
       else
         inside(level);
     });
+    f_.bodies_ -= called;
     if (numbers_ && level == n_)
       f_.linef("const py::List<{0}> {1} = py::new_list<{0}>({2});", f_.cpp(numbers_), out_,
                fills ? code("py::least({}, py::kFilled)", walk->length) : Code("0"));
     // A list of one number a turn gets room for a strip of turns at a time.
-    f_.line(fills ? strips(k, walk->length, f_.unit_.may_take_long(body.facts())) : code("{} {{", walk->head(k, grows)));
+    if (called)
+      f_.line(walk->call);
+    else
+      f_.line(fills ? strips(k, walk->length, f_.unit_.may_take_long(body.facts())) : code("{} {{", walk->head(k, grows)));
     f_.out_ += body;
-    f_.line(fills ? code("}} {}.filled({}); }}", out_, k) : Code("}"));
+    if (called)
+      f_.end_of_call(body, "});");
+    else
+      f_.line(fills ? code("}} {}.filled({}); }}", out_, k) : Code("}"));
     return ok;
   }
 

@@ -114,7 +114,7 @@ Value FunctionCompiler::made(const Value& v, Type hint, const Node* n) {
       if (!item.type) return {};
       if (item.lazy) item = bound(materialise(item, n));
       const Type both = widened(element, item.type);
-      if (!both || !can_be_held(both)) return v;  // values of several types stay a tuple
+      if (!both || !can_be_held(both) || item.is_mixed_list()) return v;  // values of several types stay a tuple
       element = both;
       r.items.push_back(std::move(item));
     }
@@ -131,7 +131,14 @@ Value FunctionCompiler::made(const Value& v, Type hint, const Node* n) {
 /// made(), with memory of its own for an array expression.
 Value FunctionCompiler::kept(const Value& v, Type hint, const Node* n) {
   Value r = made(v, hint, n);
+  expect_no_mixed_list(r, n);
   return r.lazy ? bound(materialise(r, n)) : r;
+}
+
+void FunctionCompiler::expect_no_mixed_list(const Value& v, const Node* n) const {
+  if (v.is_mixed_list())
+    fail(n, "a list of values of several types stays in the function and the variable that made it", {{source_of(n), v.type}},
+         "use a tuple, or a list of one type");
 }
 
 /// A display whose type is known, as an expression that makes it.
@@ -173,6 +180,7 @@ Value FunctionCompiler::table_display(const Node* n) {
     Value& item = r.items[i];
     item = made(item, nullptr, n);
     if (!item.type) return {};
+    expect_no_mixed_list(item, n->list[i]);
     if (item.lazy) item = bound(materialise(item, n));
     Type& part = n->kind == NodeKind::dict && i % 2 == 1 ? value : key;
     const Type both = widened(part, item.type);
@@ -260,7 +268,9 @@ Value FunctionCompiler::list_from(const Value& v, const Node* n) {
 Value FunctionCompiler::collected(const std::string& what, const Value& given, const Value* keep, const Node* n) {
   const Value over = given.display ? made(given, nullptr, n) : given;
   if (is_incomplete(over.type) && over.type && over.type->is_container()) return {};
-  const auto walk = iteration(over, n);
+  auto walk = called_iteration(over, n);
+  const bool called = walk.has_value();
+  if (!called) walk = iteration(over, n);
   if (!walk) fail(n, fmt::format("cannot loop over {}", over.type->spelling));
   const std::string k = temporary("k"), out = temporary(what.c_str());
   Value probe;
@@ -273,7 +283,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
   if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
   const Type t = set ? set_type(element) : list_type(element);
   linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
-  linef("{} {{", walk->head(k, true));
+  line(called ? walk->call : code("{} {{", walk->head(k, true)));
   polls_ = true;
   ++depth_;
   ++throws_;
@@ -281,12 +291,12 @@ Value FunctionCompiler::collected(const std::string& what, const Value& given, c
   if (keep) {
     item = spill(item);
     const Value test = truth(call_value(*keep, {{item}, {n}, {}}, n), n);
-    linef("if (!({})) continue;", test.text);
+    linef("if (!({})) {}", test.text, called ? "return 0;" : "continue;");
   }
   linef("{}.{}({});", out, set ? "add" : "append", convert(kept(item, element, n), element, n));
   --throws_;
   --depth_;
-  line("}");
+  line(called ? "  return 0; });" : "}");
   Value r = Value::of(t, out);
   r.simple = true;
   return r;
@@ -992,23 +1002,8 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
   return std::nullopt;
 }
 
-/// yield a: one more value of the generator.
-Value FunctionCompiler::yield_expression(const Node* n) {
-  if (!host()) fail(n, "generators are not supported in kernels", {}, "write the values into an array");
-  if (in_parallel_) fail(n, "yield: a prange loop cannot stop on its way");
-  const Value v = n->a ? kept(expression(n->a), nullptr, n) : Value::known(none_type());
-  if (!v.type) return Value::known(none_type());
-  const Type before = yielded_;
-  yielded_ = widened(yielded_, v.type);
-  if (!yielded_) fail(n, "the generator yields values of types that do not unify", {{"before", before}, {"here", v.type}});
-  if (!yielded_->has_value()) fail(n, "a generator yields values");
-  // The caller's turn is part of it, and the end of a strip of turns would be part of the frame.
-  if (emitting_) line(code("co_yield {}({});", cpp(spec_.result->element), convert(v, spec_.result->element, n)).with(kTakesTime));
-  return Value::known(none_type());
-}
-
 Code Iteration::head(const std::string& k, bool grows) const {
-  if (more) return code("for (i64 {0} = 0; {1}; ++{0})", k, more(k));
+  if (more) return code("for (i64 {0} = 0; {1}; (++{0} & 1023) == 0 ? bc_poll() : void())", k, more(k));
   if (grows) return code("for (i64 {0} = 0; {0} < {1}; ++{0}, bc_poll())", k, length);
   return code("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll())", k, length);
 }
@@ -1048,108 +1043,6 @@ std::optional<Iteration> FunctionCompiler::side_by_side(std::span<const Value> p
       return all_of(tests, true);
     };
   return r;
-}
-
-// ---- built-in functions -----------------------------------------------------------------------------------------------------------
-
-std::optional<Value> FunctionCompiler::container_builtin(const std::string& name, const CallArguments& args, const Node* n) {
-  if (!host()) return std::nullopt;
-  const auto& p = args.positional;
-  if (name == "typed.List" || name == "typed.Dict") return call_container(name.substr(6), args, n);
-  if (name == "typed.List.empty_list" || name == "typed.Dict.empty") {
-    std::vector<Type> types;
-    for (const Value& v : p) {
-      const bool made = v.type && v.type->is_container();  // an empty one of the type that is meant
-      if (!made && !v.is(Kind::dtype) && !(v.is(Kind::type) && v.type->element)) break;
-      types.push_back(made ? v.type : v.type->element);
-    }
-    for (const char* key : {"item_type", "key_type", "value_type"})
-      for (const auto& [keyword, v] : args.keywords)
-        if (keyword == key && (v.is(Kind::dtype) || (v.is(Kind::type) && v.type->element))) types.push_back(v.type->element);
-    const bool list = name == "typed.List.empty_list";
-    if (types.size() < (list ? 1 : 2))
-      fail(n, fmt::format("{} takes the type{} of what it will hold", name, list ? "" : "s"), {},
-           "write types.int64, types.unicode_type, types.float64[:]");
-    Value r;
-    r.display = true;
-    r.type = list ? list_type(types[0], true) : dict_type(types[0], types[1]);
-    return finished(r, n);
-  }
-  if (p.empty()) return std::nullopt;
-  const Value& v = p[0];
-  if (name == "builtins.iter" && p.size() == 1) {
-    if (v.is(Kind::generator)) return v;
-    if (const Function* f = function_.stand_in(name)) return call_function(*f, f->syntax(), args, n);
-  }
-  if (name == "builtins.next" && p.size() == 1 && v.is(Kind::generator))
-    return Value::called(v.type->element, code("{}.next_value()", paren(v)));
-  if (name == "builtins.len") {
-    if (v.is(Kind::text)) {
-      Value r = Value::of(int64_type(), code("{}.length", paren(v)));
-      r.index = r.non_negative = true;
-      r.note(kReads);
-      return r;
-    }
-    Value c = v.is(Kind::builtin) && v.type->name.starts_with("dict.") ? v.items[0] : v;
-    if (c.display && !c.is(Kind::tuple)) c = finished(c, n);
-    if (!c.type->is_container()) return std::nullopt;
-    Value r = Value::of(int64_type(), is_incomplete(c.type) ? "0" : code("{}.size()", paren(c)));
-    r.index = r.non_negative = true;
-    r.note(kReads);
-    return r;
-  }
-  if (name == "builtins.sorted") {
-    if (p.size() != 1) fail(n, "sorted() takes one iterable");
-    if (v.is_array() && v.type->ndim != 1) fail(n, fmt::format("sorted() does not take {}", v.type->spelling), {}, "use numpy.sort");
-    Value l = list_from(v, n);
-    if (!l.type || is_incomplete(l.type)) return l;
-    l = spill(l, "sorted");
-    sort_list(l, args, n);
-    return l;
-  }
-  if (name == "builtins.map" && p.size() >= 2) {
-    Value r = Value::known(builtin_type("map"));
-    r.items = p;
-    for (size_t i = 1; i < r.items.size(); ++i)
-      if (r.items[i].is_array()) r.items[i] = bound(materialise(r.items[i], n));
-    return r;
-  }
-  if (name == "builtins.filter" && p.size() == 2) return collected("list", p[1], &p[0], n);
-  if (name == "builtins.reversed" && (v.is(Kind::list) || v.is_array() || is_text(v.type))) {
-    if (is_incomplete(v.type) && v.is(Kind::list)) return v;
-    Value back = Value::known(slice_type());
-    back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
-    return subscript_of(v.is_array() ? bound(materialise(v, n)) : v, back, n);
-  }
-  if (name == "builtins.hash" && p.size() == 1 && (v.is_array() || v.type->is_container() || v.display))
-    fail(n, fmt::format("hash() does not take {}", v.type->spelling), {{source_of(n), v.type}});
-  if (name == "builtins.hash" && p.size() == 1)
-    return Value::called(int64_type(), code("py::python_hash({})", convert(made(v, nullptr, n), stored_type(v.type), n)));
-  if (name == "builtins.ord" && p.size() == 1) return Value::called(int64_type(), code("py::code_of({})", convert(v, text_type(), n)));
-  if (name == "builtins.chr" && p.size() == 1)
-    return Value::called(text_type(), code("py::character_of({})", whole_number(v, "chr()'s number", n)));
-  if (name == "builtins.repr" && p.size() == 1)
-    if (auto arrays = text_of_arrays(v, "builtins.repr", n)) return arrays;
-  if (name == "builtins.repr" && p.size() == 1) return Value::called(text_type(), code("py::repr_of({})", text_operand(v, n)));
-  const bool folds =
-      name == "builtins.sum" || name == "builtins.min" || name == "builtins.max" || name == "builtins.any" || name == "builtins.all";
-  if (folds && (p.size() == 1 || (p.size() == 2 && name == "builtins.sum"))) {
-    const bool view = v.is(Kind::generator) || (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name == "map"));
-    Value l = v;
-    if (view || v.is(Kind::set) || v.is(Kind::dict)) l = list_from(v, n);
-    if (v.is(Kind::range) && name == "builtins.sum") l = collected("list", v, nullptr, n);
-    if (!l.type) return Value{};
-    if (!l.is(Kind::list)) return std::nullopt;
-    if (is_incomplete(l.type)) return Value{};
-    l = l.simple ? l : spill(l);
-    if (name == "builtins.min" || name == "builtins.max")
-      return Value::called(l.type->element, code("py::extreme<{}>({})", name == "builtins.max", l.text));
-    if (!l.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name.substr(9), l.type->spelling));
-    Value r = host_reduction(name.substr(9), list_array(l), {}, n);
-    if (p.size() == 2) r = binary(Operator::add, p[1], r, n);
-    return r;
-  }
-  return std::nullopt;
 }
 
 }  // namespace bc::kernels

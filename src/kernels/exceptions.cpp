@@ -44,7 +44,7 @@ void FunctionCompiler::fail_with(int code) {
     line(jump(protections_.back()));
     return;
   }
-  if (in_parallel_ || throws_ > 0 || syntax_.yields) {
+  if (throws()) {
     if (emitting_) linef("py::raise_failure({});", code);
     return;
   }
@@ -95,7 +95,7 @@ void FunctionCompiler::pass_failure() {
   if (throws_ == 0 && !protections_.empty())
     linef("if (failure != 0) {{ {0}.take(failure, bc_failure_computed(failure)); failure = 0; {1} }}", protections_.back().caught,
           jump(protections_.back()));
-  else if (in_parallel_ || throws_ > 0 || syntax_.yields)
+  else if (throws())
     linef("if (failure != 0) py::raise_failure(failure);");
   else if (spec_.depth == 0 && unit_.options.entry == Entry::kernel)
     linef("if (failure != 0) {{ py::report(status, failure); return; }}");

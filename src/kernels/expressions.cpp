@@ -535,6 +535,7 @@ Value FunctionCompiler::tuple_of(std::vector<Value> items, bool displays) {
     if (item.is(Kind::literal)) item = converted(item, int64_type(), nullptr);
     types.push_back(item.type);
     v.simple &= item.simple;
+    v.several |= host() && !displays && item.is_mixed_list();
   }
   v.type = tuple_type(types);
   v.items = std::move(items);

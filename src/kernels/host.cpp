@@ -1,4 +1,4 @@
-// What functions compiled for the CPU may do beyond kernels: arrays that own memory, NumPy's functions that make them, parallel loops. The
+// What functions compiled for the CPU may do beyond kernels: arrays that own memory, reductions, methods, indices that are arrays. The
 // templates that the text calls are in src/device/python/host*.h.
 #include "kernels/host.h"
 
@@ -11,45 +11,6 @@
 namespace bc::kernels {
 namespace {
 
-/// The dtype that a sum or product of a dtype has.
-DType wide(DType d) {
-  if (is_inexact(d)) return d;
-  return is_unsigned(d) ? DType::u64 : DType::i64;
-}
-
-/// A call's arguments by the parameters' names, as "a, axis=, dtype=".
-class Bound {
- public:
-  Bound(const CallArguments& args, std::initializer_list<const char*> names) {
-    for (const char* n : names) names_.push_back(n);
-    values_.resize(names_.size());
-    for (size_t i = 0; i < args.positional.size(); ++i) {
-      if (i >= values_.size()) {
-        too_many_ = true;
-        return;
-      }
-      values_[i] = args.positional[i];
-    }
-    for (const auto& [name, v] : args.keywords) {
-      const auto at = std::find(names_.begin(), names_.end(), name);
-      if (at == names_.end())
-        unknown_ = name;
-      else
-        values_[static_cast<size_t>(at - names_.begin())] = v;
-    }
-  }
-  bool given(size_t i) const { return values_[i].type && !values_[i].is_none(); }
-  Value& operator[](size_t i) { return values_[i]; }
-  const std::string& unknown() const { return unknown_; }
-  bool too_many() const { return too_many_; }
-
- private:
-  std::vector<std::string> names_;
-  std::vector<Value> values_;
-  std::string unknown_;
-  bool too_many_ = false;
-};
-
 /// Whether an integer type holds a value.
 bool fits(int64_t value, DType t) {
   if (is_unsigned(t)) return value >= 0 && (itemsize(t) == 8 || value >> (8 * itemsize(t)) == 0);
@@ -57,125 +18,11 @@ bool fits(int64_t value, DType t) {
   return static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused == value;
 }
 
-constexpr const char* kHostNames[] = {
-    "zeros",
-    "ones",
-    "empty",
-    "full",
-    "zeros_like",
-    "ones_like",
-    "empty_like",
-    "full_like",
-    "arange",
-    "linspace",
-    "eye",
-    "identity",
-    "array",
-    "asarray",
-    "ascontiguousarray",
-    "copy",
-    "as_strided",
-    "sliding_window_view",
-    "reshape",
-    "ravel",
-    "transpose",
-    "concatenate",
-    "stack",
-    "vstack",
-    "hstack",
-    "append",
-    "repeat",
-    "sum",
-    "prod",
-    "min",
-    "max",
-    "amin",
-    "amax",
-    "mean",
-    "var",
-    "std",
-    "any",
-    "all",
-    "argmin",
-    "argmax",
-    "count_nonzero",
-    "ptp",
-    "median",
-    "cumsum",
-    "cumprod",
-    "dot",
-    "vdot",
-    "matmul",
-    "outer",
-    "trace",
-    "sort",
-    "argsort",
-    "searchsorted",
-    "unique",
-    "nonzero",
-    "flatnonzero",
-    "diff",
-    "bincount",
-    "expand_dims",
-    "moveaxis",
-    "swapaxes",
-    "rollaxis",
-    "squeeze",
-    "isscalar",
-    "iscomplexobj",
-    "isrealobj",
-    "iscomplex",
-    "isreal",
-    "linalg.norm",
-    "linalg.solve",
-    "linalg.inv",
-    "linalg.det",
-    "nansum",
-    "nanmean",
-    "nanmin",
-    "nanmax",
-    "random.seed",
-    "random.rand",
-    "random.random",
-    "random.random_sample",
-    "random.ranf",
-    "random.sample",
-    "random.randn",
-    "random.standard_normal",
-    "random.normal",
-    "random.uniform",
-    "random.randint",
-    "random.shuffle",
-    "random.permutation",
-    "allclose",
-    "array_equal",
-    "flip",
-    "where",
-    "take",
-    "average",
-    "diag",
-    "roll",
-    "shape",
-    "size",
-    "ndim",
-    "fill_diagonal",
-    "isclose",
-};
-constexpr const char* kHostBuiltins[] = {"builtins.sorted",       "builtins.next", "builtins.map",    "builtins.filter", "builtins.hash",
-                                         "builtins.ord",          "builtins.chr",  "builtins.repr",   "builtins.iter",   "typed.List",
-                                         "typed.List.empty_list", "typed.Dict",    "typed.Dict.empty"};
-
 }  // namespace
 
-std::vector<std::string> host_names() {
-  std::vector<std::string> names;
-  for (const char* n : kHostNames) names.push_back(std::string("numpy.") + n);
-  for (const char* n : {"norm", "solve", "inv", "det"}) names.push_back(std::string("numpy.") + n);
-  for (const char* n : {"random.random", "random.seed", "random.uniform", "random.gauss", "random.normalvariate", "random.randint",
-                        "random.randrange", "random.getrandbits"})
-    names.emplace_back(n);
-  for (const char* n : kHostBuiltins) names.emplace_back(n);
-  return names;
+DType sum_dtype(DType d) {
+  if (is_inexact(d)) return d;
+  return is_unsigned(d) ? DType::u64 : DType::i64;
 }
 
 // ---- expressions that memory is made for ------------------------------------------------------------------------------------------
@@ -349,7 +196,7 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
   const bool argument = name == "argmin" || name == "argmax", extreme = argument || name == "min" || name == "max";
   if (argument && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
   DType d = from;
-  if (name == "sum" || name == "prod") d = wide(d);
+  if (name == "sum" || name == "prod") d = sum_dtype(d);
   if (name == "mean" || name == "var" || name == "std") d = is_inexact(d) ? d : DType::f64;
   if (name == "var" || name == "std") d = real_type(d);
   if (name == "any" || name == "all") d = DType::b1;
@@ -456,8 +303,7 @@ Value FunctionCompiler::reduced_axes(const std::string& name, const Value& v, co
   if (static_cast<int>(named.size()) == v.type->ndim) return host_reduction(name, v, one, n);
   std::vector<Value> from, last;
   for (const int64_t at : named) from.push_back(whole(at)), last.push_back(whole(static_cast<int64_t>(last.size() - named.size())));
-  const Function* merged = function_.stand_in("array.merged");
-  const Value a = call_function(*merged, merged->syntax(), {{host_array(v, n), tuple_of(from), tuple_of(last)}, {n, n, n}, {}}, n);
+  const Value a = *call_python("array.merged", {{host_array(v, n), tuple_of(from), tuple_of(last)}, {n, n, n}, {}}, n);
   if (!a.type) return {};
   one.keywords.emplace_back("axis", whole(-1));
   return host_reduction(name, a, one, n);
@@ -476,10 +322,10 @@ Value FunctionCompiler::kept_axes(const Value& a, const Value& axis, const Value
                          code("py::full<{0}, {1}>(py::Tuple<i64, {1}>{{{{{2}}}}}, {3})", cpp(element), ndim, ones, reduced.text));
   const auto at = axis.integer();
   if (!at) fail(n, "keepdims needs an axis that is known when the function is compiled");
-  Value all = Value::known(slice_type());
-  all.items.assign(3, Value::known(none_type()));
-  std::vector<Value> items(static_cast<size_t>(reduced.type->ndim), all);
-  items.insert(items.begin() + (*at < 0 ? *at + ndim : *at), Value::known(none_type()));
+  const int64_t place = *at < 0 ? *at + ndim : *at;
+  if (place < 0 || place >= ndim) fail(n, fmt::format("axis {} is out of bounds for {} dimensions", *at, ndim));
+  std::vector<Value> items(static_cast<size_t>(reduced.type->ndim), Value::whole_slice());
+  items.insert(items.begin() + place, Value::known(none_type()));
   return view(bound(reduced), items, n);
 }
 
@@ -568,423 +414,6 @@ Value FunctionCompiler::nan_reduction(const std::string& name, const Value& v, c
   const Value count = host_reduction("sum", there, {}, n);
   if (name == "mean") return Value::of(r.type, operation(r.text, "/", code("{}({})", cpp(real), count.text)));
   return Value::of(r.type, choice(operation(count.text, ">", "0"), r.text, code("{}(limits<double>::nan())", cpp(r.type))));
-}
-
-namespace {
-
-/// Tells whether the first argument is a list that nobody else knows, whose memory may become an array's.
-bool is_new_list(const CallArguments& args) {
-  const Node* made = args.nodes.empty() ? nullptr : args.nodes[0];
-  return made && made->kind == NodeKind::comprehension && made->text == "list";
-}
-
-}  // namespace
-
-/// numpy.array of a list of rows: lists, tuples or vectors of numbers.
-std::optional<Value> FunctionCompiler::array_of_rows(const CallArguments& args, const Node* n) {
-  const Value& list = args.positional[0];
-  const Type row = list.type->element;
-  const bool rows = row && ((row->is(Kind::list) && row->element && row->element->is_scalar()) ||
-                            (row->is_uniform() && row->items[0]->is_scalar()) || (row->is(Kind::array) && row->ndim == 1));
-  Bound b(args, {"a", "dtype"});
-  if (!rows || is_incomplete(row) || b.too_many() || !b.unknown().empty()) return std::nullopt;
-  const Type element = row->is_uniform() ? row->items[0] : row->element, dtype = host_dtype(b[1], element, n);
-  const Value made = Value::called(array_type(element, 2, 'C'), code("py::array_of_rows({})", list.text));
-  return dtype == element ? made : materialise(cast_to(dtype, bound(made), n), n);
-}
-
-std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, const CallArguments& args, const Node* n) {
-  if (name == "builtins.print") {
-    unit_.prints = true;
-    return host_print(args, n);
-  }
-  if (name.starts_with("numba.")) return host_numba(name, args, n);
-  if (!args.positional.empty() && args.positional[0].is(Kind::list)) {
-    // A list is worked on as the vector of its elements.
-    if (name.starts_with("numpy.") && args.positional[0].type->element && args.positional[0].type->element->is_scalar()) {
-      CallArguments as_array = args;
-      as_array.positional[0] = list_array(args.positional[0]);
-      const bool makes = name == "numpy.array" || name == "numpy.asarray";
-      if (makes && args.positional.size() == 1 && args.keywords.empty() && is_new_list(args)) return as_array.positional[0];
-      return host_builtin(name == "numpy.asarray" ? "numpy.array" : name, as_array, n);
-    }
-  }
-  const bool makes_array = name == "numpy.array" || name == "numpy.asarray";
-  if (makes_array && !args.positional.empty() && args.positional[0].is(Kind::list))
-    if (auto rows = array_of_rows(args, n)) return rows;
-  const bool random = name.starts_with("random.");
-  if (!random && !name.starts_with("numpy.")) return std::nullopt;
-  std::string f = random ? name : name.substr(6);
-  for (const char* linalg : {"norm", "solve", "inv", "det"})  // a function tells its own name, not its module's
-    if (f == linalg) f = "linalg." + f;
-  unit_.need("host_numpy");
-  const auto& p = args.positional;
-  const auto is = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(), [&](const char* x) { return f == x; });
-  };
-  const auto accept = [&](const Bound& b) {
-    if (b.too_many()) fail(n, fmt::format("{}() got too many arguments", name));
-    if (!b.unknown().empty()) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, b.unknown()));
-  };
-  const auto array = [&](Type element, int ndim, Code text) { return Value::called(array_type(element, ndim, 'C'), std::move(text)); };
-  const auto integer = [&](const Value& v) { return whole_number(v, "this argument", n); };
-  const auto option = [&](const char* key) -> Value {
-    for (const auto& [name, v] : args.keywords)
-      if (name == key) return v;
-    return {};
-  };
-  const auto matrices = [&](const Value& v) {
-    if (v.type->ndim != 2)
-      fail(n, fmt::format("{}() takes a matrix in compiled functions, not {}", name, v.type->spelling), {{source_of(n), v.type}});
-    if (is_inexact(v.type->dtype) && itemsize(v.type->dtype) == 2) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
-  };
-
-  if (is({"zeros", "ones", "empty"})) {
-    Bound b(args, {"shape", "dtype", "order"});
-    accept(b);
-    int ndim = 0;
-    const Code shape = host_shape(b[0], &ndim, n);
-    const Type t = host_dtype(b[1], float64_type(), n);
-    if (f == "ones") return array(t, ndim, code("py::full<{0}, {1}>({2}, cast<{0}>(1))", cpp(t), ndim, shape));
-    return array(t, ndim, code("py::{}<{}, {}>({})", f == "zeros" ? "zeros" : "fresh", cpp(t), ndim, shape));
-  }
-  if (f == "full") {
-    Bound b(args, {"shape", "fill_value", "dtype"});
-    accept(b);
-    int ndim = 0;
-    const Code shape = host_shape(b[0], &ndim, n);
-    const Value fill = b[1].is_array() && b[1].type->ndim == 0 ? scalar_of(b[1], n) : b[1];
-    if (fill.is_array()) fail(n, fmt::format("full() fills with one number, not {}", fill.type->spelling));
-    const Type t = host_dtype(b[2], fill.is(Kind::literal) ? int64_type() : fill.type, n);
-    expect_fits(fill, t, n);
-    return array(t, ndim, code("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, convert(fill, t, n)));
-  }
-  if (is({"zeros_like", "ones_like", "empty_like", "full_like"})) {
-    const bool full = f == "full_like";
-    Bound b = full ? Bound(args, {"a", "fill_value", "dtype"}) : Bound(args, {"a", "dtype"});
-    accept(b);
-    if (!b[0].is_array()) fail(n, fmt::format("{}() takes an array, got {}", name, b[0].type ? b[0].type->spelling : "nothing"));
-    const Type t = host_dtype(b[full ? 2 : 1], b[0].type->element, n);
-    const Value a = host_array(b[0], n);
-    const int ndim = a.type->ndim;
-    const Code shape = shape_text(a);
-    if (full) expect_fits(b[1], t, n);
-    if (f == "zeros_like") return array(t, ndim, code("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
-    if (f == "empty_like") return array(t, ndim, code("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
-    return array(t, ndim, code("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, full ? convert(b[1], t, n) : code("cast<{}>(1)", cpp(t))));
-  }
-  if (f == "arange") {
-    Bound b(args, {"start", "stop", "step", "dtype"});
-    accept(b);
-    if (!b.given(0)) fail(n, "arange() needs an argument for 'stop'");
-    const Value zero = constant_value(Constant{int64_t{0}}), one = constant_value(Constant{int64_t{1}});
-    for (int i = 0; i < 3; ++i)
-      if (b.given(i) && b[i].is_array()) b[i] = scalar_of(b[i], n);  // an array of numbers stays one, and is refused below
-    const Value start = b.given(1) ? b[0] : zero, stop = b.given(1) ? b[1] : b[0], step = b.given(2) ? b[2] : one;
-    Type t = int64_type();
-    for (const Value& v : {start, stop, step}) t = unify(t, v.is(Kind::literal) ? int64_type() : v.type);
-    t = host_dtype(b[3], t, n);
-    if (!t->is_scalar() || is_bool(t->dtype) || is_complex(t->dtype))
-      fail(n, fmt::format("arange() does not make arrays of {}", t->spelling));
-    return array(t, 1, code("py::arange<{}>({}, {}, {})", cpp(t), convert(start, t, n), convert(stop, t, n), convert(step, t, n)));
-  }
-  if (f == "linspace") {
-    Bound b(args, {"start", "stop", "num", "endpoint"});
-    accept(b);
-    const Type t = (b[0].is_scalar() && is_complex(b[0].type->dtype)) || (b[1].is_scalar() && is_complex(b[1].type->dtype))
-                       ? scalar_type(DType::c128)
-                       : float64_type();
-    return array(t, 1,
-                 code("py::linspace<{}>({}, {}, {}, {})", cpp(t), convert(b[0], t, n), convert(b[1], t, n),
-                      b.given(2) ? integer(b[2]) : "50", b.given(3) ? convert(b[3], bool_type(), n) : "true"));
-  }
-  if (is({"eye", "identity"})) {
-    Bound b = f == "eye" ? Bound(args, {"N", "M", "k", "dtype"}) : Bound(args, {"N", "dtype"});
-    accept(b);
-    const Value extent = spill(Value::of(int64_type(), integer(b[0])), "n");
-    const Type t = host_dtype(b[f == "eye" ? 3 : 1], float64_type(), n);
-    return array(t, 2,
-                 code("py::eye<{}>({}, {}, {})", cpp(t), extent.text, f == "eye" && b.given(1) ? integer(b[1]) : extent.text,
-                      f == "eye" && b.given(2) ? integer(b[2]) : "0"));
-  }
-  if (is({"array", "asarray", "ascontiguousarray", "copy"})) {
-    Bound b(args, {"a", "dtype"});
-    accept(b);
-    if (!b[0].type) fail(n, fmt::format("{}() needs an argument", name));
-    const Type element = host_dtype(b[1], nullptr, n);
-    if (b[0].is(Kind::tuple)) return host_array_of(b[0], element, n);
-    if (b[0].is_scalar() || b[0].is(Kind::literal)) {
-      const Type t = element ? element : b[0].is(Kind::literal) ? int64_type() : b[0].type;
-      if (f == "ascontiguousarray") return array(t, 1, code("py::full<{}, 1>({{{{1}}}}, {})", cpp(t), convert(b[0], t, n)));
-      return array(t, 0, code("py::full<{}, 0>({{}}, {})", cpp(t), convert(b[0], t, n)));
-    }
-    if (!b[0].is_array()) fail(n, fmt::format("{}() does not take {}", name, b[0].type ? b[0].type->spelling : "nothing"));
-    if (f == "ascontiguousarray" && b[0].type->ndim == 0) return raveled(element ? cast_to(element, b[0], n) : b[0], n);
-    if (element && element != b[0].type->element) return materialise(cast_to(element, b[0], n), n);
-    if (b[0].lazy) return materialise(b[0], n);
-    if (f == "asarray") return b[0];
-    return array(b[0].type->element, b[0].type->ndim, code("py::{}({})", f == "ascontiguousarray" ? "contiguous" : "copy", b[0].text));
-  }
-  for (const char* r :
-       {"sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero", "amin", "amax"})
-    if (f == r && !p.empty()) return host_reduction(f == "amin" ? "min" : f == "amax" ? "max" : f, p[0], {{}, {}, args.keywords}, n);
-  if (is({"nansum", "nanmean", "nanmin", "nanmax"}) && p.size() == 1) return nan_reduction(f.substr(3), p[0], n);
-  if (f == "ptp" && p.size() == 1) {
-    const Value a = host_array(p[0], n);
-    if (a.type->element == bool_type()) fail(n, "ptp() does not take booleans, which have no difference", {}, "convert with astype()");
-    return binary(Operator::sub, host_reduction("max", a, {}, n), host_reduction("min", a, {}, n), n);
-  }
-  if (f == "average" && p.size() == 1) return host_reduction("mean", p[0], {}, n);
-  if (f == "median" && p.size() == 1 && is_complex(p[0].type->dtype)) fail(n, "median() does not take complex numbers");
-  if (f == "median" && p.size() == 1) return Value::called(float64_type(), code("py::median({})", host_array(p[0], n).text));
-  if (is({"cumsum", "cumprod"}) && p.size() == 1) {
-    const Value a = host_array(p[0], n);
-    const Type t = scalar_type(wide(a.type->dtype));
-    return array(t, 1, code("py::cumulative<{}>({}, {})", cpp(t), f == "cumprod", a.text));
-  }
-  if (f == "as_strided") {
-    Bound b(args, {"x", "shape", "strides"});
-    accept(b);
-    const Value a = host_array(b[0], n);
-    int ndim = a.type->ndim, steps = a.type->ndim;
-    const Code own = a.type->ndim ? a.text : "", shape = b.given(1) && !b[1].is_none() ? host_shape(b[1], &ndim, n) : code("{}.shape", own);
-    const Code strides = b.given(2) && !b[2].is_none() ? host_shape(b[2], &steps, n) : code("{}.strides", own);
-    if (ndim != steps) fail(n, "as_strided(): shape and strides differ in length");
-    if (ndim == 0 && a.type->ndim == 0) return a;
-    const Type made = array_type(a.type->element, ndim, 'A', a.type->read_only);
-    return Value::called(made, code("py::host_strided<{}>({}, {}, {})", cpp(made), a.text, shape, strides));
-  }
-  if (f == "sliding_window_view") {
-    Bound b(args, {"x", "window_shape", "axis"});
-    accept(b);
-    Value a = host_array(b[0], n);
-    const auto items = [&](const Value& v) { return v.is(Kind::tuple) ? index_items(v) : std::vector<Value>{v}; };
-    const std::vector<Value> windows = items(b[1]);
-    std::vector<Value> axes;
-    if (b.given(2) && !b[2].is_none()) axes = items(b[2]);
-    const bool all = axes.empty();
-    if (windows.size() != (all ? static_cast<size_t>(a.type->ndim) : axes.size()))
-      fail(n, "sliding_window_view(): expected one window for each axis");
-    const int ndim = a.type->ndim;
-    for (size_t i = 0; i < windows.size(); ++i) {
-      const Type made = array_type(a.type->element, a.type->ndim + 1, 'A', a.type->read_only);
-      a = spill(Value::called(made, code("py::host_windowed<{}>({}, {}, {}, {})", cpp(made), a.text, integer(windows[i]),
-                                         all ? std::to_string(i) : integer(axes[i]), ndim)),
-                "v");
-    }
-    return a;
-  }
-  if (f == "reshape" && p.size() == 2) return host_method(p[0], "reshape", {{p[1]}, {}, {}}, n);
-  if (is({"sort", "argsort"}) && p.size() == 1) return sorted_along(f, p[0], option("axis"), n);
-  if (is({"ravel", "nonzero"}) && p.size() == 1) return host_method(p[0], f, {}, n);
-  if (f == "transpose" && p.size() == 1) {
-    const Value axes = option("axes");
-    return host_method(p[0], f, {axes.type ? std::vector<Value>{axes} : std::vector<Value>{}, {}, {}}, n);
-  }
-  if (is({"concatenate", "hstack", "vstack", "stack"})) {
-    Bound b(args, {"arrays", "axis"});
-    accept(b);
-    if (b[0].is_array())
-      fail(n, fmt::format("{}() takes a tuple of arrays in compiled functions", name), {}, "put them into one tuple: (a, b)");
-    if (!b[0].is(Kind::tuple) || b[0].type->items.empty()) fail(n, fmt::format("{}() takes a tuple of arrays", name));
-    const Value whole = b[0].items.empty() && !b[0].simple ? spill(b[0]) : b[0];
-    std::vector<Value> arrays;
-    Type t = nullptr;
-    const bool flat = f == "concatenate" && b[1].is_none();
-    for (size_t i = 0; i < b[0].type->items.size(); ++i) {
-      Value a = array_operand(tuple_item(whole, i), true, name, "arrays", n);
-      if (a.type->ndim == 0 && f == "concatenate" && !flat) fail(n, "concatenate() does not take arrays without dimensions");
-      a = flat || (a.type->ndim == 0 && is({"hstack", "vstack"})) ? raveled(a, n) : host_array(a, n);
-      t = unify(t, a.type->element);
-      // Rows and new axes are added by views.
-      if (f == "stack" || (f == "vstack" && a.type->ndim == 1)) {
-        Value all = Value::known(slice_type());
-        all.items.assign(3, Value::known(none_type()));
-        std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
-        int64_t at = f == "stack" && b.given(1) ? b[1].integer().value_or(-100) : 0;
-        if (at < 0) at += a.type->ndim + 1;
-        if (at < 0 || at > a.type->ndim) fail(n, "stack(): expected an axis of the result that is known when the function is compiled");
-        items.insert(items.begin() + at, Value::known(none_type()));
-        a = bound(view(a, items, n), "v");
-      }
-      arrays.push_back(a);
-    }
-    const int ndim = arrays[0].type->ndim;
-    Code list;
-    for (const Value& a : arrays) {
-      if (a.type->ndim != ndim) fail(n, fmt::format("{}(): the arrays differ in their number of dimensions", name));
-      list += ", " + a.text;
-    }
-    if (b.given(1) && f != "stack" && !b[1].integer()) whole_number(b[1], "an axis", n);
-    const Code axis = f == "hstack"                        ? (ndim == 1 ? "0" : "1")
-                      : (f == "concatenate" && b.given(1)) ? integer(b[1])
-                      : f == "stack" && b.given(1)         ? code("{}", *b[1].integer() < 0 ? *b[1].integer() + ndim : *b[1].integer())
-                                                           : "0";
-    return array(t, ndim, code("py::concatenate<{}, {}>({}{})", cpp(t), ndim, axis, list));
-  }
-  if (f == "append" && p.size() == 2) {
-    const Value a = raveled(p[0], n), b = raveled(p[1], n);
-    const Type t = unify(a.type->element, b.type->element);
-    return array(t, 1, code("py::concatenate<{}, 1>(0, {}, {})", cpp(t), a.text, b.text));
-  }
-  if (f == "repeat" && p.size() == 2 && p[0].is_array() && !p[1].is_array() && !p[1].is(Kind::tuple))
-    return array(p[0].type->element, 1, code("py::repeat({}, {})", raveled(p[0], n).text, integer(p[1])));
-  if (f == "diff" && p.size() == 1 && (p[0].type->ndim == 0 || is_bool(p[0].type->dtype)))
-    fail(n, fmt::format("diff() does not take {} in compiled functions", p[0].type->spelling));
-  if (f == "diff" && p.size() == 1 && p[0].type->ndim == 1)
-    return array(p[0].type->element, 1, code("py::diff({})", host_array(p[0], n).text));
-  if (f == "unique" && p.size() == 1) return array(p[0].type->element, 1, code("py::unique({})", raveled(p[0], n).text));
-  if (f == "partition" && p.size() == 2 && p[0].is_array() && p[0].type->ndim == 1 && (p[1].is_scalar() || p[1].is(Kind::literal)))
-    return array(p[0].type->element, 1, code("py::partitioned({}, {})", host_array(p[0], n).text, integer(p[1])));
-  if (f == "bincount") {
-    Bound b(args, {"x", "weights", "minlength"});
-    accept(b);
-    if (b[0].type->ndim != 1 || is_inexact(b[0].type->dtype))
-      fail(n, fmt::format("bincount() takes a vector of integers, not {}", b[0].type->spelling));
-    if (b.given(1))
-      if (const Function* other = function_.stand_in("numpy.bincount")) return call_function(*other, other->syntax(), args, n);
-    return array(int64_type(), 1, code("py::bincount({}, {})", host_array(b[0], n).text, b.given(2) ? integer(b[2]) : "0"));
-  }
-  if (f == "flatnonzero" && p.size() == 1) return array(int64_type(), 1, code("py::flat_nonzero({})", raveled(p[0], n).text));
-  if (f == "where" && p.size() == 1) return host_method(p[0], "nonzero", {}, n);
-  if (f == "take" && p.size() == 2 && (p[1].is_scalar() || p[1].is(Kind::literal))) {
-    const Value a = raveled(p[0], n);
-    const Value i = spill(Value::called(int64_type(), code("py::checked_index({}, {}.shape[0])", integer(p[1]), a.text)), "i");
-    return subscript_of(a, i, n);
-  }
-  if (f == "take" && p.size() == 2) return host_index(raveled(p[0], n), p[1], n);
-  if (f == "searchsorted") {
-    Bound b(args, {"a", "v", "side"});
-    accept(b);
-    if (b[0].type->ndim != 1) fail(n, fmt::format("searchsorted() takes a sorted vector, not {}", b[0].type->spelling));
-    const bool right = b[2].is(Kind::string) && b[2].type->name == "right";
-    if (b[2].type && !right && !(b[2].is(Kind::string) && b[2].type->name == "left"))
-      fail(n, "searchsorted(): side must be 'left' or 'right', known when the function is compiled");
-    const Type of = b[1].is_array() ? b[1].type->element : b[1].is(Kind::literal) ? int64_type() : b[1].type;
-    if (!of->is_scalar()) fail(n, fmt::format("searchsorted() does not take {}", of->spelling));
-    // Compared in the type that holds both: 2.5 has a place among integers.
-    const Value sorted = host_array(b[0], n);
-    const Type both = scalar_type(promote(sorted.type->dtype, of->dtype));
-    const auto place_of = [this, sorted, both, right, n](const Value& x) {
-      return Value::called(int64_type(), code("py::search<{}>({}, {}, {})", cpp(both), sorted.text, convert(x, both, n), right));
-    };
-    if (!b[1].is_array()) return place_of(b[1]);
-    return materialise(lift({b[1]}, [place_of](std::span<const Value> x) { return place_of(x[0]); }, n), n);
-  }
-  if (f == "vdot" && p.size() == 2 && p[0].is_array() && p[1].is_array()) {
-    const Value a = raveled(p[0], n), b = raveled(p[1], n);
-    if (!is_complex(a.type->dtype)) return host_product(a, b, n, true);
-    return host_product(
-        lift({a}, [this, n](std::span<const Value> x) { return elementwise(static_cast<int>(Op::conj), {x[0]}, n); }, n), b, n, true);
-  }
-  if (is({"dot", "vdot"}) && p.size() == 2) {
-    const auto number = [](const Value& v) { return !v.is_array() || v.type->ndim == 0; };
-    if (number(p[0]) || number(p[1])) return materialise(binary(Operator::mul, scalar_of(p[0], n), scalar_of(p[1], n), n), n);
-  }
-  if (is({"dot", "matmul", "vdot"}) && p.size() == 2) return host_product(p[0], p[1], n, f != "matmul");
-  if (f == "outer" && p.size() == 2 && !is_bool(p[0].type->dtype) && !is_bool(p[1].type->dtype)) {
-    const Value a = raveled(p[0], n), b = raveled(p[1], n);
-    const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
-    return array(t, 2, code("py::outer<{}>({}, {})", cpp(t), a.text, b.text));
-  }
-  if (f == "outer" && p.size() == 2) {
-    Value all = Value::known(slice_type());
-    all.items.assign(3, Value::known(none_type()));
-    const Value none = Value::known(none_type());
-    const Value a = bound(view(raveled(p[0], n), {all, none}, n), "v");
-    const Value b = bound(view(raveled(p[1], n), {none, all}, n), "v");
-    return materialise(binary(Operator::mul, a, b, n), n);
-  }
-  if (f == "trace" && p.size() == 1) {
-    if (p[0].type->ndim != 2) fail(n, fmt::format("trace() takes a matrix in compiled functions, not {}", p[0].type->spelling));
-    const Value a = host_array(p[0], n);
-    if (!is_inexact(a.type->dtype) && itemsize(a.type->dtype) < 8) {
-      const Type t = scalar_type(wide(a.type->dtype));
-      return Value::called(t, code("py::trace<{}>({})", cpp(t), a.text));
-    }
-  }
-  if (f == "trace" && p.size() == 1)
-    return Value::called(p[0].type->element, code("py::trace<{}>({})", cpp(p[0].type->element), host_array(p[0], n).text));
-  if (f.starts_with("linalg.") && !p.empty()) {
-    const Value a = host_array(p[0], n);
-    const Type t = is_inexact(a.type->dtype) ? a.type->element : float64_type();
-    if (f == "linalg.norm" && p.size() == 1)
-      return Value::called(scalar_type(real_type(t->dtype)), code("py::norm<{}>({})", cpp(scalar_type(real_type(t->dtype))), a.text));
-    if (is({"linalg.solve", "linalg.inv", "linalg.det"})) matrices(a);
-    if (f == "linalg.solve" && p.size() == 2) {
-      const Value b = host_array(p[1], n);
-      if (b.type->ndim < 1 || b.type->ndim > 2)
-        fail(n, fmt::format("solve() takes a vector or a matrix on the right, not {}", b.type->spelling));
-      const Type both = scalar_type(promote(t->dtype, is_inexact(b.type->dtype) ? b.type->dtype : t->dtype));
-      return array(both, b.type->ndim, code("py::solve<{}>({}, {})", cpp(both), a.text, b.text));
-    }
-    if (f == "linalg.inv" && p.size() == 1) return array(t, 2, code("py::inverse<{}>({})", cpp(t), a.text));
-    if (f == "linalg.det" && p.size() == 1) return Value::called(t, code("py::determinant<{}>({})", cpp(t), a.text));
-  }
-  if (f == "array_equal" && p.size() == 2) return same_elements(p[0], p[1], n);
-  if (is({"allclose", "isclose"}) && p.size() == 2 && (p[0].is_array() || p[1].is_array())) {
-    const Value a = materialise(p[0], n), b = materialise(p[1], n);
-    Bound options(args, {"a", "b", "rtol", "atol", "equal_nan"});
-    accept(options);
-    const auto number = [&](size_t i, Type t, const char* otherwise) {
-      return options.given(i) ? spill(converted(options[i], t, n)).text : std::string(otherwise);
-    };
-    const Code r = number(2, float64_type(), "1e-5"), t = number(3, float64_type(), "1e-8"), q = number(4, bool_type(), "false");
-    const Value close = lift(
-        {a.is_array() ? bound(a) : a, b.is_array() ? bound(b) : b},
-        [this, n, r, t, q](std::span<const Value> x) {
-          return Value::of(bool_type(), code("py::is_close({}, {}, {}, {}, {})", convert(x[0], float64_type(), n),
-                                             convert(x[1], float64_type(), n), r, t, q));
-        },
-        n);
-    return f == "isclose" ? close : host_reduction("all", close, {}, n);
-  }
-  if (f == "shape" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "shape", n);
-  if (f == "size" && p.size() == 1 && option("axis").type) {
-    const Value a = host_array(p[0], n);
-    if (a.type->ndim == 0) fail(n, "size(): the axis is out of bounds for an array without dimensions");
-    return Value::called(int64_type(), code("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(option("axis")), a.type->ndim));
-  }
-  if (f == "size" && p.size() == 1 && p[0].is_array()) return array_attribute(host_array(p[0], n), "size", n);
-  if (f == "ndim" && p.size() == 1 && p[0].is_array()) return constant_value(Constant{static_cast<int64_t>(p[0].type->ndim)});
-  if (f == "expand_dims") {
-    Bound b(args, {"a", "axis"});
-    accept(b);
-    if (!b.given(0) || !b.given(1) || !b[1].integer())
-      fail(n, "expand_dims() takes an array and an axis that is known when it is compiled");
-    const Value a = host_array(b[0], n);
-    int64_t at = *b[1].integer();
-    if (at < 0) at += a.type->ndim + 1;
-    if (at < 0 || at > a.type->ndim) fail(n, fmt::format("expand_dims(): axis {} is out of bounds", *b[1].integer()));
-    Value all = Value::known(slice_type());
-    all.items.assign(3, Value::known(none_type()));
-    std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
-    items.insert(items.begin() + at, Value::known(none_type()));
-    return view(a, items, n);
-  }
-  if (f == "flip" && p.size() == 1) {
-    const Value a = host_array(p[0], n), axis = option("axis");
-    Value back = Value::known(slice_type());
-    back.items = {Value::known(none_type()), Value::known(none_type()), constant_value(Constant{int64_t{-1}})};
-    if (!axis.type) return view(a, std::vector<Value>(static_cast<size_t>(a.type->ndim), back), n);
-    Value all = Value::known(slice_type());
-    all.items.assign(3, Value::known(none_type()));
-    std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
-    for (const Value& i : index_items(axis)) {
-      if (!i.integer()) {
-        if (const Function* other = function_.stand_in(name)) return call_function(*other, other->syntax(), args, n);
-        fail(n, "flip(): the axis must be known when the function is compiled");
-      }
-      const int64_t at = *i.integer() < 0 ? *i.integer() + a.type->ndim : *i.integer();
-      if (at < 0 || at >= a.type->ndim)
-        fail(n, fmt::format("flip(): axis {} is out of bounds for {} dimensions", *i.integer(), a.type->ndim));
-      if (!items[static_cast<size_t>(at)].items[2].is_none()) fail(n, "flip(): an axis is named twice");
-      items[static_cast<size_t>(at)] = back;
-    }
-    return view(a, items, n);
-  }
-  if (auto r = host_axes(f, args, n)) return r;
-  return host_random(f, random, args, n);
 }
 
 /// sort and argsort along an axis; None: of all elements.
@@ -1140,12 +569,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return Value::called(with_layout(self.type, ndim, 'A'),
                          code("py::permuted({0}, py::whole_order<{2}>({1}))", host_array(self, n).text, order, ndim));
   }
-  if (name == "swapaxes" || name == "squeeze") {
-    CallArguments all = args;
-    all.positional.insert(all.positional.begin(), self);
-    all.nodes.insert(all.nodes.begin(), n);
-    return host_axes(name, all, n);
-  }
+  if (name == "swapaxes" || name == "squeeze") return host_axes(name, args.behind(self, n), n);
   if (name == "sort" && p.empty()) {
     if (self.lazy || self.type->ndim == 0 || self.type->read_only) fail(n, fmt::format(".sort() does not take {}", self.type->spelling));
     Code along = "-1";
@@ -1157,19 +581,9 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     for (const auto& [key, given] : args.keywords) axis = given;
     return sorted_along("argsort", self, axis, n);
   }
-  if (name == "cumsum" || name == "cumprod") {
-    CallArguments all = args;
-    all.positional.insert(all.positional.begin(), self);
-    all.nodes.insert(all.nodes.begin(), n);
-    return call_builtin("numpy." + name, std::move(all), n);
-  }
   if (name == "dot" && p.size() == 1) return host_builtin("numpy.dot", {{self, p[0]}, {n, n}, {}}, n);
-  if (name == "round" || name == "trace" || name == "searchsorted" || name == "clip") {
-    CallArguments all = args;
-    all.positional.insert(all.positional.begin(), self);
-    all.nodes.insert(all.nodes.begin(), n);
-    return call_builtin("numpy." + name, std::move(all), n);
-  }
+  for (const char* function : {"cumsum", "cumprod", "round", "trace", "searchsorted", "clip"})
+    if (name == function) return call_builtin("numpy." + name, args.behind(self, n), n);
   if (name == "item" && p.size() < 2) {
     const Value a = host_array(self, n);
     if (!p.empty() && p[0].is(Kind::tuple)) return subscript_of(a, p[0], n);
@@ -1181,9 +595,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return subscript_of(flat, spill(Value::called(int64_type(), at), "i"), n);
   }
   if (name == "nonzero" && p.empty()) {
-    if (self.type->ndim == 2)
-      if (const Function* other = function_.stand_in("array.nonzero2"))
-        return call_function(*other, other->syntax(), {{materialise(self, n)}, {n}, {}}, n);
+    if (self.type->ndim == 2) return call_python("array.nonzero2", {{materialise(self, n)}, {n}, {}}, n);
     if (self.type->ndim != 1) fail(n, "nonzero() takes vectors and matrices in compiled functions");
     return tuple_of({spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::flat_nonzero({})", host_array(self, n).text)))});
   }
@@ -1265,11 +677,9 @@ FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::
   }
   if (used > a.type->ndim)
     fail(n, fmt::format("too many indices: {} for an array of {} dimensions", used, a.type->ndim), {{"array", a.type}});
-  Value all = Value::known(slice_type());
-  all.items.assign(3, Value::known(none_type()));
   const auto ellipsis = std::find_if(items.begin(), items.end(), [](const Value& i) { return i.is(Kind::ellipsis); });
   const auto place = ellipsis == items.end() ? ellipsis : items.erase(ellipsis);
-  items.insert(place, static_cast<size_t>(a.type->ndim - used), all);
+  items.insert(place, static_cast<size_t>(a.type->ndim - used), Value::whole_slice());
   // What the other indices leave, and where its axes are picked from. Integers count as arrays where it is asked whether those stand
   // together.
   std::vector<Value> rest;
@@ -1292,7 +702,7 @@ FunctionCompiler::Picked FunctionCompiler::host_pick(const Value& a, const std::
     const int count = is_bool(i.type->dtype) ? i.type->ndim : 1;
     if (is_bool(i.type->dtype)) masks.emplace_back(axis, i);
     for (int k = 0; k < count; ++k) {
-      rest.push_back(all);
+      rest.push_back(Value::whole_slice());
       axes.push_back(axis++);
       arrays.push_back(
           is_bool(i.type->dtype) ? spill(Value::of(array_type(int64_type(), 1, 'C'), code("py::true_places({}, {})", i.text, k)), "i") : i);

@@ -42,17 +42,15 @@ std::optional<Value> FunctionCompiler::host_axes(const std::string& f, const Cal
     const Value a = host_array(x, n);
     if (a.type->ndim == 0) {
       // NumPy takes 0 and -1 alone, but not in a tuple.
-      const bool fits = !axis.type || axis.is_none() || axis.integer() == 0 || axis.integer() == -1 ||
-                        (axis.is(Kind::tuple) && axis.type->items.empty());
+      const bool fits =
+          !axis.type || axis.is_none() || axis.integer() == 0 || axis.integer() == -1 || (axis.is(Kind::tuple) && axis.type->items.empty());
       if (!fits) fail(n, "squeeze(): the axis is out of bounds for an array without dimensions");
       return a;
     }
     if (!axis.type || axis.is_none())
       fail(n, "squeeze() needs an axis in compiled functions, where the number of dimensions is known before the extents",
            {{source_of(n), a.type}}, "name the axes, as in squeeze(a, 0) or squeeze(a, (0, 2))");
-    Value all = Value::known(slice_type());
-    all.items.assign(3, Value::known(none_type()));
-    std::vector<Value> items(static_cast<size_t>(a.type->ndim), all);
+    std::vector<Value> items(static_cast<size_t>(a.type->ndim), Value::whole_slice());
     unit_.need("host_numpy");
     for (const Value& i : index_items(axis)) {
       if (!i.integer()) fail(n, "squeeze(): the axes must be known when the function is compiled");

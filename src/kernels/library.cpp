@@ -116,6 +116,13 @@ const LibraryFunction* library_function(const std::string& name) {
   return it == rows().end() ? nullptr : &it->second;
 }
 
+std::vector<std::string> library_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, row] : rows())
+    if (!name.starts_with("array.") && !name.starts_with("str.")) names.push_back(name);
+  return names;
+}
+
 const LibraryFunction& ufunc_row(int operands) {
   static const auto& known = *new std::vector<LibraryFunction>([] {
     std::vector<LibraryFunction> made;

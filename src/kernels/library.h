@@ -29,6 +29,8 @@ struct LibraryFunction {
 
 /// The row of a function ("numpy.sort") or of a method ("array.sort", "str.split"); nullptr where there is none.
 const LibraryFunction* library_function(const std::string& name);
+/// The functions, without the methods.
+std::vector<std::string> library_names();
 /// The row of all ufuncs of one, two or three operands.
 const LibraryFunction& ufunc_row(int operands);
 

@@ -89,11 +89,14 @@ bool Unit::may_take_long(const Facts& facts, int depth) const {
          std::any_of(calls.begin(), calls.end(), [&](const Specialised* f) { return f->done && may_take_long(f->facts, depth + 1); });
 }
 
-/// Whether a `while` loop writes nothing: it may wait for what others write.
-bool FunctionCompiler::waits(const Node* n) const { return n->kind == NodeKind::while_ && !writes_memory(n->body); }
+/// Whether a `while` loop writes nothing, but reads: it may wait for what others write.
+bool FunctionCompiler::waits(const Node* n) const {
+  return n->kind == NodeKind::while_ && !writes_memory(n->body) &&
+         (holds(n, NodeKind::subscript) || holds(n, NodeKind::attribute) || holds(n, NodeKind::call));
+}
 
 Code FunctionCompiler::poll_after(const Node* n) {
-  if (!host() || !unit_.options.polls) return "";
+  if (!host() || !unit_.options.polls || yields_each_turn(n)) return "";
   polls_ = true;
   return waits(n) ? code("bc_poll(), py::expect_writes()") : Code("bc_poll()");
 }
@@ -114,7 +117,7 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
   const auto whole = [&](const char* more) {
     body_of_loop(code("{}for ({} {} = {}; {} {}; {}{})", before, type, counter, start.text, compare, stop.text, next, more), body);
   };
-  if (!host() || !unit_.options.polls) return whole("");
+  if (!host() || !unit_.options.polls || yields_each_turn(n)) return whole("");
   const bool inner = unit_.may_take_long(body.facts());
   const uint64_t known = turns(start, stop, step);
   if (!inner && known != 0 && known <= kShort) return whole("");

@@ -184,6 +184,7 @@ Value FunctionCompiler::spill(const Value& v, const char* hint) {
   quiet_line(code("const {} {} = {};", cpp(v.type), r.text, text));
   if (v.is_array() && v.type->space == Space::local) r.note(kThreadArray);
   r.items.clear();
+  r.started = nullptr;
   r.simple = true;
   return r;
 }

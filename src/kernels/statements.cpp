@@ -190,10 +190,14 @@ void FunctionCompiler::run() {
     else if (needs_failure_)
       declarations_ = "  int failure = 0;\n" + declarations_;
     if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
-    const Code result = syntax_.yields              ? code("py::StartedGenerator<{}>", cpp(spec_.result->element))
+    if (spec_.each) list += fmt::format("{}const Each& bc_each", list.empty() ? "" : ", ");
+    if (leaves_ && (spec_.each || (!syntax_.yields && spec_.result->has_value())))
+      declarations_ = fmt::format("  {} bc_result{{}};\n", spec_.each ? "int" : cpp(spec_.result)) + declarations_;
+    const Code result = spec_.each                  ? Code("int")
+                        : syntax_.yields            ? code("py::StartedGenerator<{}>", cpp(spec_.result->element))
                         : spec_.result->has_value() ? Code(cpp(spec_.result))
                                                     : Code("void");
-    spec_.declaration = fmt::format("{} {} {}({})",
+    spec_.declaration = fmt::format("{}{} {} {}({})", spec_.each ? "template <class Each> " : "",
                                     function_.force_inline || syntax_.outer ? "BC_FN"
                                     : unit_.options.inlined                 ? "BC_INLINE"
                                                                             : "BC_PY",
@@ -228,6 +232,7 @@ void FunctionCompiler::pass(bool emitting) {
   declared_dynamic_ = polls_ = false;
   uses_.assign(syntax_.parameters.size() + 1, 0);
   reads_ = uses_;
+  leaves_ = false;
   fails_ |= unit_.options.check && spec_.depth == 0 && unit_.options.entry == Entry::kernel;
   poisons_.clear();
   poisons_shared_ = false;
@@ -259,7 +264,7 @@ void FunctionCompiler::pass(bool emitting) {
   block(syntax_.body);
   if (env_.reachable) {
     falls_off_ = true;
-    if (emitting && syntax_.yields) line("co_return;");
+    if (emitting && syntax_.yields) leave_with({});
     if (emitting && spec_.result && spec_.result->is(Kind::optional)) linef("return {}{{}};", cpp(spec_.result));
   }
 }
@@ -340,6 +345,8 @@ void FunctionCompiler::statement(const Node* n) {
         fail(n, "prange: the loop cannot be left by break", {}, "its turns run side by side: use range(), or skip turns by continue");
       if (l.unrolled)
         linef("goto {};", breaks ? l.break_label : l.continue_label);
+      else if (l.called)
+        linef("return {};", breaks ? 1 : 0);
       else
         line(breaks ? "break;" : "continue;");
       to = join(to, env_);
@@ -423,7 +430,7 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
       const Code text = v.is(Kind::tuple) ? struct_text(v) : v.text;
       const std::string target = variable(index, v.type, &here);
       if (here)
-        linef("{} {} = {};", cpp(v.type), target, text);
+        linef("{} {} = {};", v.started && keeps_generator(name) ? "const auto&" : cpp(v.type), target, text);
       else if (!text.is_name(target))
         linef("{} = {};", target, text);
     } else if (v.is(Kind::tuple)) {
@@ -718,9 +725,11 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
 
   const bool with_else = !n->orelse.empty() && has_break(n->body);
   const std::string flag = with_else ? temporary("broke") : "";
+  const bool called = std::exchange(body_is_called_, false);
   const auto turn = [&](bool emit, Block* text) {
     Loop l;
     l.node = n;
+    l.called = called;
     l.broke = flag;
     l.head = emit ? &types.head : nullptr;
     l.exit = emit ? &types.exit : nullptr;
@@ -997,6 +1006,10 @@ void FunctionCompiler::for_statement(const Node* n) {
     return;
   }
 
+  if (const auto called = called_iteration(v, n)) return called_loop(n, *called);
+  // A generator's `finally` runs when the loop is left, before what follows.
+  const bool lasts = v.started && has_finally(*v.started->syntax);
+  if (lasts) line("{"), ++depth_;
   const auto walk = iteration(v, n->b);
   if (!walk)
     fail(n->b, fmt::format("cannot loop over {}", v.type->spelling), {},
@@ -1006,7 +1019,10 @@ void FunctionCompiler::for_statement(const Node* n) {
   loop(
       n, nothing,
       [&](const Block& body) {
-        if (walk->more) return body_of_loop(walk->head(counter), body);
+        if (walk->more) {
+          polls_ = true;
+          return body_of_loop(walk->head(counter), body);
+        }
         // What grows while it is walked has no end that a strip could know.
         if (v.is_array())
           return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), Value::of(int64_type(), length), 1, body);
@@ -1015,6 +1031,7 @@ void FunctionCompiler::for_statement(const Node* n) {
                      body);
       },
       [&] { assign(n->a, walk->item(counter), n); });
+  if (lasts) --depth_, line("}");
 }
 
 /// A loop over a tuple of several types: its body once for each item. What `break` and `continue` meet was found by the walk before.
@@ -1081,14 +1098,14 @@ void FunctionCompiler::return_statement(const Node* n) {
   if (syntax_.yields) {
     if (n->a) expression(n->a);
     leave_protections(0, /*returning=*/true);
-    line("co_return;");
+    leave_with({});
     env_.reachable = false;
     return;
   }
   Value v = n->a ? expression(n->a) : Value::known(none_type());
   if (host() && v.type) {
     v = made(v, spec_.result, n);
-    if (v.is(Kind::tuple) && (v.display || v.several))
+    if (v.is_mixed_list())
       fail(n, "a list of values of several types cannot be returned", {{source_of(n->a), v.type}}, "return a tuple, or a list of one type");
     if (v.lazy) v = materialise(v, n);
     if (v.type && (v.is(Kind::string) || v.is(Kind::tuple)) && stored_type(v.type) != v.type) v = converted(v, stored_type(v.type), n);
@@ -1143,9 +1160,9 @@ void FunctionCompiler::return_statement(const Node* n) {
   }
   if (!spec_.result->has_value()) {
     perform(v);
-    line("return;");
+    leave_with({});
   } else {
-    linef("return {};", convert(v, spec_.result, n));
+    leave_with(convert(v, spec_.result, n));
   }
 }
 

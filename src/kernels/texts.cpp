@@ -45,8 +45,7 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
   Value v = made(given, nullptr, n);
   if (!v.type || is_incomplete(v.type) || !holds_arrays(v.type)) return std::nullopt;
   if (v.lazy) v = materialise(v, n);
-  const Function* f = function_.stand_in(function);
-  return call_function(*f, f->syntax(), {{v}, {n}, {}}, n);
+  return call_python(function, {{v}, {n}, {}}, n);
 }
 
 /// A value as py::write and its kin take it.
@@ -209,12 +208,7 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
     if (name == m && (p.size() == 1 || p.size() == 2))
       return made_text(code("py::padded({}, {}, {}, '{}')", s, number(0), p.size() > 1 ? text(1) : literal_text(" "), align));
   if (name == "zfill" && p.size() == 1) return made_text(code("py::zero_filled({}, {})", s, number(0)));
-  if (const Function* f = function_.stand_in("str." + name)) {
-    CallArguments all = args;
-    all.positional.insert(all.positional.begin(), converted(self, text_type(), n));
-    all.nodes.insert(all.nodes.begin(), n);
-    return call_function(*f, f->syntax(), std::move(all), n);
-  }
+  if (auto r = call_python("str." + name, args.behind(converted(self, text_type(), n), n), n)) return r;
   fail(n, fmt::format("str has no method '{}' of {} argument{} in compiled functions", name, p.size(), p.size() == 1 ? "" : "s"), {},
        nearest(name, {"lower", "upper", "strip", "lstrip", "rstrip",  "split",      "join",     "replace",   "startswith", "endswith",
                       "find",  "rfind", "index", "count",  "isdigit", "isalpha",    "isalnum",  "isspace",   "isupper",    "islower",

@@ -176,8 +176,8 @@ size_t Unit::to_constant_memory(const Facts& facts) {
 }
 
 Specialised& Unit::specialise(const Function& function, const FunctionSyntax& syntax, std::vector<Type> arguments,
-                              std::vector<std::string> captured) {
-  std::string key = fmt::format("{}:{}", static_cast<const void*>(&syntax), static_cast<const void*>(&function));
+                              std::vector<std::string> captured, bool each) {
+  std::string key = fmt::format("{}:{}{}", static_cast<const void*>(&syntax), static_cast<const void*>(&function), each ? ":each" : "");
   for (Type t : arguments) key += fmt::format(",{}", t->id);
   std::unique_ptr<Specialised>& place = functions_[key];
   if (!place) {
@@ -186,6 +186,7 @@ Specialised& Unit::specialise(const Function& function, const FunctionSyntax& sy
     place->syntax = &syntax;
     place->arguments = std::move(arguments);
     place->captured = std::move(captured);
+    place->each = each;
     place->name = unique(Named::function, syntax.name == "<lambda>" ? "lambda" : syntax.name);
     order_.push_back(place.get());
   }
@@ -259,11 +260,19 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
     text +=
         fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
   for (const auto& [name, array] : shared_arrays) text += array.first;
+  // Of a generator only the forms that are called.
+  std::set<const Specialised*> called{&s};
+  for (std::vector<const Specialised*> left{&s}; !left.empty();) {
+    const Specialised* f = left.back();
+    left.pop_back();
+    for (const Specialised* callee : f->facts.calls())
+      if (called.insert(callee).second) left.push_back(callee);
+  }
+  const auto is_printed = [&](const Specialised* f) { return !f->syntax->yields || called.contains(f); };
   for (const Specialised* f : order_)
-    if (f != &s || options.entry != Entry::kernel)
-      if (!f->declaration.empty()) text += f->declaration + ";\n";
+    if ((f != &s || options.entry != Entry::kernel) && !f->declaration.empty() && is_printed(f)) text += f->declaration + ";\n";
   for (const Specialised* f : order_)
-    if (!f->text.empty()) text += "\n" + f->text;
+    if (!f->text.empty() && is_printed(f)) text += "\n" + f->text;
   text += matcher_texts();
   if (options.entry == Entry::host) {
     made.name = "bc_" + s.name;

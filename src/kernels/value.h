@@ -20,9 +20,10 @@ struct Value {
   bool of_numpy = false;  ///< NumPy's scalar in Python, as sums of arrays are: dividing by zero gives an infinity or NaN
   std::shared_ptr<const Constant> constant;
   bool display = false;                   ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
-  bool several = false;                   ///< a list of values of several types: a tuple here, whose origin is remembered
+  bool several = false;                   ///< a list of values of several types, or a tuple that holds one: its origin is remembered
   std::string root, part;                 ///< of an array: the variable that it is a view of, and which slices of it
   std::vector<Value> items;               ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
+  const Specialised* started = nullptr;   ///< of a call of a generator's function: the function; items[0] is the list of its arguments
   std::shared_ptr<const LazyArray> lazy;  ///< an array expression that no memory holds; `type` is the array type that it would have
 
   static Value of(Type t, Code text) {
@@ -42,6 +43,12 @@ struct Value {
     v.simple = true;
     return v;
   }
+  /// The slice of all, `:`.
+  static Value whole_slice() {
+    Value v = known(slice_type());
+    v.items.assign(3, known(none_type()));
+    return v;
+  }
   /// Whether it depends on memory that an action may change.
   bool reads() const { return has(kReads); }
   /// Whether evaluating it does something: it is evaluated once, in its place.
@@ -55,6 +62,8 @@ struct Value {
   bool is(Kind k) const { return type && type->kind == k; }
   bool is_scalar() const { return is(Kind::scalar); }
   bool is_array() const { return is(Kind::array); }
+  /// A list of values of several types, which is a tuple here, or a tuple that holds one.
+  bool is_mixed_list() const { return is(Kind::tuple) && (display || several); }
   bool is_none() const { return is(Kind::none); }
   /// A class, or several of them.
   bool is_class() const {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import enum
 import heapq
+import re
 
 import numpy as np
 import pytest
 
 import broadcloth as bc
 from broadcloth import njit, types
+from broadcloth._source import from_source
 from broadcloth.extending import overload, register_jitable
 
 
@@ -118,23 +120,56 @@ def test_methods_of_strings_in_parts():
     assert parts("a-b-c") == parts.py_func("a-b-c")
 
 
-def test_distributions_have_their_means():
-    @njit
-    def means(n):
-        np.random.seed(5)
-        return (
-            np.random.gumbel(1.0, 2.0, n).mean(), np.random.logistic(2.0, 0.5, n).mean(),
-            np.random.power(3.0, n).mean(), np.random.wald(2.0, 8.0, n).mean(),
-            np.random.f(5.0, 12.0, n).mean(), np.random.noncentral_chisquare(3.0, 2.0, n).mean(),
-            np.random.negative_binomial(3, 0.4, n).mean(),
-            np.random.logseries(0.6, n).mean(), np.random.hypergeometric(10, 5, 6, n).mean(),
-            np.cos(np.random.vonmises(0.0, 2.0, n)).mean(),
-            np.random.zipf(4.0, n).mean(), np.random.multinomial(10, np.array([0.2, 0.3, 0.5]), n)[:, 1].mean(),
-            np.random.dirichlet(np.array([1.0, 2.0, 3.0]), n)[:, 2].mean(),
-        )  # fmt: skip
+DISTRIBUTIONS = """
+beta(0.5, 0.3, 99) beta(1e-3, 1e-3, 99) beta(30.0, 2.0, 99) binomial(7, 0.3, 99) binomial(20, 0.8, 99) binomial(7, 1.0, 9)
+chisquare(0.5, 99) dirichlet(np.array([1.0, 2.0, 3.0]), 99) exponential(2.5, 99) f(2.0, 3.0, 99)
+gamma(0.3, 3.0, 99) gamma(200.0, 3.0, 99) gamma(0.0, 1.0, 9)
+geometric(0.3, 99) geometric(1e-5, 99) gumbel(1.0, 2.0, 99) hypergeometric(50, 600, 40, 99) hypergeometric(20, 20, 30, 99)
+laplace(1.0, 2.0, 99) logistic(1.0, 3.0, 99) lognormal(1.0, 0.5, 99) logseries(0.99, 99) multinomial(10, np.array([0.2, 0.3, 0.5]), 99)
+negative_binomial(0.5, 0.1, 99) noncentral_chisquare(0.5, 3.0, 99) noncentral_chisquare(3.0, 0.0, 99) noncentral_f(2.0, 3.0, 1.0, 99)
+normal(1.5, 2.0, 99) pareto(0.3, 99) poisson(3.0, 99) poisson(1e6, 99) power(0.3, 99) rayleigh(2.0, 99) standard_cauchy(99)
+standard_exponential(99) standard_gamma(2, 99) standard_t(0.7, 99) triangular(-1.0, 3.0, 3.0, 99) uniform(-1.0, 3.0, 99)
+vonmises(0.0, 2.0, 99) vonmises(-20.0, 1e-6, 99) vonmises(3.1, 1e4, 99) wald(3.0, 0.2, 99) weibull(1.5, 99) weibull(0.0, 9) zipf(1.1, 99)
+"""
 
-    expected = [1 + 2 * 0.5772157, 2, 0.75, 2, 1.2, 5, 4.5, -0.6 / (0.4 * np.log(0.4)), 4, 0.697775, 1.202057 / 1.082323, 3, 0.5]
-    np.testing.assert_allclose(means(20000), expected, rtol=0.05)
+
+def test_distributions_are_numpys_to_the_last_bit():
+    calls = re.sub(r"(\))\s+(?=[a-z])", r"\1\n", DISTRIBUTIONS.strip()).split("\n")
+    body = "".join(f"    np.random.seed({i})\n    r{i} = np.random.{call}\n" for i, call in enumerate(calls))
+    f = from_source(f"def f():\n{body}    return {', '.join(f'r{i}' for i in range(len(calls)))}\n", "f", {"np": np})
+    for call, expected, got in zip(calls, f(), njit(f)(), strict=True):
+        np.testing.assert_array_equal(got, expected, err_msg=call)
+
+
+@pytest.mark.parametrize("axis", [-3, 2])
+def test_kept_axes_are_in_bounds(axis):
+    with pytest.raises(TypeError, match="out of bounds for 2 dimensions"):
+        njit(lambda m: np.max(m, axis=axis, keepdims=True))(np.ones((2, 3)))
+
+
+def test_arrays_that_need_no_copy_are_the_same():
+    a = np.arange(3.0)
+    assert np.shares_memory(njit(lambda x: np.array(x, copy=None))(a), a)
+    assert not np.shares_memory(njit(lambda x: np.array(x, copy=True))(a), a)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.array([1, None]), "no arrays of Python objects; convert them to numbers"),
+        (np.array(["a", "b"]), "no arrays of strings; pass a list"),
+        (np.zeros(2, [("s", "U3"), ("x", "f8")]), "no arrays of strings"),
+        ({"a": 1}, "pass broadcloth.typed.Dict"),
+        (2**70, "at most 64 bits"),
+    ],
+)
+def test_arguments_that_have_no_type_are_named(value, words):
+    @njit
+    def plus(first, second):
+        return first + second
+
+    with pytest.raises((TypeError, OverflowError), match=f"plus: argument 'second': .*{words}"):
+        plus(1, value)
 
 
 def kind_of(x, scale=1):

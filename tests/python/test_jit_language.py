@@ -1196,6 +1196,242 @@ def test_a_loop_owns_the_generator_that_it_calls():
     assert fails(0) == 0
 
 
+@njit
+def _pairs(n):
+    """Loops over another generator, yields at several places, returns early."""
+    for i in _up_to(n):
+        if i == 4:
+            return
+        yield i, 0
+        for j in _up_to(i):
+            if j == 2:
+                break
+            yield i, j + 1
+
+
+@njit
+def _guarded(n):
+    for i in range(n):
+        try:
+            yield i
+        except ValueError:
+            yield -1
+
+
+@njit
+def _cleaning(n, log):
+    try:
+        for i in range(n):
+            yield i
+            log.append(i)
+        yield -1
+    finally:
+        log.append(100 + n)
+    yield -2
+
+
+@njit
+def _rows(n):
+    for i in range(n):
+        yield [i] * i
+
+
+@njit
+def _failing(n):
+    for i in range(n):
+        yield 12 // (n - 2 - i)
+
+
+def _sum_of_pairs(n):
+    s = 0
+    for i, j in _pairs(n):
+        if j == 1:
+            continue
+        s += 10 * i + j
+        n = i
+    return s, i, n
+
+
+def _first_large(n):
+    for i, j in _pairs(9):
+        for k in _up_to(i):
+            if i * k > n:
+                return i, j, k
+    return -1, -1, n
+
+
+def _else_of_a_loop(n):
+    for i in _up_to(5):
+        if i == n:
+            break
+    else:
+        return -1
+    return i
+
+
+def _raises_inside(n):
+    s = 0
+    for i in _guarded(4):
+        s += i
+        if i == n:
+            raise ValueError("mine")
+    return s
+
+
+def _catches_outside(n):
+    s = 0
+    try:
+        for i in _guarded(4):
+            s += 10 // (n - i)
+    except ZeroDivisionError:
+        return -s
+    return s
+
+
+def _catches_inside(n):
+    s = 0
+    for i in _failing(n):
+        try:
+            s += 60 // (i - 3)
+        except ZeroDivisionError:
+            s += 1000
+        finally:
+            s += 1
+    return s
+
+
+def _returns_from_try(n):
+    log = [0]
+    for i in _up_to(6):
+        try:
+            if i == n:
+                return log, i
+        finally:
+            log.append(i)
+    return log, -1
+
+
+def _grows(n):
+    names = [""]
+    for row in _rows(n):
+        for k, _ in enumerate(_up_to(len(row))):
+            row.append(k)
+        names.append(str(row))
+    return names
+
+
+def _asks(n):
+    g = _pairs(5)
+    a = next(g)
+    for b in g:
+        if b[0] == 2:
+            break
+    rest = 0
+    for i, j in g:
+        rest += i * j + n
+    return a, b, rest
+
+
+def _asks_too_often(n):
+    g = _up_to(3)
+    s = 0
+    for _ in range(n):
+        s += next(g)
+    return s
+
+
+def _cleans_up(n):
+    log = [0]
+    for i in _cleaning(3, log):
+        if i == n:
+            break
+    log.append(-7)
+    for k in range(2):
+        for i in _cleaning(n, log):
+            if i == k:
+                break
+        log.append(k)
+    g = _cleaning(5, log)
+    log.append(next(g))
+    return _cleaned(n, log), log
+
+
+@njit
+def _cleaned(n, log):
+    for i in _cleaning(9, log):
+        if i == n:
+            return len(log)
+    return -1
+
+
+def _in_a_loop(n):
+    s = 0
+    for k in range(n):
+        g = _endless(k)
+        s += next(g) + next(g) * next(g)
+    return s
+
+
+def _collects(n):
+    odd = [i * j for i, j in _pairs(n) if j % 2]
+    nested = [[a, b] for a in _up_to(n) if a for b in _up_to(a)]
+    return odd, nested, sorted(set(_up_to(n))), sum(_up_to(n)), max(_up_to(n + 1)), {a: b + 1 for a, b in _pairs(n)}
+
+
+def test_inner_generators_read_no_names_that_are_bound_again():
+    @njit
+    def changes(n):
+        def multiples():
+            for i in range(3):
+                yield i * n
+
+        s = 0
+        for x in multiples():
+            n += 1
+            s += x
+        return s
+
+    @njit
+    def stays(n):
+        n = n * 2
+
+        def multiples():
+            for i in range(3):
+                yield i * n
+
+        return [x + n for x in multiples()]
+
+    with pytest.raises(bc.core.errors.TypingError, match="the generator 'multiples' reads 'n', which is bound again"):
+        changes(1)
+    assert stays(1) == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _sum_of_pairs, _first_large, _else_of_a_loop, _raises_inside, _catches_outside, _catches_inside, _returns_from_try, _grows, _asks,
+        _asks_too_often, _in_a_loop, _collects, _cleans_up,
+    ],
+)  # fmt: skip
+def test_loops_over_generators_are_pythons(function):
+    """Loops hand their bodies to generators, or resume them: however a loop is left, variables, results and exceptions are Python's."""
+    names = ("_endless", "_up_to", "_pairs", "_guarded", "_rows", "_failing", "_cleaning", "_cleaned")
+    namespace = {"__builtins__": __builtins__}
+    for name in names:
+        made = globals()[name].py_func
+        namespace[name] = type(made)(made.__code__, namespace)
+    plain = type(function)(function.__code__, namespace)
+
+    def outcome(f, n):
+        try:
+            return f(n)
+        except Exception as error:
+            return type(error), str(error)
+
+    for n in (1, 2, 3, 4, 7):
+        assert outcome(njit(function), n) == outcome(plain, n), n
+
+
 def test_chained_comparisons_stop_where_one_fails():
     def chained(n, xs, log):
         def noted(v):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._table import stands_for
+from ._table import distribution, stands_for
 
 _library = ctypes.CDLL(np.random._generator.__file__)  # type: ignore[attr-defined]
 
@@ -198,40 +198,68 @@ def permutation(rng, x, axis=0):
     return made
 
 
-# ---- distributions over the reals -------------------------------------------------------------------------------------
+# ---- distributions ----------------------------------------------------------------------------------------------------
 
-_normal_of, _gamma_of, _beta_of = _c("random_normal", _d, _d, _d), _c("random_gamma", _d, _d, _d), _c("random_beta", _d, _d, _d)
-_exponential_of, _chisquare_of, _f_of = _c("random_exponential", _d, _d), _c("random_chisquare", _d, _d), _c("random_f", _d, _d, _d)
-_cauchy, _pareto_of, _weibull_of = _c("random_standard_cauchy", _d), _c("random_pareto", _d, _d), _c("random_weibull", _d, _d)
-_power_of, _laplace_of, _gumbel_of = _c("random_power", _d, _d), _c("random_laplace", _d, _d, _d), _c("random_gumbel", _d, _d, _d)
-_logistic_of, _lognormal_of = _c("random_logistic", _d, _d, _d), _c("random_lognormal", _d, _d, _d)
-_rayleigh_of, _t_of, _wald_of = _c("random_rayleigh", _d, _d), _c("random_standard_t", _d, _d), _c("random_wald", _d, _d, _d)
-_noncentral_chisquare_of = _c("random_noncentral_chisquare", _d, _d, _d)
-_noncentral_f_of, _triangular_of = _c("random_noncentral_f", _d, _d, _d, _d), _c("random_triangular", _d, _d, _d, _d)
-_vonmises_of = _c("random_vonmises", _d, _d, _d)
+_cauchy = _c("random_standard_cauchy", _d)
+_binomial_of = _c("random_binomial", _i, _d, _i, _p)
+
+# A row is a method, its parameters, and what NumPy refuses: a test, which is also what is said, or a test and the words. The function is
+# NumPy's "random_" and the method's name, of real numbers.
+_REALS = [
+    ("normal", "loc=0.0, scale=1.0", "scale < 0"),
+    ("exponential", "scale=1.0", "scale < 0"),
+    ("gamma", "shape, scale=1.0", "shape < 0", "scale < 0"),
+    ("beta", "a, b", ("not a > 0", "a <= 0"), ("not b > 0", "b <= 0")),
+    ("chisquare", "df", ("not df > 0", "df <= 0")),
+    ("f", "dfnum, dfden", ("not dfnum > 0", "dfnum <= 0"), ("not dfden > 0", "dfden <= 0")),
+    ("pareto", "a", ("not a > 0", "a <= 0")),
+    ("weibull", "a", "a < 0"),
+    ("power", "a", ("not a > 0", "a <= 0")),
+    ("laplace", "loc=0.0, scale=1.0", "scale < 0"),
+    ("gumbel", "loc=0.0, scale=1.0", "scale < 0"),
+    ("logistic", "loc=0.0, scale=1.0", "scale < 0"),
+    ("lognormal", "mean=0.0, sigma=1.0", "sigma < 0"),
+    ("rayleigh", "scale=1.0", "scale < 0"),
+    ("standard_t", "df", ("not df > 0", "df <= 0")),
+    ("wald", "mean, scale", ("not mean > 0", "mean <= 0"), ("not scale > 0", "scale <= 0")),
+    ("vonmises", "mu, kappa", "kappa < 0"),
+    ("noncentral_chisquare", "df, nonc", ("not df > 0", "df <= 0"), "nonc < 0"),
+    ("noncentral_f", "dfnum, dfden, nonc", ("not dfnum > 0", "dfnum <= 0"), ("not dfden > 0", "dfden <= 0"), "nonc < 0"),
+    ("triangular", "left, mode, right", "left > mode", "mode > right", "left == right"),
+]
+# The same with whole numbers as results.
+_WHOLE = [
+    ("poisson", "lam=1.0", ("lam < 0 or lam != lam", "lam < 0 or lam is NaN")),
+    ("geometric", "p", ("not 0.0 < p <= 1.0", "p <= 0, p > 1 or p contains NaNs")),
+    ("zipf", "a", ("not a > 1.0", "a <= 1 or a is NaN")),
+    ("logseries", "p", ("not 0.0 <= p < 1.0", "p < 0, p >= 1 or p is NaN")),
+    ("negative_binomial", "n, p", ("not n > 0", "n <= 0"), ("not 0.0 < p <= 1.0", "p <= 0, p > 1 or p contains NaNs")),
+]
 
 
-@stands_for("generator.normal")
-def normal(rng, loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_2(_normal_of, rng, loc, scale, size)
+def _define(dtype: str, number: Any, name: str, parameters: str, *refused: str | tuple[str, str]) -> None:
+    """Defines the method of a row."""
+    names = [p.split("=")[0] for p in parameters.split(", ")]
+    globals()[f"_{name}_of"] = _c(f"random_{name}", number, *[_d] * len(names))
+    body = f"_drawn_{len(names)}(_{name}_of, rng, {', '.join(names)}, size, np.{dtype})"
+    stands_for(f"generator.{name}")(distribution(name, f"rng, {parameters}", refused, body, globals()))
 
 
-@stands_for("generator.exponential")
-def exponential(rng, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_1(_exponential_of, rng, scale, size)
+for _row in _REALS:
+    _define("float64", _d, *_row)
+for _row in _WHOLE:
+    _define("int64", _i, *_row)
+
+_hypergeometric_of = _c("random_hypergeometric", _i, _i, _i, _i)
 
 
-@stands_for("generator.gamma")
-def gamma(rng, shape, scale=1.0, size=None):
-    if shape < 0:
-        raise ValueError("shape < 0")
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_2(_gamma_of, rng, shape, scale, size)
+@stands_for("generator.hypergeometric")
+def hypergeometric(rng, ngood, nbad, nsample, size=None):
+    if ngood < 0 or nbad < 0 or nsample < 0:
+        raise ValueError("ngood, nbad or nsample < 0")
+    if ngood + nbad < nsample:
+        raise ValueError("ngood + nbad < nsample")
+    return _drawn_3(_hypergeometric_of, rng, ngood, nbad, nsample, size, np.int64)
 
 
 @stands_for("generator.standard_gamma")
@@ -243,31 +271,6 @@ def standard_gamma(rng, shape, size=None, dtype=np.float64):
     return _drawn_1(_one_gamma, rng, shape, size)
 
 
-@stands_for("generator.beta")
-def beta(rng, a, b, size=None):
-    if not a > 0:
-        raise ValueError("a <= 0")
-    if not b > 0:
-        raise ValueError("b <= 0")
-    return _drawn_2(_beta_of, rng, a, b, size)
-
-
-@stands_for("generator.chisquare")
-def chisquare(rng, df, size=None):
-    if not df > 0:
-        raise ValueError("df <= 0")
-    return _drawn_1(_chisquare_of, rng, df, size)
-
-
-@stands_for("generator.f")
-def f(rng, dfnum, dfden, size=None):
-    if not dfnum > 0:
-        raise ValueError("dfnum <= 0")
-    if not dfden > 0:
-        raise ValueError("dfden <= 0")
-    return _drawn_2(_f_of, rng, dfnum, dfden, size)
-
-
 @stands_for("generator.standard_cauchy")
 def standard_cauchy(rng, size=None):
     if size is None:
@@ -277,170 +280,6 @@ def standard_cauchy(rng, size=None):
     for i in range(flat.size):
         flat[i] = _cauchy(rng)
     return out
-
-
-@stands_for("generator.pareto")
-def pareto(rng, a, size=None):
-    if not a > 0:
-        raise ValueError("a <= 0")
-    return _drawn_1(_pareto_of, rng, a, size)
-
-
-@stands_for("generator.weibull")
-def weibull(rng, a, size=None):
-    if a < 0:
-        raise ValueError("a < 0")
-    return _drawn_1(_weibull_of, rng, a, size)
-
-
-@stands_for("generator.power")
-def power(rng, a, size=None):
-    if not a > 0:
-        raise ValueError("a <= 0")
-    return _drawn_1(_power_of, rng, a, size)
-
-
-@stands_for("generator.laplace")
-def laplace(rng, loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_2(_laplace_of, rng, loc, scale, size)
-
-
-@stands_for("generator.gumbel")
-def gumbel(rng, loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_2(_gumbel_of, rng, loc, scale, size)
-
-
-@stands_for("generator.logistic")
-def logistic(rng, loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_2(_logistic_of, rng, loc, scale, size)
-
-
-@stands_for("generator.lognormal")
-def lognormal(rng, mean=0.0, sigma=1.0, size=None):
-    if sigma < 0:
-        raise ValueError("sigma < 0")
-    return _drawn_2(_lognormal_of, rng, mean, sigma, size)
-
-
-@stands_for("generator.rayleigh")
-def rayleigh(rng, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn_1(_rayleigh_of, rng, scale, size)
-
-
-@stands_for("generator.standard_t")
-def standard_t(rng, df, size=None):
-    if not df > 0:
-        raise ValueError("df <= 0")
-    return _drawn_1(_t_of, rng, df, size)
-
-
-@stands_for("generator.wald")
-def wald(rng, mean, scale, size=None):
-    if not mean > 0:
-        raise ValueError("mean <= 0")
-    if not scale > 0:
-        raise ValueError("scale <= 0")
-    return _drawn_2(_wald_of, rng, mean, scale, size)
-
-
-@stands_for("generator.vonmises")
-def vonmises(rng, mu, kappa, size=None):
-    if kappa < 0:
-        raise ValueError("kappa < 0")
-    return _drawn_2(_vonmises_of, rng, mu, kappa, size)
-
-
-@stands_for("generator.noncentral_chisquare")
-def noncentral_chisquare(rng, df, nonc, size=None):
-    if not df > 0:
-        raise ValueError("df <= 0")
-    if nonc < 0:
-        raise ValueError("nonc < 0")
-    return _drawn_2(_noncentral_chisquare_of, rng, df, nonc, size)
-
-
-@stands_for("generator.noncentral_f")
-def noncentral_f(rng, dfnum, dfden, nonc, size=None):
-    if not dfnum > 0:
-        raise ValueError("dfnum <= 0")
-    if not dfden > 0:
-        raise ValueError("dfden <= 0")
-    if nonc < 0:
-        raise ValueError("nonc < 0")
-    return _drawn_3(_noncentral_f_of, rng, dfnum, dfden, nonc, size)
-
-
-@stands_for("generator.triangular")
-def triangular(rng, left, mode, right, size=None):
-    if left > mode:
-        raise ValueError("left > mode")
-    if mode > right:
-        raise ValueError("mode > right")
-    if left == right:
-        raise ValueError("left == right")
-    return _drawn_3(_triangular_of, rng, left, mode, right, size)
-
-
-# ---- distributions over whole numbers ---------------------------------------------------------------------------------
-
-_poisson_of, _geometric_of, _zipf_of = _c("random_poisson", _i, _d), _c("random_geometric", _i, _d), _c("random_zipf", _i, _d)
-_logseries_of, _negative_binomial_of = _c("random_logseries", _i, _d), _c("random_negative_binomial", _i, _d, _d)
-_hypergeometric_of = _c("random_hypergeometric", _i, _i, _i, _i)
-_binomial_of = _c("random_binomial", _i, _d, _i, _p)
-
-
-@stands_for("generator.poisson")
-def poisson(rng, lam=1.0, size=None):
-    if lam < 0 or lam != lam:
-        raise ValueError("lam < 0 or lam is NaN")
-    return _drawn_1(_poisson_of, rng, lam, size, np.int64)
-
-
-@stands_for("generator.geometric")
-def geometric(rng, p, size=None):
-    if not 0.0 < p <= 1.0:
-        raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return _drawn_1(_geometric_of, rng, p, size, np.int64)
-
-
-@stands_for("generator.zipf")
-def zipf(rng, a, size=None):
-    if not a > 1.0:
-        raise ValueError("a <= 1 or a is NaN")
-    return _drawn_1(_zipf_of, rng, a, size, np.int64)
-
-
-@stands_for("generator.logseries")
-def logseries(rng, p, size=None):
-    if not 0.0 <= p < 1.0:
-        raise ValueError("p < 0, p >= 1 or p is NaN")
-    return _drawn_1(_logseries_of, rng, p, size, np.int64)
-
-
-@stands_for("generator.negative_binomial")
-def negative_binomial(rng, n, p, size=None):
-    if not n > 0:
-        raise ValueError("n <= 0")
-    if not 0.0 < p <= 1.0:
-        raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return _drawn_2(_negative_binomial_of, rng, n, p, size, np.int64)
-
-
-@stands_for("generator.hypergeometric")
-def hypergeometric(rng, ngood, nbad, nsample, size=None):
-    if ngood < 0 or nbad < 0 or nsample < 0:
-        raise ValueError("ngood, nbad or nsample < 0")
-    if ngood + nbad < nsample:
-        raise ValueError("ngood + nbad < nsample")
-    return _drawn_3(_hypergeometric_of, rng, ngood, nbad, nsample, size, np.int64)
 
 
 @stands_for("generator.binomial")

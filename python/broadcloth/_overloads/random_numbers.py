@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import math
 import random
+from typing import Any
 
 import numpy as np
 
-from ._table import stands_for
+from ._table import distribution, stands_for
 
 
 def _c(name, count):
@@ -19,6 +20,7 @@ def _c(name, count):
 
 
 _pow, _exp, _log, _log1p = _c("pow", 2), _c("exp", 1), _c("log", 1), _c("log1p", 1)
+_cos, _acos, _expm1 = _c("cos", 1), _c("acos", 1), _c("expm1", 1)
 
 
 @stands_for("numpy.random.choice")
@@ -60,6 +62,18 @@ def _drawn(one, arguments, size, dtype=np.float64):
     for i in range(flat.size):
         flat[i] = one(*arguments)
     return out
+
+
+def drawn(name: str, parameters: str, *refused: str | tuple[str, str], dtype: str = "float64") -> Any:
+    """Defines a function of numpy.random of the function that draws one number."""
+
+    def define(one: Any) -> Any:
+        names = [p.split("=")[0] for p in parameters.split(", ")]
+        body = f"_drawn({one.__name__}, ({', '.join(names)},), size, np.{dtype})"
+        stands_for(f"numpy.random.{name}")(distribution(name, parameters, refused, body, globals()))
+        return one
+
+    return define
 
 
 def _one_exponential():
@@ -107,7 +121,7 @@ def _one_poisson(lam):
         return _one_large_poisson(lam)
     if lam == 0.0:
         return 0
-    limit = math.exp(-lam)
+    limit = _exp(-lam)
     count = 0
     product = np.random.random()
     while product > limit:
@@ -122,7 +136,7 @@ def _one_large_poisson(lam):
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
     sure = 0.9277 - 3.6224 / (b - 2.0)
-    log_lam = math.log(lam)
+    log_lam = _log(lam)
     while True:
         u = np.random.random() - 0.5
         v = np.random.random()
@@ -134,7 +148,7 @@ def _one_large_poisson(lam):
             return k
         if k < 0 or (us < 0.013 and v > us):
             continue
-        if math.log(v) + math.log(inverse_alpha) - math.log(a / (us * us) + b) <= k * log_lam - lam - math.lgamma(k + 1.0):
+        if _log(v) + _log(inverse_alpha) - _log(a / (us * us) + b) <= k * log_lam - lam - math.lgamma(k + 1.0):
             return k
 
 
@@ -156,7 +170,7 @@ def _one_binomial(n, p):
 def _one_small_binomial(n, p):
     """By inversion: probabilities are added up until they pass a uniform number."""
     q = 1.0 - p
-    first = math.exp(n * math.log(q))
+    first = _exp(n * _log(q))
     bound = min(float(n), n * p + 10.0 * math.sqrt(n * p * q + 1.0))
     count = 0
     probability = first
@@ -181,7 +195,7 @@ def _one_large_binomial(n, p):
     c = n * p + 0.5
     sure = 0.92 - 4.2 / b
     alpha = (2.83 + 5.1 / b) * spread
-    log_odds = math.log(p / (1.0 - p))
+    log_odds = _log(p / (1.0 - p))
     middle = math.floor((n + 1) * p)
     height = math.lgamma(middle + 1.0) + math.lgamma(n - middle + 1.0)
     while True:
@@ -195,40 +209,28 @@ def _one_large_binomial(n, p):
             return k
         if k < 0 or k > n:
             continue
-        if math.log(v * alpha / (a / (us * us) + b)) <= height - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) + (k - middle) * log_odds:
+        if _log(v * alpha / (a / (us * us) + b)) <= height - math.lgamma(k + 1.0) - math.lgamma(n - k + 1.0) + (k - middle) * log_odds:
             return k
 
 
+@drawn("exponential", "scale=1.0", "scale < 0")
 def _one_scaled_exponential(scale):
     return scale * _one_exponential()
 
 
-@stands_for("numpy.random.exponential")
-def exponential(scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn(_one_scaled_exponential, (scale,), size)
-
-
 @stands_for("numpy.random.standard_exponential")
 def standard_exponential(size=None):
-    return exponential(1.0, size)
+    return _drawn(_one_exponential, (), size)
 
 
+@drawn("gamma", "shape, scale=1.0", "shape < 0", "scale < 0")
 def _one_scaled_gamma(shape, scale):
     return scale * _one_gamma(shape * 1.0)
 
 
-@stands_for("numpy.random.gamma")
-def gamma(shape, scale=1.0, size=None):
-    if shape < 0 or scale < 0:
-        raise ValueError("gamma: expected a shape and a scale of at least zero")
-    return _drawn(_one_scaled_gamma, (shape, scale), size)
-
-
-@stands_for("numpy.random.standard_gamma")
-def standard_gamma(shape, size=None):
-    return gamma(shape, 1.0, size)
+@drawn("standard_gamma", "shape", "shape < 0")
+def _one_standard_gamma(shape):
+    return _one_gamma(shape * 1.0)
 
 
 def _one_beta(a, b):
@@ -242,11 +244,11 @@ def _one_beta(a, b):
         if x + y <= 1.0 and u + v > 0.0:
             if x + y > 0.0:
                 return x / (x + y)
-            log_x, log_y = math.log(u) / a, math.log(v) / b
+            log_x, log_y = _log(u) / a, _log(v) / b
             most = max(log_x, log_y)
             log_x -= most
             log_y -= most
-            return math.exp(log_x - math.log(math.exp(log_x) + math.exp(log_y)))
+            return _exp(log_x - _log(_exp(log_x) + _exp(log_y)))
 
 
 @stands_for("numpy.random.beta")
@@ -258,23 +260,15 @@ def beta(a, b, size=None):
     return _drawn(_one_beta, (a * 1.0, b * 1.0), size)
 
 
-@stands_for("numpy.random.chisquare")
-def chisquare(df, size=None):
-    if df <= 0:
-        raise ValueError("df <= 0")
-    return gamma(df / 2.0, 2.0, size)
+@drawn("chisquare", "df", "df <= 0")
+def _one_chisquare(df):
+    return 2.0 * _one_gamma(df / 2.0)
 
 
+@drawn("standard_t", "df", "df <= 0")
 def _one_t(df):
     x = np.random.standard_normal()
     return math.sqrt(df / 2.0) * x / math.sqrt(_one_gamma(df / 2.0))
-
-
-@stands_for("numpy.random.standard_t")
-def standard_t(df, size=None):
-    if df <= 0:
-        raise ValueError("df <= 0")
-    return _drawn(_one_t, (df,), size)
 
 
 @stands_for("numpy.random.poisson")
@@ -287,28 +281,17 @@ def binomial(n, p, size=None):
     return _drawn(_one_binomial, (n, p * 1.0), size, np.int64)
 
 
+@drawn("geometric", "p", ("not (p > 0 and p <= 1)", "p <= 0, p > 1 or p contains NaNs"), dtype="int64")
 def _one_geometric(p):
-    return math.ceil(math.log1p(-np.random.random()) / math.log1p(-p)) if p < 1.0 else 1
+    return math.ceil(_log1p(-np.random.random()) / _log1p(-p)) if p < 1.0 else 1
 
 
-@stands_for("numpy.random.geometric")
-def geometric(p, size=None):
-    if not (p > 0 and p <= 1):
-        raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return _drawn(_one_geometric, (p,), size, np.int64)
-
-
+@drawn("lognormal", "mean=0.0, sigma=1.0", "sigma < 0")
 def _one_lognormal(mean, sigma):
     return _exp(np.random.normal(mean, sigma))
 
 
-@stands_for("numpy.random.lognormal")
-def lognormal(mean=0.0, sigma=1.0, size=None):
-    if sigma < 0:
-        raise ValueError("sigma < 0")
-    return _drawn(_one_lognormal, (mean, sigma), size)
-
-
+@drawn("laplace", "loc=0.0, scale=1.0", "scale < 0")
 def _one_laplace(loc, scale):
     u = np.random.random()
     while u == 0.0:
@@ -316,53 +299,24 @@ def _one_laplace(loc, scale):
     return loc - scale * _log(2.0 - u - u) if u >= 0.5 else loc + scale * _log(u + u)
 
 
-@stands_for("numpy.random.laplace")
-def laplace(loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn(_one_laplace, (loc, scale), size)
-
-
+@drawn("weibull", "a", "a < 0")
 def _one_weibull(a):
+    if a == 0.0:
+        return 0.0
     return _pow(_one_exponential(), 1.0 / a)
 
 
-@stands_for("numpy.random.weibull")
-def weibull(a, size=None):
-    if a < 0:
-        raise ValueError("a < 0")
-    return _drawn(_one_weibull, (a,), size)
-
-
+@drawn("pareto", "a", "a <= 0")
 def _one_pareto(a):
     return _exp(_one_exponential() / a) - 1.0
 
 
-@stands_for("numpy.random.pareto")
-def pareto(a, size=None):
-    if a <= 0:
-        raise ValueError("a <= 0")
-    return _drawn(_one_pareto, (a,), size)
-
-
+@drawn("rayleigh", "scale=1.0", "scale < 0")
 def _one_rayleigh(scale):
     return scale * math.sqrt(-2.0 * _log1p(-np.random.random()))
 
 
-@stands_for("numpy.random.rayleigh")
-def rayleigh(scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn(_one_rayleigh, (scale,), size)
-
-
-@stands_for("numpy.random.triangular")
-def triangular(left, mode, right, size=None):
-    if left > mode or mode > right or left == right:
-        raise ValueError("triangular: expected left <= mode <= right, and left < right")
-    return _drawn(_one_triangular, (left, mode, right), size)
-
-
+@drawn("triangular", "left, mode, right", "left > mode", "mode > right", "left == right")
 def _one_triangular(left, mode, right):
     u = np.random.random()
     c = (mode - left) / (right - left)
@@ -390,6 +344,7 @@ def expovariate(lambd=1.0):
     return _one_exponential() / lambd
 
 
+@drawn("gumbel", "loc=0.0, scale=1.0", "scale < 0")
 def _one_gumbel(loc, scale):
     e = _one_exponential()
     while e == 0.0:
@@ -397,25 +352,12 @@ def _one_gumbel(loc, scale):
     return loc - scale * _log(e)
 
 
-@stands_for("numpy.random.gumbel")
-def gumbel(loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn(_one_gumbel, (loc, scale), size)
-
-
+@drawn("logistic", "loc=0.0, scale=1.0", "scale < 0")
 def _one_logistic(loc, scale):
     u = np.random.random()
     while u == 0.0:
         u = np.random.random()
     return loc + scale * _log(u / (1.0 - u))
-
-
-@stands_for("numpy.random.logistic")
-def logistic(loc=0.0, scale=1.0, size=None):
-    if scale < 0:
-        raise ValueError("scale < 0")
-    return _drawn(_one_logistic, (loc, scale), size)
 
 
 def _one_standard_cauchy():
@@ -427,31 +369,18 @@ def standard_cauchy(size=None):
     return _drawn(_one_standard_cauchy, (), size)
 
 
+@drawn("power", "a", "a <= 0")
 def _one_power(a):
     return _pow(1.0 - _exp(-_one_exponential()), 1.0 / a)
 
 
-@stands_for("numpy.random.power")
-def power(a, size=None):
-    if a <= 0:
-        raise ValueError("a <= 0")
-    return _drawn(_one_power, (a,), size)
-
-
+@drawn("f", "dfnum, dfden", "dfnum <= 0", "dfden <= 0")
 def _one_f(dfnum, dfden):
     x = 2.0 * _one_gamma(dfnum / 2.0)
     return (x * dfden) / (2.0 * _one_gamma(dfden / 2.0) * dfnum)
 
 
-@stands_for("numpy.random.f")
-def f(dfnum, dfden, size=None):
-    if dfnum <= 0:
-        raise ValueError("dfnum <= 0")
-    if dfden <= 0:
-        raise ValueError("dfden <= 0")
-    return _drawn(_one_f, (dfnum, dfden), size)
-
-
+@drawn("noncentral_chisquare", "df, nonc", "df <= 0", "nonc < 0")
 def _one_noncentral_chisquare(df, nonc):
     if nonc == 0.0:
         return 2.0 * _one_gamma(df / 2.0)
@@ -462,15 +391,13 @@ def _one_noncentral_chisquare(df, nonc):
     return 2.0 * _one_gamma(df / 2.0 + _one_poisson(nonc / 2.0))
 
 
-@stands_for("numpy.random.noncentral_chisquare")
-def noncentral_chisquare(df, nonc, size=None):
-    if df <= 0:
-        raise ValueError("df <= 0")
-    if nonc < 0:
-        raise ValueError("nonc < 0")
-    return _drawn(_one_noncentral_chisquare, (df, nonc), size)
+@drawn("noncentral_f", "dfnum, dfden, nonc", "dfnum <= 0", "dfden <= 0", "nonc < 0")
+def _one_noncentral_f(dfnum, dfden, nonc):
+    x = _one_noncentral_chisquare(dfnum, nonc) * dfden
+    return x / (2.0 * _one_gamma(dfden / 2.0) * dfnum)
 
 
+@drawn("wald", "mean, scale", "mean <= 0", "scale <= 0")
 def _one_wald(mean, scale):
     """Michael, Schucany & Haas (1976)."""
     y = np.random.standard_normal()
@@ -479,80 +406,55 @@ def _one_wald(mean, scale):
     return x if np.random.random() <= mean / (mean + x) else mean * mean / x
 
 
-@stands_for("numpy.random.wald")
-def wald(mean, scale, size=None):
-    if mean <= 0:
-        raise ValueError("mean <= 0")
-    if scale <= 0:
-        raise ValueError("scale <= 0")
-    return _drawn(_one_wald, (mean, scale), size)
-
-
+@drawn("vonmises", "mu, kappa", "kappa < 0")
 def _one_vonmises(mu, kappa):
     """Best & Fisher (1979)."""
     if kappa < 1e-8:
         return math.pi * (2.0 * np.random.random() - 1.0)
-    r = 1.0 + math.sqrt(1.0 + 4.0 * kappa * kappa)
-    rho = (r - math.sqrt(2.0 * r)) / (2.0 * kappa)
-    s = (1.0 + rho * rho) / (2.0 * rho)
+    if kappa < 1e-5:
+        s = 1.0 / kappa + kappa
+    else:
+        r = 1.0 + math.sqrt(1.0 + 4.0 * kappa * kappa)
+        rho = (r - math.sqrt(2.0 * r)) / (2.0 * kappa)
+        s = (1.0 + rho * rho) / (2.0 * rho)
     while True:
-        z = math.cos(math.pi * np.random.random())
+        z = _cos(math.pi * np.random.random())
         w = (1.0 + s * z) / (s + z)
         y = kappa * (s - w)
         v = np.random.random()
-        if y * (2.0 - y) - v >= 0.0 or (v > 0.0 and math.log(y / v) + 1.0 - y >= 0.0):
+        if y * (2.0 - y) - v >= 0.0 or (v > 0.0 and _log(y / v) + 1.0 - y >= 0.0):
             break
-    turn = math.acos(w)
-    if np.random.random() < 0.5:
-        turn = -turn
-    return (turn + mu + math.pi) % (2.0 * math.pi) - math.pi
+    turn = _acos(w)
+    turn = mu - turn if np.random.random() < 0.5 else mu + turn
+    around = math.fmod(abs(turn) + math.pi, 2.0 * math.pi) - math.pi
+    return -around if turn < 0.0 else around
 
 
-@stands_for("numpy.random.vonmises")
-def vonmises(mu, kappa, size=None):
-    if kappa < 0:
-        raise ValueError("kappa < 0")
-    return _drawn(_one_vonmises, (mu, kappa), size)
-
-
+@drawn("logseries", "p", ("not (p >= 0 and p < 1)", "p < 0, p >= 1 or p is NaN"), dtype="int64")
 def _one_logseries(p):
     """Kemp (1981)."""
-    r = math.log1p(-p)
+    r = _log1p(-p)
     while True:
         v = np.random.random()
         if v >= p:
             return 1
-        q = -math.expm1(r * np.random.random())
+        q = -_expm1(r * np.random.random())
         if v <= q * q:
             if v == 0.0:
                 continue
-            k = math.floor(1.0 + math.log(v) / math.log(q))
+            k = math.floor(1.0 + _log(v) / _log(q))
             if k >= 1:
                 return k
             continue
         return 1 if v >= q else 2
 
 
-@stands_for("numpy.random.logseries")
-def logseries(p, size=None):
-    if not (p >= 0 and p < 1):
-        raise ValueError("p < 0, p >= 1 or p is NaN")
-    return _drawn(_one_logseries, (p,), size, np.int64)
-
-
+@drawn("negative_binomial", "n, p", "n <= 0", ("not (p > 0 and p <= 1)", "p <= 0, p > 1 or p contains NaNs"), dtype="int64")
 def _one_negative_binomial(n, p):
     return _one_poisson(_one_gamma(n * 1.0) * (1.0 - p) / p)
 
 
-@stands_for("numpy.random.negative_binomial")
-def negative_binomial(n, p, size=None):
-    if n <= 0:
-        raise ValueError("n <= 0")
-    if not (p > 0 and p <= 1):
-        raise ValueError("p <= 0, p > 1 or p contains NaNs")
-    return _drawn(_one_negative_binomial, (n, p), size, np.int64)
-
-
+@drawn("zipf", "a", ("not a > 1", "a <= 1 or a is NaN"), dtype="int64")
 def _one_zipf(a):
     """Devroye (1986), X.6.1."""
     b = _pow(2.0, a - 1.0)
@@ -567,13 +469,13 @@ def _one_zipf(a):
             return int(x)
 
 
-@stands_for("numpy.random.zipf")
-def zipf(a, size=None):
-    if not a > 1:
-        raise ValueError("a <= 1 or a is NaN")
-    return _drawn(_one_zipf, (a,), size, np.int64)
-
-
+@drawn(
+    "hypergeometric",
+    "ngood, nbad, nsample",
+    ("ngood < 0 or nbad < 0 or nsample < 0", "ngood, nbad or nsample < 0"),
+    "ngood + nbad < nsample",
+    dtype="int64",
+)
 def _one_hypergeometric(good, bad, sample):
     if sample > 10:
         return _one_large_hypergeometric(good, bad, sample)
@@ -623,15 +525,6 @@ def _hypergeometric_weight(k, few, many, m):
     return math.lgamma(k + 1.0) + math.lgamma(few - k + 1.0) + math.lgamma(m - k + 1.0) + math.lgamma(many - m + k + 1.0)
 
 
-@stands_for("numpy.random.hypergeometric")
-def hypergeometric(ngood, nbad, nsample, size=None):
-    if ngood < 0 or nbad < 0 or nsample < 0:
-        raise ValueError("ngood, nbad and nsample must be at least zero")
-    if ngood + nbad < nsample:
-        raise ValueError("ngood + nbad < nsample")
-    return _drawn(_one_hypergeometric, (ngood, nbad, nsample), size, np.int64)
-
-
 @stands_for("numpy.random.multinomial")
 def multinomial(n, pvals, size=None):
     p = np.asarray(pvals)
@@ -667,7 +560,7 @@ def dirichlet(alpha, size=None):
         for k in range(a.size):
             out[i, k] = _one_gamma(a[k] * 1.0)
             total += out[i, k]
-        out[i] /= total
+        out[i] *= 1.0 / total
     if size is None:
         return out[0]
     return out.reshape(np.empty(size, dtype=np.int8).shape + (a.size,))

@@ -45,9 +45,21 @@ namespace py {
 
 template <class T>
 struct StartedGenerator;
+/// A value of a generator that has a `finally`. It is resumed by true where nobody asks for more: it then does what is done last.
+template <class T>
+struct LastingValue {
+  T value;
+};
+struct Resumed {
+  const bool& ends;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  bool await_resume() const noexcept { return ends; }
+};
 template <class T>
 struct GeneratorPromise {
   T value{};
+  bool lasts = false, ends = false;
   StartedGenerator<T> get_return_object() noexcept;
   std::suspend_always initial_suspend() noexcept { return {}; }
   std::suspend_always final_suspend() noexcept { return {}; }
@@ -55,6 +67,11 @@ struct GeneratorPromise {
     value = v;
     keep_value(value);
     return {};
+  }
+  Resumed yield_value(const LastingValue<T>& v) {
+    yield_value(v.value);
+    lasts = true;
+    return {ends};
   }
   void return_void() {}
   void unhandled_exception() { throw; }
@@ -73,6 +90,17 @@ struct GeneratorFrame {
     return !handle.done();
   }
   BC_INLINE const T& value() const { return handle.promise().value; }
+  BC_INLINE void end() const {
+    if (handle.promise().lasts && !handle.done()) {
+      handle.promise().ends = true;
+      try {
+        handle.resume();
+      } catch (...) {
+        // Nobody is left who could be told, as in Python.
+      }
+    }
+    handle.destroy();
+  }
   BC_INLINE T next_value() const {
     if (!next()) raise(kStopIteration, "");
     return value();
@@ -87,7 +115,7 @@ struct StartedGenerator : GeneratorFrame<T> {
   BC_INLINE explicit StartedGenerator(typename GeneratorFrame<T>::Handle h) noexcept : GeneratorFrame<T>{h} {}
   StartedGenerator(const StartedGenerator&) = delete;
   BC_INLINE ~StartedGenerator() {
-    if (owned) this->handle.destroy();
+    if (owned) this->end();
   }
 };
 template <class T>
@@ -99,7 +127,7 @@ struct GeneratorBody {
   Shared head;
   GeneratorFrame<T> frame;
   static void end_of(Block* block) {
-    reinterpret_cast<GeneratorBody*>(block + 1)->frame.handle.destroy();
+    reinterpret_cast<GeneratorBody*>(block + 1)->frame.end();
     bc_host->release(block);
   }
   static void share_of(Block*) {}

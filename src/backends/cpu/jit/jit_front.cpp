@@ -159,9 +159,8 @@ std::vector<std::string> command_line(const bc_jit_flags& flags) {
     options.emplace_back("-target-feature");
     options.push_back(feature);
   }
-  // In array expressions a gather is a load with a stride, or at indices: separate loads are up to four times faster. Users' functions
-  // (exceptions) have loops where gathers are faster: a matrix product as three loops takes 1.2 times as long without them.
-  if (flags.program == 0 && flags.exceptions == 0)
+  // A gather is a load with a stride, or at indices: separate loads are up to four times faster.
+  if (flags.program == 0)
     for (const char* option : {"-target-feature", "+prefer-no-gather", "-target-feature", "+prefer-no-scatter"})
       options.emplace_back(option);
   options.push_back("-O" + std::to_string(flags.opt_level));
