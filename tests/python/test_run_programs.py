@@ -334,6 +334,7 @@ import numpy as np
 warnings.simplefilter("ignore")
 print(np.r_[["a", "b"], ["c"]], np.c_[np.array(["a", "b"]), np.array(["c", "d"])], np.r_[np.array([None]), [1]], np.r_[1:3, 0])
 print(np.array_equal(["a"], ["a"]), np.array_equal(np.array(["a", "b"]), np.array(["a", "c"])), np.array_equiv([["a"], ["a"]], "a"))
+print(isinstance(np.zeros(2, "i4,f4"), np.ndarray), isinstance(np.zeros(2, "i4,f4")[["f0"]], np.ndarray))
 print(list(np.ndenumerate(["a"])), len(np.r_), np.mgrid[0:2].sum())
 a = np.zeros(2, dtype="i4,f4")
 print(a.view(np.recarray).f0, isinstance(a.view(np.recarray), np.recarray), a.view("u1").shape)

@@ -82,7 +82,7 @@ class _ArrayClass(type):
     def __instancecheck__(cls, value: Any) -> bool:
         if type(value) is _c.ndarray:
             return not issubclass(value.__class__, np.generic)
-        return isinstance(value, np.ndarray)
+        return isinstance(value, np.ndarray) or _fallback.is_record_array(value)
 
     def __subclasscheck__(cls, other: type) -> bool:
         return other is _c.ndarray or issubclass(other, np.ndarray)

@@ -146,7 +146,7 @@ class Report:
     # ---- Amdahl's law --------------------------------------------------------------------------------------------------------------------
 
     def parallel_share(self) -> float:
-        """The share that could be parallel of the time on one lane: kernels, fallbacks, and Python loops that compute element by element."""
+        """The share of the time on one lane that could be parallel: kernels, fallbacks, Python loops that compute element by element."""
         loops = sum(seconds for line, seconds in self.loop_lines.items() if self._computes_elements(line))
         fallbacks = sum(e.seconds for e in _fallback.events.values())
         # Kernels of large arrays ran on all cores already: one lane would need so many times their time. (A GPU's lane is no core.)
