@@ -506,7 +506,7 @@ void start_helper(Cache& all) {
   ++all.helpers;
 }
 
-[[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print) {
+[[gnu::noinline]] LoadedKernel* try_slowly(Cache& all, Backend& backend, const Hash128& key, const SourcePrinter& print, bool compile) {
   std::unique_lock lock(all.mutex);
   Entry& entry = find_or_insert(all, backend, key);
   if (LoadedKernel* kernel = entry.kernel.load(std::memory_order_acquire)) return kernel;
@@ -530,7 +530,7 @@ void start_helper(Cache& all) {
   }
   lock.lock();
   entry.error = error;
-  if (error || loaded || all.stopping || all.closing) {
+  if (error || loaded || !compile || all.stopping || all.closing) {
     leave_running(all, entry, State::Idle);
     if (error) std::rethrow_exception(error);
     return entry.kernel.load(std::memory_order_relaxed);
@@ -611,7 +611,16 @@ LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const Sourc
     const State state = entry->state.load(std::memory_order_relaxed);
     if (state == State::Queued || state == State::Running) return nullptr;
   }
-  return try_slowly(all, backend, key, print);
+  return try_slowly(all, backend, key, print, true);
+}
+
+LoadedKernel* kernel_cache_load(Backend& backend, const Hash128& key, const SourcePrinter& print) {
+  Cache& all = cache();
+  if (LoadedKernel* kernel = kernel_cache_find(backend, key)) {
+    all.memory_hits.fetch_add(1, std::memory_order_relaxed);
+    return kernel;
+  }
+  return try_slowly(all, backend, key, print, false);
 }
 
 namespace {

@@ -45,6 +45,8 @@ void kernel_cache_request(Backend& backend, const Hash128& key, const SourcePrin
 /// and returned at once. After a failed compile, this and every later call throws the compiler's error. `nanoseconds`: the time that the
 /// caller has spent without the kernel since its last call; the kernel with the largest total is compiled next.
 LoadedKernel* kernel_cache_try(Backend& backend, const Hash128& key, const SourcePrinter& print, int64_t nanoseconds = 0);
+/// The kernel if it is in memory or on disk, else nullptr; nothing is compiled.
+LoadedKernel* kernel_cache_load(Backend& backend, const Hash128& key, const SourcePrinter& print);
 
 /// The bytes and names that `make` returns, cached in the same folder under a digest of `key` and `target` (the compiler, its flags and its
 /// target architecture). `key` must cover everything that the bytes depend on. `make` must own everything that it uses, because it goes on

@@ -25,8 +25,9 @@ namespace {
 // A step of fewer than kSmallStep elements is compiled only after kSmallRuns runs.
 constexpr int64_t kSmallStep = 2048;
 constexpr int kSmallRuns = 64;
-// A step of fewer elements does not wait until the compiler is open.
+// A step of fewer elements does not wait until the compiler is open, and is compiled only after it has taken kWorthCompiling nanoseconds.
 constexpr int64_t kMediumStep = int64_t{1} << 18;
+constexpr int64_t kWorthCompiling = 2'000'000;
 // Below this many elements, a quickly compiled kernel loses less time than its quick compile saves.
 constexpr int64_t kQuickElements = int64_t{1} << 29;
 // Above this many elements per thread, the built-in loops would lose more time than a compile takes.
@@ -368,13 +369,20 @@ class Runner {
     }
     if (traits(device_).on_host && loops) {
       const Config& c = config();
-      // Even repeated runs of a small step take less time than its compile. A medium one takes less than to open the compiler.
+      // Even repeated runs of a small step take less time than its compile. A medium one takes less than to open the compiler, and is
+      // compiled once the built-in loops have spent as long on it as a part of a compile takes: many programs run most of their kernels
+      // once.
       const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
-      const bool waits = !small && step.elements < kMediumStep && !kernel_cache_opened(backend_);
-      on_tier0_ = !c.jit || (c.background_compile && (small || waits)) || !backend_.can_compile();
+      const bool medium = kSmallStep <= step.elements && step.elements < kMediumStep;
       const bool large = step.elements / cpu::thread_count() > kLargeStep;
+      const bool only_loops = small || (step.elements < kMediumStep && !kernel_cache_opened(backend_));
+      on_tier0_ = !c.jit || (c.background_compile && only_loops) || !backend_.can_compile();
       if (!on_tier0_ && c.background_compile && !large) {
-        step.kernel = kernel_cache_try(backend_, step.key, [&] { return print(step.ir); }, std::exchange(step.tier0_nanoseconds, 0));
+        const auto text = [&] { return print(step.ir); };
+        if (medium && step.tier0_nanoseconds < kWorthCompiling)
+          step.kernel = step.tier0_runs == 0 ? kernel_cache_load(backend_, step.key, text) : kernel_cache_find(backend_, step.key);
+        else
+          step.kernel = kernel_cache_try(backend_, step.key, text, std::exchange(step.tier0_nanoseconds, 0));
         on_tier0_ = !step.kernel;
       }
       if (on_tier0_) {

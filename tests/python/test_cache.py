@@ -272,3 +272,29 @@ def test_an_empty_folder_name_keeps_nothing(tmp_path):
     done = subprocess.run([sys.executable, "-c", PROGRAM, "cpu", "1"], env=env, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == [], "no precompiled header either"
+
+
+ONCE = """
+import time
+import broadcloth as bc
+bc.set_default_device("cpu")
+a = bc.arange(100_000.0)
+def run():
+    assert float((a * 3 + 1).sum()) == 14999950000.0
+def compiles():
+    return bc._c.cache_stats()["compiles"]
+run()
+time.sleep(0.3)
+first, end = compiles(), time.monotonic() + 60
+while not compiles() and time.monotonic() < end:
+    run()
+print(first, compiles())
+"""
+
+
+@pytest.mark.skipif(not bc._c.library_status()[0]["found"], reason="this build has no compiler for the CPU")
+def test_a_kernel_that_runs_once_is_not_compiled(tmp_path):
+    """Its compile would take longer than the built-in loops, and the end of the process waits for it."""
+    env = child_environment({"BROADCLOTH_CACHE_DIR": str(tmp_path)})
+    done = subprocess.run([sys.executable, "-c", ONCE], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1"]
