@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +19,20 @@ _asarray = _c.asarray
 _reduce = _c.reduce
 _ufuncs = _c.ufuncs
 
-matmul = _c.matmul
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _generalised(core: str) -> Callable[[_F], _F]:
+    """The ufunc of a function over vectors or matrices, with its signature, such as "(n),(n)->()"."""
+
+    def ufunc_of(function: _F) -> _F:
+        made: _F = _c._generalised_ufunc(function.__name__, function, core)
+        return made
+
+    return ufunc_of
+
+
+matmul = _generalised("(n?,k),(k,m?)->(n?,m?)")(_c.matmul)
 dot = _c.dot
 
 
@@ -194,6 +208,7 @@ def _product(
     return made if out is None else out[0] if isinstance(out, tuple) else out
 
 
+@_generalised("(n),(n)->()")
 def vecdot(
     x1: ArrayLike,
     x2: ArrayLike,
@@ -228,6 +243,7 @@ def vecdot(
     return _product("vecdot", (1, 1, 0), x1, x2, out, axes, axis, keepdims, options)
 
 
+@_generalised("(m,n),(n)->(m)")
 def matvec(x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, axes: Any = None, **options: Any) -> ndarray:
     """Matrices times vectors, over leading axes that broadcast.
 
@@ -243,6 +259,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, axes:
     return _product("matvec", (2, 1, 1), x1, x2, out, axes, None, False, options)
 
 
+@_generalised("(n),(n,m)->(m)")
 def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: ndarray | None = None, *, axes: Any = None, **options: Any) -> ndarray:
     """Vectors (conjugated) times matrices, over leading axes that broadcast.
 

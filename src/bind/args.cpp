@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bind/documentation.h"
+#include "bind/program.h"
 
 namespace bc::bind {
 namespace {
@@ -238,11 +239,8 @@ PyObject* of_records(const char* name, PyObject* const* args, Py_ssize_t nargs, 
       type = value = trace = nullptr;
       throw PythonError();
     }
-    PyRef positional = PyRef::steal(PyTuple_New(nargs)), keywords = PyRef::steal(PyDict_New());
-    for (Py_ssize_t i = 0; i < nargs; ++i) check(PyTuple_SetItem(positional.get(), i, new_ref(args[i])));
-    for (Py_ssize_t k = 0; k < (kwnames ? PyTuple_Size(kwnames) : 0); ++k)
-      check(PyDict_SetItem(keywords.get(), PyTuple_GetItem(kwnames, k), args[nargs + k]));
-    return PyObject_Call(function, positional.get(), keywords.get());
+    const TupleArguments given(args, nargs, kwnames);
+    return PyObject_Call(function, given.positional.get(), given.named.get());
   });
   Py_XDECREF(type);
   Py_XDECREF(value);

@@ -3,6 +3,7 @@
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
 #include "bind/jit_values.h"
+#include "bind/program.h"
 #include "bind/reduce.h"
 #include "bind/values.h"
 #include "bind/waits.h"
@@ -458,9 +459,12 @@ PyRef format_method(PyObject* self, PyObject* spec) {
   throw_python(PyExc_TypeError, "unsupported format string passed to broadcloth.ndarray.__format__");
 }
 
-/// A pickle holds the elements' bytes, the dtype's name, the shape and the order, which _rebuild checks against each other.
+/// What programs that were written for NumPy pickle of an element is NumPy's scalar. Else a pickle holds the elements' bytes, the dtype's
+/// name, the shape and the order, which _rebuild checks against each other.
 PyRef reduce_dunder(PyObject* self) {
   const Array& a = array_of(self);
+  if (program_mode.load(std::memory_order_relaxed) && as_py_array(self)->scalar && a.ndim() == 0 && numpy_has(a.dtype()))
+    return call(attr(to_numpy_scalar(look(a), a.dtype()).get(), "__reduce__").get(), {});
   const bool fortran = !a.contiguous() && is_f_contiguous(a.shape(), a.strides());
   const Array line = fortran ? transpose(a) : a;
   PyRef bytes = steal(PyBytes_FromStringAndSize(nullptr, a.size() * itemsize(a.dtype())));
@@ -468,6 +472,13 @@ PyRef reduce_dunder(PyObject* self) {
   without_gil_unless(is_small(a), [&] { to_host(line, to); });
   PyRef args = tuple_of({bytes.get(), to_py(info(a.dtype()).name).get(), shape_tuple(a.shape()).get(), to_py(fortran ? "F" : "C").get()});
   return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
+}
+
+/// A copy for the module copy: that of an element is one.
+PyRef copied(PyObject* self) {
+  PyRef made = PyRef::steal(wrap(copy(array_of(self), 'K')));
+  as_py_array(made.get())->scalar = as_py_array(self)->scalar;
+  return made;
 }
 
 /// round(x[0], n): a Python integer without digits, as for NumPy's scalars.
@@ -739,8 +750,8 @@ void add_methods(std::vector<PyMethodDef>* list) {
                   const Array& a = array_of(self);
                   return static_cast<int64_t>(sizeof(PyArray)) + (as_py_array(self)->base ? 0 : a.size() * itemsize(a.dtype()));
                 }),
-      BC_METHOD("__copy__()", [](PyObject* self) { return copy(array_of(self), 'K'); }),
-      BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copy(array_of(self), 'K'); }),
+      BC_METHOD("__copy__()", [](PyObject* self) { return copied(self); }),
+      BC_METHOD("__deepcopy__(memo, /)", [](PyObject* self, PyObject*) { return copied(self); }),
       array_ufunc_method(),
       array_function_method(),
       BC_METHOD("__array_namespace__(*, api_version=None) The module; ValueError where it does not follow that version of the standard.",

@@ -400,6 +400,7 @@ void init_convert(PyObject* module) {
                         if (!u) raise(ErrorKind::Value, "_ufunc: no ufunc is called {}", as_string(name));
                         return PyRef::borrow(u);
                       }),
+          BC_FUNCTION("_generalised_ufunc(name, function, signature)", generalised_ufunc),
       });
 }
 

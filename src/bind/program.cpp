@@ -79,6 +79,9 @@ PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
       return call(import_attr("broadcloth.run._fallback", "on_host").get(), {as_function(self)->theirs, reason.get(), args, named.get()})
           .release();
     });
+  // like= of another library's array asks for an array of its kind.
+  PyObject* like = kwargs ? PyDict_GetItemString(kwargs, "like") : nullptr;
+  if (like && like != Py_None && !is_array(like) && !is_numpy_array(like)) return PyObject_Call(as_function(self)->theirs, args, kwargs);
   PyObject* made = PyObject_Call(as_function(self)->ours, args, kwargs);
   return made ? made : refused(self, args, kwargs);
 }
@@ -228,6 +231,14 @@ void set_program_handler(PyObject* given) {
 }
 
 }  // namespace
+
+TupleArguments::TupleArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames)
+    : positional(PyRef::steal(PyTuple_New(nargs))), named(nullptr) {
+  for (Py_ssize_t i = 0; i < nargs; ++i) check(PyTuple_SetItem(positional.get(), i, new_ref(args[i])));
+  const Py_ssize_t keywords = kwnames ? PyTuple_Size(kwnames) : 0;
+  if (keywords) named = PyRef::steal(PyDict_New());
+  for (Py_ssize_t k = 0; k < keywords; ++k) check(PyDict_SetItem(named.get(), PyTuple_GetItem(kwnames, k), args[nargs + k]));
+}
 
 PyObject* refused(PyObject* what, PyObject* args, PyObject* kwargs) {
   if (!handler || !PyErr_ExceptionMatches(PyExc_Exception)) return nullptr;

@@ -15,6 +15,13 @@ inline std::atomic<bool> program_mode{false};
 /// its result, or nullptr with the error set: `what`'s own, or NumPy's. Only where a program runs.
 PyObject* refused(PyObject* what, PyObject* args, PyObject* kwargs);
 
+/// The arguments of a vectorcall as refused() takes them: a tuple, and a dict, which is null where there are no keywords.
+struct TupleArguments {
+  PyRef positional, named;
+
+  TupleArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+};
+
 /// The result of a binary operator: `made`, or where that is nullptr what the program's handler gives.
 inline PyObject* unless_refused(PyObject* made, const char* name, PyObject* x, PyObject* y) {
   if (made || !program_mode.load(std::memory_order_relaxed)) [[likely]]

@@ -33,6 +33,9 @@ UfuncOptions ufunc_options(PyObject* where, PyObject* dtype, PyObject* casting, 
 /// The array of ours behind `out`; null when it is None.
 Array output(PyObject* out, const char* name);
 
+/// A ufunc over vectors or matrices, such as matmul, which `function` computes; `core` is its signature, "(n),(n)->()".
+PyRef generalised_ufunc(std::string_view name, PyObject* function, std::string_view core);
+
 /// ndarray's __array_ufunc__ and __array_function__.
 PyMethodDef array_ufunc_method();
 PyMethodDef array_function_method();

@@ -1,4 +1,5 @@
-// broadcloth.ufunc: one object an elementwise row, called and used as numpy.ufunc is.
+// broadcloth.ufunc: one object an elementwise row, called and used as numpy.ufunc is; and one for each product that is a generalised ufunc
+// (matmul and its kin), which a function computes.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -26,6 +27,8 @@ struct PyUfunc {
   int nout;
   PyObject* name;
   PyObject* doc;
+  PyObject* function;  ///< what computes a generalised ufunc, whose row `op` only tells its types; null where the row computes
+  PyObject* core;      ///< the signature of a generalised ufunc, "(n),(n)->()"; null for others
 };
 
 PyUfunc* as_ufunc(PyObject* o) { return reinterpret_cast<PyUfunc*>(o); }
@@ -161,6 +164,29 @@ void warn_of_unsafe(Op op, ArgList& operands, const UfuncOptions& options) {
 
 bool is_plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o); }
 
+/// Tells whether an argument computes ufuncs in its own way (a pandas.Series, a quantity with units).
+bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
+  return std::any_of(args, args + n, [](PyObject* o) {
+    if (is_array(o) || is_exact(o, state().np_ndarray) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
+    const PyRef own = attr_or_null(o, state().names.__array_ufunc__);
+    return own && own.get() != Py_None;
+  });
+}
+
+/// The same of arguments outside of programs that were written for NumPy: subclasses of numpy.ndarray that leave ufuncs to NumPy (masked
+/// arrays, matrices) are read as arrays there.
+bool overrides_ufuncs(PyObject* const* args, Py_ssize_t n) {
+  return std::any_of(args, args + n, [](PyObject* o) {
+    if (!has_own_ufuncs(&o, 1)) return false;
+    if (!PyType_IsSubtype(Py_TYPE(o), state().np_ndarray)) return true;
+    PyObject* const name = state().names.__array_ufunc__;
+    const PyRef of_type = PyRef::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
+    return of_type.get() != PyRef::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(state().np_ndarray), name)).get();
+  });
+}
+
+PyRef same_of_numpy(PyObject* self);
+
 PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
@@ -211,6 +237,11 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
           outs[0] = k.out;
         }
       }
+      if (fast < u->nin && overrides_ufuncs(args, nargs))
+        if (const PyRef theirs = same_of_numpy(self)) {  // NumPy asks the operands in its order
+          const TupleArguments given(args, nargs, kwnames);
+          return PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
+        }
       options.device = k.device && k.device != Py_None ? to_device(k.device) : device_of(args, nargs);
       for (PyObject* o : outs)
         if (o && is_array(o) && !k.device) options.device = array_of(o).device();
@@ -238,12 +269,35 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
   });
 }
 
-/// Tells whether an argument computes ufuncs in its own way (a pandas.Series, a quantity with units).
-bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
-  return std::any_of(args, args + n, [](PyObject* o) {
-    if (is_array(o) || is_exact(o, state().np_ndarray) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
-    const PyRef own = attr_or_null(o, state().names.__array_ufunc__);
-    return own && own.get() != Py_None;
+/// A call of a generalised ufunc. `signature=` casts the operands; the function takes the rest.
+PyObject* compute_generalised(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return guard([&]() -> PyObject* {
+    const PyUfunc* u = as_ufunc(self);
+    const Py_ssize_t n = positional_count(nargsf);
+    if (n < u->nin) {
+      PyErr_Format(PyExc_TypeError, "%U() takes from %d to %d positional arguments but %zd were given", u->name, u->nin, u->nin + u->nout,
+                   n);
+      throw PythonError();
+    }
+    const TupleArguments given(args, n, kwnames);
+    PyObject *positional = given.positional.get(), *named = given.named.get();
+    PyRef signature = PyRef::borrow(Py_None);
+    for (PyObject* name : {state().names.signature, state().names.sig})
+      if (PyObject* value = named ? PyDict_GetItem(named, name) : nullptr) {
+        signature = PyRef::borrow(value);
+        check(PyDict_DelItem(named, name));
+      }
+    if (signature.get() != Py_None) {
+      UfuncOptions options;
+      options.device = device_of(args, n);
+      if (PyObject* casting = PyDict_GetItem(named, state().names.casting)) options.casting = to_casting(casting);
+      ArgList operands;
+      for (int i = 0; i < u->nin; ++i) push_any(&operands, args[i], *options.device);
+      follow_signature(u, signature.get(), &operands, &options);
+      for (int i = 0; i < u->nin; ++i) check(PyTuple_SetItem(positional, i, wrap(bc::as_array(operands[i], *options.device))));
+      if (options.dtype) check(PyDict_SetItem(named, state().names.dtype, dtype_object(*options.dtype)));
+    }
+    return PyObject_Call(u->function, positional, named);
   });
 }
 
@@ -251,24 +305,18 @@ bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
 /// what is refused here.
 PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
-    const Py_ssize_t n = positional_count(nargsf), keywords = kwnames ? PyTuple_Size(kwnames) : 0;
-    const auto positional = [&] {
-      PyRef all = PyRef::steal(PyTuple_New(n));
-      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(all.get(), i, new_ref(args[i])));
-      return all;
-    };
-    const auto named = [&] {
-      PyRef all = keywords ? PyRef::steal(PyDict_New()) : nullptr;
-      for (Py_ssize_t i = 0; i < keywords; ++i) check(PyDict_SetItem(all.get(), PyTuple_GetItem(kwnames, i), args[n + i]));
-      return all;
-    };
-    if ((!keywords && all_numbers(args, n)) || has_own_ufuncs(args, n)) {
+    const Py_ssize_t n = positional_count(nargsf);
+    if ((!kwnames && all_numbers(args, n)) || has_own_ufuncs(args, n)) {
       const PyRef theirs = PyRef::steal(PyObject_GetAttr(state().numpy, as_ufunc(self)->name));
-      PyObject* made = PyObject_Call(theirs.get(), positional().get(), named().get());
-      return made ? made : refused(self, positional().get(), named().get());
+      const TupleArguments given(args, n, kwnames);
+      PyObject* made = PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
+      return made ? made : refused(self, given.positional.get(), given.named.get());
     }
-    PyObject* made = compute_ufunc(self, args, nargsf, kwnames);
-    return made ? made : refused(self, positional().get(), named().get());
+    PyObject* made =
+        as_ufunc(self)->function ? compute_generalised(self, args, nargsf, kwnames) : compute_ufunc(self, args, nargsf, kwnames);
+    if (made) return made;
+    const TupleArguments given(args, n, kwnames);
+    return refused(self, given.positional.get(), given.named.get());
   });
 }
 
@@ -278,8 +326,19 @@ PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
   return compute_ufunc(self, args, nargsf, kwnames);
 }
 
+PyObject* call_generalised(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  if (program_mode.load(std::memory_order_relaxed)) [[unlikely]]
+    return call_for_program(self, args, nargsf, kwnames);
+  return compute_generalised(self, args, nargsf, kwnames);
+}
+
+PyObject* call_any(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  return as_ufunc(self)->vectorcall(self, args, nargsf, kwnames);
+}
+
 void check_binary(PyObject* self, const char* method) {
   const PyUfunc* u = as_ufunc(self);
+  if (u->core) throw_python(PyExc_RuntimeError, "Reduction not defined on ufunc with signature");
   if (u->nin != 2) raise(ErrorKind::Value, "{} only supported for binary functions", method);
   if (u->nout != 1) raise(ErrorKind::Value, "{} only supported for functions returning a single value", method);
 }
@@ -325,6 +384,7 @@ PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, 
 PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     const PyUfunc* u = as_ufunc(self);
+    if (u->core) throw_python(PyExc_TypeError, "method outer is not allowed in ufunc with non-trivial signature");
     if (u->nin != 2) throw_python(PyExc_ValueError, "outer product only supported for binary functions");
     if (n != 2) throw_python(PyExc_TypeError, "outer() takes exactly 2 positional arguments");
     // a[..., None, None] op b: one new axis at a's end for each axis of b.
@@ -378,6 +438,9 @@ void at_on_host(const char* name, const Array& a, PyObject* indices, PyObject* b
 
 PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b) {
   const PyUfunc* u = as_ufunc(self);
+  if (u->core)
+    raise(ErrorKind::Type, "{0}.at does not support ufunc with non-trivial signature: {0} has signature {1}.", name_of(self),
+          as_string(u->core));
   if (u->nout != 1) throw_python(PyExc_ValueError, "Only single output ufuncs supported at this time");
   if (!is_array(array) && !is_numpy_array(array))
     if (const PyRef own = attr_or_null(array, state().names.__array_ufunc__); own && own.get() != Py_None) {
@@ -402,8 +465,6 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
   without_gil([&] { ufunc_at(u->op, a, items, second); });
   return PyRef::borrow(Py_None);
 }
-
-PyRef same_of_numpy(PyObject* self);
 
 /// Tells whether dtypes are NumPy's own, for whose loops NumPy's ufunc answers.
 bool all_in_numpy(PyObject* dtypes) {
@@ -469,7 +530,7 @@ PyRef types_list(const PyUfunc* u) {
 }
 
 PyRef identity_of(const PyUfunc* u) {
-  if (u->pair != Pair::none || u->nin != 2) return PyRef::borrow(Py_None);
+  if (u->pair != Pair::none || u->nin != 2 || u->core) return PyRef::borrow(Py_None);
   switch (u->op) {
     case Op::add:
     case Op::bitwise_or:
@@ -500,9 +561,11 @@ PyObject* get_attribute(PyObject* self, void* which) {
       case Attribute::ntypes: return PyLong_FromSsize_t(PyList_Size(types_list(u).get()));
       case Attribute::types: return types_list(u).release();
       case Attribute::identity: return identity_of(u).release();
-      case Attribute::signature: Py_RETURN_NONE;
+      case Attribute::signature: return new_ref(u->core ? u->core : Py_None);
       case Attribute::doc: return new_ref(u->doc ? u->doc : Py_None);
-      case Attribute::call_signature: return call(import_attr("broadcloth._docs", "signature").get(), {self}).release();
+      case Attribute::call_signature:
+        if (u->function) return call(import_attr("inspect", "signature").get(), {u->function}).release();
+        return call(import_attr("broadcloth._docs", "signature").get(), {self}).release();
     }
     Py_RETURN_NONE;
   });
@@ -559,7 +622,8 @@ Py_hash_t hash_ufunc(PyObject* self) {
 }
 
 PyObject* reduce_dunder(PyObject* self, PyObject*) {
-  return guard([&] {
+  return guard([&]() -> PyObject* {
+    if (as_ufunc(self)->core) return new_ref(as_ufunc(self)->name);  // by its name in the package
     PyRef by_name = attr(state().module, "_ufunc");
     PyRef args = tuple_of({as_ufunc(self)->name});
     return tuple_of({by_name.get(), args.get()}).release();
@@ -570,6 +634,8 @@ void dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   Py_XDECREF(as_ufunc(self)->name);
   Py_XDECREF(as_ufunc(self)->doc);
+  Py_XDECREF(as_ufunc(self)->function);
+  Py_XDECREF(as_ufunc(self)->core);
   PyObject_Free(self);
   Py_DECREF(type);
 }
@@ -582,19 +648,23 @@ std::string_view numpy_name(std::string_view row) {
   return row;
 }
 
-void add_ufunc(std::string_view name, Op op, Pair pair, int nin, int nout) {
+PyRef new_ufunc(std::string_view name, Vectorcall vectorcall, Op op, Pair pair, int nin, int nout) {
   PyUfunc* u = PyObject_New(PyUfunc, state().ufunc);
   if (!u) throw PythonError();
-  u->vectorcall = call_ufunc;
+  u->vectorcall = vectorcall;
   u->op = op;
   u->pair = pair;
   u->nin = nin;
   u->nout = nout;
   u->name = to_py(name).release();
   PyUnicode_InternInPlace(&u->name);
-  u->doc = nullptr;
-  PyRef owned = PyRef::steal(reinterpret_cast<PyObject*>(u));
-  check(PyDict_SetItem(state().ufuncs, u->name, owned.get()));
+  u->doc = u->function = u->core = nullptr;
+  return PyRef::steal(reinterpret_cast<PyObject*>(u));
+}
+
+void add_ufunc(std::string_view name, Op op, Pair pair, int nin, int nout) {
+  const PyRef u = new_ufunc(name, call_ufunc, op, pair, nin, nout);
+  check(PyDict_SetItem(state().ufuncs, as_ufunc(u.get())->name, u.get()));
 }
 
 /// What has no equal here, a ufunc of SciPy's or an update of NumPy's own memory, is done by NumPy on host copies.
@@ -633,8 +703,10 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     PyRef name = PyRef::steal(PyObject_GetAttr(PyTuple_GetItem(args, 0), state().names.__name__));
     PyObject* method = PyTuple_GetItem(args, 1);
     // Where another operand computes ufuncs in its own way, NumPy asks that one next, as it does beside arrays of its own.
-    for (Py_ssize_t i = 2; program_mode.load(std::memory_order_relaxed) && i < n; ++i)
-      if (PyObject* operand = PyTuple_GetItem(args, i); has_own_ufuncs(&operand, 1)) return new_ref(Py_NotImplemented);
+    const bool program = program_mode.load(std::memory_order_relaxed);
+    for (Py_ssize_t i = 2; i < n; ++i)
+      if (PyObject* operand = PyTuple_GetItem(args, i); program ? has_own_ufuncs(&operand, 1) : overrides_ufuncs(&operand, 1))
+        return new_ref(Py_NotImplemented);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
     if (function && special_of_complex(function.get(), args)) return ufunc_on_host(args, kwargs);
     if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {
@@ -642,14 +714,15 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
       if (!function || (at && n > 2 && is_numpy_array(PyTuple_GetItem(args, 2)))) return ufunc_on_host(args, kwargs);
       function = PyRef::steal(PyObject_GetAttr(function.get(), method));
     } else if (!function) {
-      // matmul and its kin are no rows but functions of the package.
+      // matmul and its kin are no rows but ufuncs of the package.
       function = PyRef::maybe(PyObject_GetAttr(import("broadcloth").get(), name.get()));
       if (!function) {
         PyErr_Clear();
         return ufunc_on_host(args, kwargs);
       }
     }
-    if (!kwargs && n <= 4 && Py_TYPE(function.get()) == state().ufunc) {  // an operator between a scalar of NumPy's and an array
+    if (!kwargs && n <= 4 && Py_TYPE(function.get()) == state().ufunc &&
+        !as_ufunc(function.get())->core) {  // an operator between a scalar of NumPy's and an array
       PyObject* operands[2];
       for (Py_ssize_t i = 2; i < n; ++i) operands[i - 2] = PyTuple_GetItem(args, i);
       if (PyObject* const made = call_ufunc(function.get(), operands, static_cast<size_t>(n - 2), nullptr)) return made;
@@ -692,6 +765,15 @@ PyObject* array_function(PyObject*, PyObject* args, PyObject* kwargs) {
 
 }  // namespace
 
+PyRef generalised_ufunc(std::string_view name, PyObject* function, std::string_view core) {
+  PyRef made = new_ufunc(name, call_generalised, Op::multiply, Pair::none, 2, 1);
+  PyUfunc* u = as_ufunc(made.get());
+  u->function = new_ref(function);
+  u->core = to_py(core).release();
+  u->doc = PyRef::maybe(PyObject_GetAttrString(function, "__doc__")).release();
+  return made;
+}
+
 Array where_mask(PyObject* where, Device device) {
   if (!where || where == Py_True || is_missing(where)) return {};
   if (where == Py_None || PyFloat_Check(where) || PyLong_Check(where) || PyComplex_Check(where) || is_numpy_scalar(where)) {
@@ -723,6 +805,34 @@ Array output(PyObject* out, const char* name) {
   return writable(out, name);
 }
 
+/// Methods as programs that were written for NumPy call them: what is refused, NumPy computes.
+template <int Which>
+struct MethodForProgram {
+  using Function = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+  static inline Function own = nullptr;
+
+  static PyMethodDef of(PyMethodDef method) {
+    name = method.ml_name;
+    own = reinterpret_cast<Function>(reinterpret_cast<void*>(method.ml_meth));
+    method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call));
+    return method;
+  }
+
+ private:
+  static inline const char* name = nullptr;
+
+  static PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+    PyObject* made = own(self, args, n, kwnames);
+    if (made || !program_mode.load(std::memory_order_relaxed)) [[likely]]
+      return made;
+    return guard([&] {
+      const PyRef what = PyRef::steal(PyUnicode_FromFormat("%U.%s", as_ufunc(self)->name, name));
+      const TupleArguments given(args, n, kwnames);
+      return refused(what.get(), given.positional.get(), given.named.get());
+    });
+  }
+};
+
 PyMethodDef array_ufunc_method() {
   return {"__array_ufunc__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_ufunc)), METH_VARARGS | METH_KEYWORDS, nullptr};
 }
@@ -734,12 +844,13 @@ PyMethodDef array_function_method() {
 void init_ufunc(PyObject* module) {
   State& s = state();
   static std::vector<PyMethodDef> methods = {
-      BC_METHOD("reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=..., where=True)", reduce_method),
-      BC_METHOD("accumulate(array, axis=0, dtype=None, out=None)", accumulate_method),
-      BC_METHOD("reduceat(array, indices, axis=0, dtype=None, out=None)", reduceat_method),
-      {"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
-       "outer($self, A, B, /, **kwargs)\n--\n\n"},
-      BC_METHOD("at(a, indices, b=..., /)", at_method),
+      MethodForProgram<0>::of(
+          BC_METHOD("reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=..., where=True)", reduce_method)),
+      MethodForProgram<1>::of(BC_METHOD("accumulate(array, axis=0, dtype=None, out=None)", accumulate_method)),
+      MethodForProgram<2>::of(BC_METHOD("reduceat(array, indices, axis=0, dtype=None, out=None)", reduceat_method)),
+      MethodForProgram<3>::of({"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
+                               "outer($self, A, B, /, **kwargs)\n--\n\n"}),
+      MethodForProgram<4>::of(BC_METHOD("at(a, indices, b=..., /)", at_method)),
       BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)", resolve_method),
       {"__reduce__", reduce_dunder, METH_NOARGS, nullptr},
       {},
@@ -750,7 +861,7 @@ void init_ufunc(PyObject* module) {
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
       {Py_tp_richcompare, reinterpret_cast<void*>(compare_ufuncs)},
       {Py_tp_hash, reinterpret_cast<void*>(hash_ufunc)},
-      {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_ufunc>)},
+      {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_any>)},
       {Py_tp_getset, attributes},
       {Py_tp_methods, methods.data()},
       {Py_tp_members, members},

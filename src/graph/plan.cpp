@@ -1,5 +1,6 @@
 #include "graph/plan.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "codegen/verify.h"
@@ -666,6 +667,8 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
       for (int member : group.members)
         if (nodes[member]->label != label) label = nullptr;
       if (label) step.name = label;
+      const auto cost = [&](int member) { return fusion.notes()[member].cost; };
+      step.costliest = static_cast<int>(nodes[std::ranges::max(group.members, {}, cost)]->slot);
       for (const Step::Patch& patch : step.patches)
         if (patch.kind == Step::Patch::Kind::address) last_use[patch.slot] = static_cast<int>(plan.steps.size());
       for (const auto& [slot, from] : step.take) last_use[from] = static_cast<int>(plan.steps.size());

@@ -29,6 +29,7 @@ struct Step {
   bool take_copies = false;  ///< a later step reads the old value, so `take` copies
   int donor = -1;            ///< the input slot into whose memory the only output may be written, if its value is not needed any more
   int library = -1;          ///< the slot of a library node
+  int costliest = -1;        ///< the slot of the node with most of a kernel's operations: reports name its line
 
   Ir ir;
   Hash128 key;

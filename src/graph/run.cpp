@@ -306,7 +306,7 @@ class Runner {
         backend_.launch(*step.kernel, launch, parameters_.data(), parameters_.size() * sizeof(int64_t), stream_);
       }
     }
-    end_timing(step, start, first_output(step));
+    end_timing(step, start, step.costliest >= 0 ? slots_.nodes[step.costliest].get() : first_output(step));
     if (error) {
       const Node* node = first_output(step);
       raise_index_error(node ? node->file : nullptr, node ? node->line : 0);

@@ -397,6 +397,39 @@ print(pickle.loads(pickle.dumps([np.ndarray, np.ufunc, np.recarray])) == [np.nda
 """
 
 
+METHODS = """
+import copy
+import dataclasses
+import pickle
+import warnings
+
+import numpy as np
+
+warnings.simplefilter("ignore")
+words, objects = np.array(["a", "b"]), np.array(["a", "b"], dtype=object)
+print(np.equal.outer(words, words[::-1]), np.add.reduce(objects), np.add.accumulate(objects), np.maximum.reduceat(np.array([3, 1, 2], object), [0, 2]))
+counts, wide = np.zeros(3, dtype=object), np.zeros(3, dtype=np.longdouble)
+np.add.at(counts, [0, 0, 1], 1)
+np.add.at(wide, np.array([0, 0, 1]), np.arange(3.0))
+print(counts, wide, np.add.reduce(np.ones(3, np.longdouble)), np.gcd.reduce(np.array([12, 18], dtype=object)))
+print(np.array([[2**70]], dtype=object) @ np.array([[2]]), np.matmul(np.eye(2, dtype=object), np.arange(2)))
+x = np.arange(5.0)
+s, k = x.sum(), np.arange(5).sum()
+print(copy.deepcopy({"s": [s], "x": x}), copy.copy(k).__class__.__name__, pickle.loads(pickle.dumps([s, k, x])), [pickle.loads(pickle.dumps(np.array(2.0)))])
+print(np.matmul.signature, np.vecdot.nin, isinstance(np.matvec, np.ufunc), np.vecmat.nout, np.matmul.identity, pickle.loads(pickle.dumps(np.matmul)) is np.matmul)
+class Kept:
+    def __array_function__(self, f, types, args, kwargs):
+        return f"{f.__name__} of Kept"
+print(np.zeros(3, like=Kept()), np.asarray([1], like=Kept()))
+"""
+
+
+def test_methods_of_ufuncs_products_and_copies_as_numpys(tmp_path):
+    plain, ours = both(tmp_path, METHODS)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
 def test_numbers_and_classes_in_pythons_library(tmp_path):
     plain, ours = both(tmp_path, NUMBERS_IN_THE_LIBRARY)
     assert plain.returncode == ours.returncode == 0, ours.stderr

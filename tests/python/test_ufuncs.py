@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 import warnings
 from fractions import Fraction
@@ -846,3 +847,45 @@ def test_at_of_times_of_mixed_units(xp, target, operand):
         assert_like_numpy(
             xp, f"a = xp.array([1, 2, 0, 3]).astype({target!r}); xp.{name}.at(a, [0, 1, 1], xp.array([1, 2000, 3]).astype({operand!r})); a"
         )
+
+
+@pytest.mark.parametrize("name", ["matmul", "vecdot", "matvec", "vecmat"])
+def test_products_are_ufuncs_with_signatures(xp, name):
+    ours, theirs = getattr(bc, name), getattr(np, name)
+    assert isinstance(ours, bc.ufunc) and ours == theirs and {theirs: 1}[ours] == 1
+    for attribute in ("__name__", "nin", "nout", "nargs", "signature", "identity"):
+        assert getattr(ours, attribute) == getattr(theirs, attribute)
+    assert pickle.loads(pickle.dumps(getattr(bc, name))) is getattr(bc, name)
+    a = np.array([[1.5, 2.0], [3.0, 4.0]])
+    for method, arguments in (("reduce", (a,)), ("accumulate", (a,)), ("reduceat", (a, [0])), ("outer", (a, a)), ("at", (a, [0], a))):
+        with pytest.raises((RuntimeError, TypeError)) as wanted:
+            getattr(theirs, method)(*arguments)
+        with pytest.raises(wanted.type):
+            getattr(ours, method)(*(xp.asarray(x) if isinstance(x, np.ndarray) else x for x in arguments))
+    made = ours(xp.asarray(a), xp.asarray(a), signature="ff->f", casting="same_kind")
+    assert made.dtype == np.float32
+    np.testing.assert_array_equal(bc.asnumpy(made), theirs(a, a, signature="ff->f", casting="same_kind"))
+    with pytest.raises(TypeError, match="positional arguments"):
+        ours(xp.asarray(a))
+
+
+class Quantity:
+    """A class that computes ufuncs in its own way."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        plain = [getattr(x, "value", x) for x in inputs]
+        return "quantity", ufunc.__name__, method, getattr(ufunc, method)(*plain, **kwargs)
+
+
+def test_operands_with_ufuncs_of_their_own_are_asked(xp):
+    a = xp.arange(3.0)
+    for made in (xp.add(a, Quantity(1.0)), xp.add(Quantity(1.0), a), np.add(a, Quantity(1.0)), xp.add(a, Quantity(1.0), dtype="f8")):
+        kind, name, method, value = made
+        assert (kind, name, method) == ("quantity", "add", "__call__")
+        assert bc.asnumpy(value).tolist() == [1.0, 2.0, 3.0]
+    assert xp.sin(Quantity(0.0))[:2] == ("quantity", "sin")
+    # Masked arrays and matrices leave ufuncs to NumPy: they are read as arrays.
+    assert isinstance(xp.add(a, np.ma.array([1.0, 2.0, 3.0])), bc.ndarray)
