@@ -41,6 +41,7 @@ CALLS = [
     ("solve_continuous_are", (A, B, P, P[0, 0])),
     ("solve_discrete_are", (A, B, P, P)),
     ("qr_insert", (Q, R, numbers(3), 1)),
+    ("qr_insert", (Q, R, numbers(3), np.array([0, 1, 2]))),
     ("qr_update", (Q, R, numbers(4), numbers(3))),
 ]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.linalg import LinAlgError
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._operands import dagger, eps
+from ._operands import dagger, eps, over_stacks
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -182,6 +183,8 @@ def qr_insert(
            [4., 2.]])
     """
     rows = _which(which)
+    if np.ndim(k):  # a place for each matrix
+        return over_stacks(Q=2, R=2, u="1|2", k=0)(qr_insert)(Q, R, u, k, which, rcond, overwrite_qru, check_finite)
     q, r, economic = _factors("qr_insert", Q, R, check_finite)
     new = _to_stack(_checked("qr_insert", u, check_finite, q), q)
     count = q.shape[-2] if rows else r.shape[-1]
