@@ -683,7 +683,6 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
            op.name);
   Stack s(op, device, stream, inputs, output);
   if (is_empty(s)) return;
-  if (!s.solver) s.zero_info();  // which the libraries' calls would set
   switch (op.what) {
     case Linalg::solve: return solve(s);
     case Linalg::inverse: return inverse(s);
