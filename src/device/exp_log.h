@@ -109,7 +109,7 @@ BC_FN float log(float x) {
   float special = x == 0.0f ? -limits<float>::inf() : (x < 0.0f ? limits<float>::nan() : x);
   return x > 0.0f && x < limits<float>::inf() ? r : special;
 }
-/// One comparison: what is negative, zero, subnormal, infinite or NaN has |k| > 125, as a few normal numbers have.
+/// One comparison finds all numbers out of range: negative, zero, subnormal, infinite and NaN have |k| > 125 (so have some normal numbers).
 BC_FN float log_fast(float x, u32& good) {
   float f, k = log_parts(x, f);
   require_magnitude_below(k, 125.5f * 0x1p23f, good);

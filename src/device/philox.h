@@ -73,7 +73,8 @@ BC_FN float sqrt_of_normal(float w) {
 BC_FN f32x2 normal_pair(u32 a, u32 b) {
   float f, k = log_parts(fma(static_cast<float>(static_cast<i32>(a >> 1)), 0x1p-31f, 0x1p-32f), f);
   float w = -2.0f * log_sum(k, f), radius = sqrt_of_normal(w > 0x1p-100f ? w : 0x1p-100f);
-  // The angle is quarters of a turn, in the upper two bits of `turned`, and at most an eighth more or less.
+  // The angle is a multiple of a quarter turn, given by the upper two bits of `turned`, plus at most an eighth of a turn in either
+  // direction.
   u32 turned = b + 0x20000000u;
   float t = static_cast<float>(static_cast<i32>(b - (turned & 0xc0000000u))) * 0x1.921fb6p-30f, t2 = t * t;
   float s = fma(t * t2, BC_P3(t2, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.99437p-13f), t);

@@ -35,7 +35,7 @@ BC_FN double sin_half_turn(double r) {
                    1.6058940965833141e-10, -7.643018151073413e-13, 2.7214038851749683e-15),
              r);
 }
-/// `size` with the sign of `signed_as`, turned round where the last bit of `n_magic` is set.
+/// `size` with the sign of `signed_as`, negated if the last bit of `n_magic` is set.
 template <class T>
 BC_INLINE T with_turn(T size, T signed_as, T n_magic) {
   using L = float_layout<T>;

@@ -15,11 +15,11 @@ BC_FN u64 swap_if(u64* at, u64 expected, u64 desired) { return atomicCAS(at, exp
 BC_FN u16 swap_if(u16* at, u16 expected, u16 desired) { return atomicCAS(at, expected, desired); }
 #endif
 
-/// old = *at; *at = f(old), until nobody came between. `f` may decline by giving the same bits.
+/// Replaces *at by f(*at), again if another thread has changed *at meanwhile. If f returns the same bits, nothing is written.
 template <class T, class F>
 BC_INLINE T atomic_update(T* at, F f) {
   if constexpr (sizeof(T) == 1) {
-    // One byte of the word around it.
+    // Replaces one byte of the 32-bit word that holds it.
     const u64 address = reinterpret_cast<u64>(at);
     u32* word = reinterpret_cast<u32*>(address & ~static_cast<u64>(3));
     const u32 shift = 8 * static_cast<u32>(address & 3);
@@ -46,7 +46,7 @@ BC_INLINE T atomic_update(T* at, F f) {
   }
 }
 
-/// As something that compares.
+/// A value whose comparisons have the order of its type.
 template <class T>
 BC_INLINE auto comparable(T x) {
   if constexpr (is_small_float<T>)
@@ -75,7 +75,7 @@ BC_INLINE T atomic_sub(T* at, T v) {
   return atomic_add(at, negative(v));
 }
 
-// Numba's: a NaN that comes is never taken; one that is there stays for max and min, and goes for nanmax and nanmin.
+// Numba's rules: a NaN operand is ignored; a NaN in the array stays for max and min, and is replaced for nanmax and nanmin.
 template <class T>
 BC_INLINE T atomic_max(T* at, T v) {
   if constexpr (is_same<T, i32> || is_same<T, u32>)

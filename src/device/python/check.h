@@ -6,7 +6,7 @@
 namespace bc {
 namespace py {
 
-/// The first finding, as the host reads it. `status` is what kernels that raise report by; its code is -1 for a finding.
+/// The first finding, which the host reads. `status` is the word by which kernels report exceptions; the code of a finding is -1.
 struct Finding {
   Status status;
   int kind, site, ndim, what;
@@ -17,33 +17,33 @@ enum FindingKind { kOutOfBounds = 1, kRace = 2, kUninitialised = 3, kNaN = 4, kB
 enum AccessMode { kRead = 0, kWrite = 1, kAtomic = 2, kOnlyBounds = 3 };
 enum AccessSpace { kGeneric = 0, kShared = 1, kLocal = 2 };
 
-/// The thread that touched an address last, in words of (block, barriers passed, warp's barriers passed, thread).
+/// The thread that accessed an address last: its block, the barriers of the block and of the warp that it had passed, and its number.
 struct Touched {
   u64 key;
   u64 write, read, other_read, atomic;
   u32 lock, unused;
 };
 enum : u32 { kTouchedCount = 1u << 18 };
-/// Arrays of narrow elements that nothing had written when the kernel was launched, as the host says.
+/// Memory of arrays of narrow elements that was unwritten when the kernel was launched; the host fills it in.
 struct FreshMemory {
   u64 begin, end;
 };
 enum : u32 { kFreshCount = 16 };
 struct CheckState {
   Finding first;
-  FreshMemory fresh[kFreshCount];  ///< those that are none have no extent
-  alignas(16) char scratch[4096];  ///< where accesses out of bounds go
+  FreshMemory fresh[kFreshCount];  ///< unused entries are empty
+  alignas(16) char scratch[4096];  ///< replaces the element of an access out of bounds
   Touched touched[kTouchedCount];
 };
 
 static_assert(__builtin_offsetof(CheckState, fresh) == 200 && sizeof(CheckState) == 4560 + 48 * kTouchedCount,
               "kFreshOffset and kCheckBytes of kernels/compile.h");
 
-/// One thread's view of it.
+/// One thread's state of the checks.
 struct Checker {
   CheckState* state;
   u32 epoch, warp_epoch;
-  bool across;  ///< blocks are looked at against each other
+  bool across;  ///< races between blocks are reported too
 };
 BC_PY Checker checker(Status* status, bool across) { return {reinterpret_cast<CheckState*>(status), 0, 0, across}; }
 
@@ -75,15 +75,15 @@ BC_FN u64 touch_word(const Checker& c) {
   return 1ull << 63 | static_cast<u64>(block_number() & 0x7ffffffu) << 36 | static_cast<u64>(c.epoch & 0xffffu) << 20 |
          static_cast<u64>(c.warp_epoch & 1023u) << 10 | (thread_number() & 1023u);
 }
-/// Tells whether something orders the touch `w` before this thread's now.
+/// Tells whether a barrier orders the access `w` before this thread's access now.
 BC_FN bool in_order(u64 w, u64 now, bool across) {
   if (w == 0) return true;
   if (((w ^ now) >> 36 & 0x7ffffffu) != 0) return !across;
   if (((w ^ now) & 1023u) == 0 || ((w ^ now) >> 20 & 0xffffu) != 0) return true;
-  return ((w ^ now) & 0x3e0u) == 0 && ((w ^ now) >> 10 & 1023u) != 0;  // one warp, and it met since
+  return ((w ^ now) & 0x3e0u) == 0 && ((w ^ now) >> 10 & 1023u) != 0;  // the same warp, which has passed a barrier since
 }
 
-/// The place of a key in the table; `make`: also where it was not there. nullptr where it is not there, or (`full`) cannot be.
+/// The entry of a key in the table; `make` adds a missing one. nullptr: it is missing, or the table is full (`full`).
 BC_PY Touched* touched(Checker& c, u64 key, bool make, bool* full) {
   u64 place = key * 0x9e3779b97f4a7c15ull;
   place ^= place >> 29;
@@ -97,19 +97,19 @@ BC_PY Touched* touched(Checker& c, u64 key, bool make, bool* full) {
   *full = true;
   return nullptr;
 }
-/// An address of shared memory is another one in each block, one of local memory in each thread.
+/// Makes keys of shared memory differ between blocks, and those of local memory between threads.
 BC_FN u64 shared_key(const void* p) { return reinterpret_cast<u64>(p) ^ static_cast<u64>(block_number() + 1) << 40; }
 BC_FN u64 local_key(const void* p) {
   const u64 threads = static_cast<u64>(blockDim.x) * blockDim.y * blockDim.z;
   return reinterpret_cast<u64>(p) + (static_cast<u64>(block_number()) * threads + thread_number() + 1) * 0xd1342543de82ef95ull;
 }
 
-/// Notes a touch; gives the touch that it races with, or 0. `what` gets 1 for a write, 2 for an atomic one.
+/// Records an access; returns the access that it races with, or 0. `what` gets 1 for a write, 2 for an atomic access.
 BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
   const u64 now = touch_word(c);
   bool full = false;
   Touched* t = touched(c, key, true, &full);
-  if (!t) return 0;  // the table is full: this address is not followed
+  if (!t) return 0;  // the table is full, so this address is not checked
   u64 other = 0;
   bool done = false;
   while (!done) {
@@ -118,7 +118,8 @@ BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
 #if BC_CUDA
       volatile Touched* v = t;
 #else
-      Touched* v = t;  // volatile stores would keep warps in step, and the lock's holder waiting for those that wait for the lock
+      Touched* v =
+          t;  // volatile stores would synchronise a warp's threads, and the lock's owner would wait for the threads that wait for the lock
 #endif
       const bool across = c.across;
       const u64 write = v->write, read = v->read, other_read = v->other_read, atomic = v->atomic;
@@ -148,10 +149,10 @@ BC_PY u64 touch(Checker& c, int mode, u64 key, int* what) {
 
 enum : u32 { kPoison = 0xcba5f1d3u, kUnsetWord = 0xcbcbcbcbu };  // the latter of global memory
 BC_FN u8 poison_byte(u64 address) { return static_cast<u8>(kPoison >> (8 * (address & 3))); }
-/// Elements that the pattern alone does not tell from written ones: a byte of it is a value like others.
+/// Elements of one or two bytes: every pattern is also a value, so the pattern alone does not show that they are unwritten.
 template <class T>
 constexpr bool is_narrow = sizeof(T) % 4 != 0;
-/// `narrow`: what the memory's former life has noted of it is forgotten.
+/// `narrow`: removes the table's entries of the memory's previous use.
 BC_PY void poison(Checker& c, void* memory, i64 bytes, bool narrow) {
   u8* p = static_cast<u8*>(memory);
   for (i64 i = 0; i < bytes; ++i) {
@@ -171,8 +172,8 @@ BC_PY bool is_fresh(const Checker& c, u64 address) {
     if (address - c.state->fresh[i].begin < c.state->fresh[i].end - c.state->fresh[i].begin) return true;
   return false;
 }
-/// Memory that nobody has written holds a pattern; of narrow elements the table knows besides whether one was written. In global memory
-/// the pattern is one byte, so there narrow elements are known by where they lie alone.
+/// Unwritten memory holds a pattern; for narrow elements the table also records whether they were written. In global memory the pattern is
+/// one byte, so narrow elements are recognised there by their addresses alone (FreshMemory).
 template <int Where, class T>
 BC_INLINE bool is_poisoned(Checker& c, const T* p) {
   if constexpr (is_narrow<T>) {
@@ -198,7 +199,7 @@ BC_INLINE bool is_poisoned(Checker& c, const T* p) {
     return true;
   }
 }
-/// A variable before anything was assigned to it, and its value where a path may have assigned nothing.
+/// The value of a variable before its first assignment, and the check of a variable that a path may have left unassigned.
 template <class T>
 BC_INLINE T unset() {
   T v;
@@ -220,7 +221,7 @@ BC_PY void leave(Checker& c) {
   if (Touched* t = touched(c, left_key(), true, &full)) atomicAdd(&t->lock, 1u);
   __threadfence();
 }
-/// `missing`: how many have not come, which is the answer where the table is full.
+/// `missing`: how many threads have not arrived; returned when the table is full.
 BC_PY i64 threads_that_left(Checker& c, i64 missing) {
   bool full = false;
   Touched* t = touched(c, left_key(), false, &full);
@@ -228,8 +229,8 @@ BC_PY i64 threads_that_left(Checker& c, i64 missing) {
 }
 
 #if BC_CUDA
-// Barriers that the threads of one warp may reach at different places of the program, as they do in a program with the mistake that is
-// looked for. CUDA's own functions are aligned barriers, where that is undefined (PTX ISA, barrier): it was seen to hang.
+// Barriers that threads of one warp may reach at different places of the program, as in programs with the mistake that is checked for.
+// CUDA's own functions are aligned barriers, for which that is undefined (PTX ISA, barrier) and may hang.
 BC_FN int barrier_count(int predicate) {
   int count;
   asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; barrier.red.popc.u32 %0, 0, p;}" : "=r"(count) : "r"(predicate) : "memory");
@@ -242,7 +243,7 @@ BC_FN void barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
 #define __syncthreads_and(predicate) static_cast<int>(::bc::py::barrier_count((predicate) == 0) == 0)
 #endif
 
-/// The call of the block's barrier: all threads that have not returned must come, and to the same barrier.
+/// The block's barrier: all threads that have not returned must arrive, at the same barrier of the program.
 BC_PY void meet(Checker& c, int site) {
   static __shared__ int of_one;
   of_one = site;
@@ -263,7 +264,7 @@ struct plain_type<const T> {
   using type = T;
 };
 
-/// The element at the given indices, negative ones from the end; a scratch place when it is out of bounds.
+/// The element at the given indices, of which negative ones count from the end; a scratch element if an index is out of bounds.
 template <int Mode, int Where, class T, int N, char L, class... I>
 BC_INLINE T& at(Checker& c, int site, const Array<T, N, L>& a, I... indices) {
   static_assert(sizeof(T) <= sizeof(CheckState::scratch), "records of checked kernels have 4096 bytes at most");

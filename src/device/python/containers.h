@@ -1,5 +1,5 @@
-// Lists, sets and dicts of functions compiled for the CPU: objects that all their names share, freed with the last of them. Elements are
-// values of this text's types, all of which may be moved as bytes.
+// Lists, sets and dicts of functions compiled for the CPU: reference-counted objects. The types of elements are those of the program's
+// text; values of all of them may be moved as bytes.
 #pragma once
 #include "host_numpy.h"
 #include "text.h"
@@ -54,7 +54,7 @@ BC_INLINE bool less_than(const Tuple<T, N>& a, const Tuple<T, N>& b) {
 template <class T>
 inline bool less_than(const List<T>& a, const List<T>& b);
 
-/// Steele, Lea & Flood (2014): SplitMix64's finish.
+/// The mixing function of SplitMix64 (Steele, Lea & Flood, 2014).
 BC_FN u64 mixed(u64 x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -90,7 +90,7 @@ BC_INLINE u64 hash_of(const Tuple<T, N>& t) {
   return h;
 }
 
-/// Python's hash of a number: its value modulo 2^61 - 1, in which 2^61 is 1. Of what is no number, one of ours.
+/// Python's hash of a number is its value modulo 2^61 - 1, where 2^61 = 1; other types have hashes of our own.
 template <class T>
 inline i64 python_hash(const T& x) {
   constexpr u64 kPrime = (u64{1} << 61) - 1;
@@ -105,7 +105,7 @@ inline i64 python_hash(const T& x) {
     const double v = static_cast<double>(x);
     if (__builtin_isinf(v)) return v > 0 ? 314159 : -314159;
     if (v != v) return 0;
-    // A whole number of 53 bits times a power of two, which turns the 61 bits around.
+    // The float is a 53-bit integer times a power of two, and a multiplication by a power of two rotates the 61 bits.
     u64 bits;
     __builtin_memcpy(&bits, &v, 8);
     int exponent = static_cast<int>(bits >> 52 & 0x7ff);
@@ -127,17 +127,17 @@ inline i64 python_hash(const T& x) {
 
 /// The head of an object's memory.
 struct Shared {
-  void (*end)(Block*);    ///< gives back what the object holds, and its memory
-  void (*share)(Block*);  ///< marks the objects in it as shared
-  i64 changed;            ///< since it came from Python
-  i64 shared;             ///< several threads may hold the object: who reads or changes it takes the lock
-  u32 lock[2];            ///< the engine's
+  void (*end)(Block*);    ///< releases the elements and the memory
+  void (*share)(Block*);  ///< marks the elements as shared
+  i64 changed;            ///< modified since it was converted from Python
+  i64 shared;             ///< several threads may hold the object: reads and changes take the lock
+  u32 lock[2];            ///< a lock of the engine (container_lock.h)
 };
 BC_INLINE bool is_shared(const Shared& head) { return kThreads && __builtin_expect(head.shared != 0, 0); }
 
-/// A Guard lives while a thread uses an object: others then do not change it, and while it is changed do not read it either. Only
-/// shared objects have a lock to be taken. Whoever has it may take it again, and the locks of what the object holds; two objects of one
-/// type are never taken together. Nothing in between waits for the interpreter: what is put in is made before (shareable).
+/// Locks a shared object for reading or for changing while a thread uses it; other objects have no lock. The owner of a lock may take it
+/// again, and the locks of the object's elements; two objects of one type are never locked together. While a lock is held nothing waits for
+/// the interpreter: new elements are prepared before (shareable).
 enum Access : i32 { kReads, kWrites };
 struct Guard {
 #if BC_PYTHON_PARALLEL
@@ -202,8 +202,8 @@ struct Ref {
     body().head.shared = 1;
   }
 };
-/// While a parallel loop runs, threads share the object. Where it holds numbers alone it is this thread's again afterwards; what other
-/// objects hold may be known elsewhere.
+/// Shares an object while a parallel loop runs. An object of numbers belongs to this thread alone again afterwards; elements of other
+/// objects may have become known to other threads.
 template <class R>
 struct SharedByLoop {
   Shared* mine = nullptr;
@@ -217,7 +217,7 @@ struct SharedByLoop {
     if (mine) mine->shared = 0;
   }
 };
-/// An argument: the caller keeps its count.
+/// An argument: the caller owns the reference.
 template <class R>
 BC_INLINE R load_shared(const void* at) {
   R r;
@@ -259,7 +259,7 @@ template <class T>
 BC_INLINE void begin_value(void* at, const T& x) {
   keep_value(*new (at) T(x));
 }
-/// The value that is stored in an object: for a shared one a copy that other threads may take.
+/// The value to store in an object: for a shared object a copy that other threads may use.
 #if BC_PYTHON_PARALLEL
 template <class T>
 BC_INLINE T shareable(const Shared& into, const T& value) {
@@ -283,7 +283,7 @@ BC_INLINE void swap_values(T& a, T& b) {
   __builtin_memcpy(static_cast<void*>(&a), static_cast<const void*>(&b), sizeof(T));
   __builtin_memcpy(static_cast<void*>(&b), moved, sizeof(T));
 }
-/// An element where it lies, or its copy where another thread may change the place meanwhile.
+/// A reference to an element, or a copy of it if another thread may change it meanwhile.
 template <class T>
 using Fetched = conditional<kThreads, T, T&>;
 
@@ -294,7 +294,7 @@ struct ListBody {
   Shared head;
   Block* memory;
   i64 size, room;
-  Block* outgrown;  ///< memory that readers of the shared list may still be at, each block's `next` the one before
+  Block* outgrown;  ///< previous memory, which readers of the shared list may still use; a list of blocks linked by `next`
   BC_INLINE T* data() const { return reinterpret_cast<T*>(memory + 1); }
   static void end_of(Block* block) {
     auto* b = reinterpret_cast<ListBody*>(block + 1);
@@ -314,19 +314,19 @@ struct ListBody {
       for (i64 i = 0; i < b->size; ++i) share_value(b->data()[i]);
   }
 };
-/// Elements that a list of known length gets room for at once.
+/// The number of elements that a list of known length allocates at a time.
 constexpr i64 kFilled = 1 << 20;
 template <class T>
 struct List : Ref<ListBody<T>> {
   using Item = T;
   using Ref<ListBody<T>>::body;
   static constexpr bool kHoldsValues = __is_trivially_copyable(T);
-  /// Elements that are read and written at once need no lock to be read.
+  /// Elements of one machine word are read without a lock.
   static constexpr bool kWord = is_arithmetic_value<T> && !is_complex<T>;
   BC_INLINE Shared& head() const { return body().head; }
   BC_INLINE T* data() const { return body().data(); }
   BC_INLINE i64 size() const { return body().size; }
-  /// In a loop over the list.
+  /// The element that a loop over the list reads.
   BC_INLINE T at(i64 i) const {
     if (is_shared(head())) return shared_item(i, true);
     if constexpr (!__is_trivially_copyable(T))
@@ -347,11 +347,11 @@ struct List : Ref<ListBody<T>> {
     head().changed = 1;
     return item(i);
   }
-  /// An element of a list that several threads hold.
+  /// An element of a shared list.
   BC_INLINE Fetched<T> shared_item(i64 i, bool walking) const {
     if constexpr (kWord) {
       auto& b = body();
-      const i64 n = __atomic_load_n(&b.size, __ATOMIC_ACQUIRE);  // before the memory, which never gets smaller
+      const i64 n = __atomic_load_n(&b.size, __ATOMIC_ACQUIRE);  // read before the pointer: the memory never shrinks
       const Block* memory = __atomic_load_n(&b.memory, __ATOMIC_ACQUIRE);
       if (i < 0) i += n;
       if (i < 0 || i >= n)
@@ -371,7 +371,7 @@ struct List : Ref<ListBody<T>> {
   }
   BC_NOINLINE void shared_set(i64 i, const T& value) const {
     if constexpr (kWord) {
-      const Guard guard(head(), kReads);  // nobody moves elements; who sets the same one meanwhile is before or after
+      const Guard guard(head(), kReads);  // no thread moves elements meanwhile; stores to one element happen in some order
       place(i) = value;
     } else {
       T made = shareable(head(), value);
@@ -395,8 +395,8 @@ struct List : Ref<ListBody<T>> {
       disown(narrow);
     }
   }
-  /// Room for the elements from `at` on, of a list of numbers that nobody else knows yet and that gets `count`: a strip of them, so that a
-  /// loop which ends early never asks for all the memory.
+  /// Room for elements from `at` on of a list of numbers that is being made and will get `count` elements. It grows by strips, so that a
+  /// loop that ends early does not allocate all the memory.
   struct Part {
     T* to;
     i64 stop;
@@ -423,7 +423,7 @@ struct List : Ref<ListBody<T>> {
   BC_INLINE void add(const T& value) const {
     auto& b = body();
     if (b.size == b.room) {
-      const T kept = value;  // it may lie in the memory that is given back
+      const T kept = value;  // `value` may be an element of the memory that is released
       reserve(b.room < 4 ? 8 : b.room * 2);
       begin_value<T>(data() + b.size, kept);
     } else {
@@ -435,7 +435,7 @@ struct List : Ref<ListBody<T>> {
       ++b.size;
     b.head.changed = 1;
   }
-  /// Moves elements as bytes. Others may read a shared list's numbers meanwhile: each is moved at once.
+  /// Moves elements as bytes. Other threads may read a shared list's numbers meanwhile, so each is moved by one store.
   void move_items(T* to, const T* from, i64 n) const {
     if constexpr (kThreads && kWord) {
       if (is_shared(head())) {
@@ -543,7 +543,7 @@ struct List : Ref<ListBody<T>> {
     for (i64 i = 0, j = size() - 1; i < j; ++i, --j) swap_values(d[i], d[j]);
     head().changed = 1;
   }
-  /// The list, or its elements of this moment in a list of this thread's own.
+  /// The list, or for a shared list a copy of its current elements.
   List unshared() const { return is_shared(head()) ? copy() : *this; }
   void extend(const List& o) const {
     if (is_shared(o.head()) && o.owner != this->owner) return extend(o.copy());
@@ -608,7 +608,7 @@ BC_INLINE List<T> new_list(i64 room) {
   l.reserve(room < 4 ? 4 : room);
   return l;
 }
-/// An array whose elements nested loops of known lengths make in its order, one axis for each of them, in a list's memory.
+/// An array that nested loops of known lengths fill in order, one axis for each loop, in the memory of a list.
 template <class T, int N>
 struct Cells {
   List<T> list = new_list<T>(0);
@@ -617,7 +617,7 @@ struct Cells {
   BC_INLINE Cells() {
     for (i64& e : extent) e = -1;
   }
-  /// A loop over this axis will have `count` turns, as each other one over it.
+  /// Sets the extent of an axis: every loop over it has `count` turns.
   BC_INLINE i64 enter(int axis, i64 count) {
     if (extent[axis] < 0)
       extent[axis] = count;
@@ -625,7 +625,7 @@ struct Cells {
       raise(kValue, "array(): the nested lists differ in length");
     return count;
   }
-  /// Turns of the innermost loop from `first` on, and where their elements go.
+  /// A strip of turns of the innermost loop from `first` on, and the address of its elements.
   struct Strip {
     T* to;
     i64 first, stop;
@@ -646,7 +646,7 @@ struct Cells {
     return list.part(made, all).to;
   }
   BC_INLINE void filled(const Strip& strip) { made += strip.stop - strip.first; }
-  /// A whole turn of the innermost loop that is not written as one.
+  /// All turns of the innermost loop, for a loop that is not printed as one.
   template <class... V>
   BC_INLINE void put(V... values) {
     enter(N - 1, static_cast<i64>(sizeof...(V)));
@@ -820,7 +820,7 @@ struct DictBody {
   };
   Shared head;
   Block *memory, *table;
-  i64 used, size, room, mask;  ///< entries with the dead, those alive, room for entries, slots - 1
+  i64 used, size, room, mask;  ///< entries including deleted ones, live entries, allocated entries, slots - 1
   BC_INLINE Entry* entries() const { return reinterpret_cast<Entry*>(memory + 1); }
   BC_INLINE i32* slots() const { return reinterpret_cast<i32*>(table + 1); }
   static void end_of(Block* block) {
@@ -848,7 +848,7 @@ struct Dict : Ref<DictBody<K, V>> {
   BC_INLINE i64 size() const { return body().size; }
   BC_INLINE Entry* entries() const { return body().entries(); }
 
-  /// The entry of a key, -1: there is none.
+  /// The entry of a key, or -1.
   BC_INLINE i64 find(const K& key) const {
     const Body& b = body();
     if (b.size == 0) return -1;
@@ -895,7 +895,7 @@ struct Dict : Ref<DictBody<K, V>> {
     b.memory = memory, b.table = table;
     b.used = n, b.room = room, b.mask = slots - 1;
   }
-  /// The entry of a key, made when there is none; its value is then V().
+  /// The entry of a key; a missing one is added with the value V().
   BC_INLINE i64 entry(const K& key, bool* made = nullptr) const {
     const i64 found = find(key);
     if (made) *made = found < 0;
@@ -931,7 +931,7 @@ struct Dict : Ref<DictBody<K, V>> {
   BC_NOINLINE void shared_put(const K& key, const V& value) const {
     V made = shareable(head(), value);
     const Guard guard(head(), kWrites);
-    const i64 at = entry(key);  // which may move all entries
+    const i64 at = entry(key);  // may reallocate the entries
     swap_values(entries()[at].value, made);
     head().changed = 1;
   }
@@ -986,7 +986,7 @@ struct Dict : Ref<DictBody<K, V>> {
     erase(at);
     return value;
   }
-  /// Takes out the entry that was made last.
+  /// Removes the last entry.
   Entry pop_last(bool set) const {
     const Guard guard(head(), kWrites);
     Body& b = body();
@@ -1021,9 +1021,9 @@ struct Dict : Ref<DictBody<K, V>> {
     for (i64 i = 0; i < n; ++i) d.put(entries()[i].key, entries()[i].value);
     return d;
   }
-  /// The dict, or its entries of this moment in one of this thread's own.
+  /// The dict, or for a shared dict a copy of its current entries.
   Dict unshared() const { return is_shared(head()) ? copy() : *this; }
-  /// Before a loop: entries lie side by side; gives their number.
+  /// Compacts the entries before a loop; returns their number.
   BC_INLINE i64 walk() const {
     const Guard guard(head(), kWrites);
     Body& b = body();
@@ -1100,7 +1100,7 @@ Set<K> Set<K>::copy() const {
   for (i64 i = 0; i < n; ++i) s.add(this->entries()[i].key);
   return s;
 }
-/// A set comes and goes as the list of its items, in a slot of two: what came, what goes back when it changed.
+/// A set is passed as the list of its items, in two words: the list that was passed, and the list that is returned if the set changed.
 template <class S>
 inline S load_set(const void* at) {
   using K = decltype(S().pop_any());
@@ -1144,7 +1144,7 @@ inline Set<K> combined(const Set<K>& first, const Set<K>& second, int how) {
   }
   return s;
 }
-/// The result takes the place of what a holds.
+/// The result replaces the elements of a.
 template <class K>
 inline void combine_into(const Set<K>& a, const Set<K>& b, int how) {
   const Set<K> made = combined(a, b, how);

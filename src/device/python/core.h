@@ -1,10 +1,10 @@
-// Python's values in compiled functions: arrays, tuples, slices, ranges, and the arithmetic that C++ has not.
+// Python's values in compiled functions: arrays, tuples, slices, ranges, and arithmetic that C++ lacks.
 #pragma once
 #include "../device.h"
 
 #if BC_CUDA
 #define BC_PY static __device__ inline
-// A loop by a step of the grid's around another loop: four turns of it side by side cost the compiler a third of its time and help nobody.
+// For grid-stride loops around other loops: unrolling them by four takes a third of the compiler's time and makes no kernel faster.
 #define BC_ROLLED _Pragma("unroll 1")
 #define BC_PY_TABLE alignas(16) static __device__ const
 #define BC_PY_CONSTANT alignas(16) static __constant__ const
@@ -41,7 +41,7 @@ BC_FN i64 range_length(i64 start, i64 stop, i64 step) {
 }
 BC_FN i64 least(i64 a, i64 b) { return a < b ? a : b; }
 
-/// A number that another thread may write while this one waits for it: read from memory each time.
+/// A number that another thread may write while this thread polls it, so it is read from memory each time.
 template <class T>
 BC_INLINE T reread(const T& place) {
   if constexpr (sizeof(T) > 8) {
@@ -53,10 +53,10 @@ BC_INLINE T reread(const T& place) {
   }
 }
 
-/// An index from the end counts from there.
+/// Converts an index that counts from the end.
 BC_FN i64 wrap(i64 i, i64 n) { return i < 0 ? i + n : i; }
 
-// Of numbers that are not negative; division by zero gives zero.
+// For numbers that are not negative; division by zero gives zero.
 BC_FN i64 whole_quotient(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b)); }
 BC_FN i64 whole_modulo(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b)); }
 
@@ -100,7 +100,7 @@ BC_INLINE T min(T a, T b) {
   return b < a ? b : a;
 }
 
-// Axes are walked by recursion, not by loops: what is indexed by a constant stays in registers, whatever the compiler unrolls and when.
+// Axes are walked by recursion instead of loops: arrays with constant indices stay in registers even if a loop is not unrolled.
 
 /// The K-th of some numbers.
 template <int K, class... Rest>
@@ -182,7 +182,7 @@ BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> over(void* memory, I... 
   return a;
 }
 
-/// The elements of a C-contiguous array in another shape, of which one extent may be negative: what is left for it.
+/// The elements of a C-contiguous array in another shape, of which one extent may be negative: it follows from the others.
 template <class T, class A, class... I>
 BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> reshaped(const A& a, I... extents) {
   const i64 known = (i64(1) * ... * (extents < 0 ? i64(1) : static_cast<i64>(extents)));
@@ -190,7 +190,7 @@ BC_INLINE Array<T, static_cast<int>(sizeof...(I)), 'C'> reshaped(const A& a, I..
   return over<T>((void*)a.data, (extents < 0 ? rest : static_cast<i64>(extents))...);
 }
 
-/// A place as plain memory.
+/// An element's address as that of an array of one element.
 template <class T>
 BC_INLINE void* memory(const T& place) {
   return const_cast<T*>(&place);
@@ -198,7 +198,7 @@ BC_INLINE void* memory(const T& place) {
 
 // ---- slices
 
-/// start:stop:step with what is missing marked.
+/// start:stop:step; flags mark missing parts.
 struct Slice {
   i64 start, stop, step;
   bool has_start, has_stop;
@@ -384,7 +384,7 @@ BC_INLINE Array<T, M, 'A'> stretched(const Array<T, N, L>& a, const Tuple<i64, M
 
 // ---- errors
 
-/// The memory in which a kernel reports that a thread raised: the code, then the thread and the block that were first.
+/// The memory in which a kernel reports an exception: its code, then the thread and the block that raised first.
 struct Status {
   int code;
   int thread[3];

@@ -5,7 +5,7 @@
 namespace bc {
 namespace py {
 
-/// The first thread that raises leaves its place.
+/// Reports an exception; only the first thread that raises is recorded.
 BC_PY void report(Status* status, int code) {
   if (atomicCAS(&status->code, 0, code) != 0) return;
   status->thread[0] = static_cast<int>(threadIdx.x);
@@ -38,8 +38,7 @@ BC_FN i64 dynamic_shared_bytes() {
 #endif
 }
 
-/// All threads of a cooperative launch wait for each other. Each block adds to one counter so that its highest bit flips when the last
-/// has come.
+/// The barrier of a cooperative launch. Each block adds to one counter such that its highest bit flips when the last block arrives.
 #if BC_CUDA
 static __device__ unsigned int grid_arrivals;
 BC_PY i32 grid_sync() {
@@ -92,7 +91,7 @@ BC_INLINE u32 match_any(u32 mask, T value) {
   return __match_any_sync(mask, bits_as<conditional<sizeof(T) == 8, u64, u32>>(value));
 }
 
-/// The mask where all its lanes have the same bits, else 0; and whether they have. R is a pair of both.
+/// A pair: the mask if all its lanes have the same bits, else 0; and whether they have.
 template <class R, class T>
 BC_INLINE R match_all(u32 mask, T value) {
   int all = 0;

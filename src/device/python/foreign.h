@@ -5,7 +5,7 @@
 namespace bc {
 namespace py {
 
-/// A value for a parameter of whatever type the other code has for the same bytes (its own half, its own complex).
+/// An argument that converts to any type of the same size: linked code has its own half and complex types.
 template <class T>
 struct Foreign {
   T value;
@@ -33,7 +33,7 @@ template <class T>
 BC_INLINE ForeignPlace<T> foreign_place(T* place) {
   return {place};
 }
-/// Its result as our type.
+/// The result of linked code as our type.
 template <class T, class U>
 BC_INLINE T familiar(const U& value) {
   if constexpr (sizeof(U) == sizeof(T) && (is_complex<T> || is_small_float<T>)) {
@@ -48,7 +48,7 @@ BC_INLINE T familiar(const U& value) {
 }  // namespace py
 }  // namespace bc
 
-/// familiar(), under a name that no macro of the linked code has: that code stands before the calls.
+/// familiar() under a name that linked code, which precedes the calls in the text, cannot have defined as a macro.
 template <class T, class U>
 static __device__ __forceinline__ T bc_linked_value(const U& value) {
   return bc::py::familiar<T>(value);

@@ -78,12 +78,12 @@ struct GeneratorPromise {
   void* operator new(decltype(sizeof 0) n) { return bc_host->allocate(static_cast<i64>(n)) + 1; }
   void operator delete(void* at) { disown(static_cast<Block*>(at) - 1); }
 };
-/// A generator's frame, and how its values are asked for.
+/// A generator's frame and the protocol of its values.
 template <class T>
 struct GeneratorFrame {
   using Handle = std::coroutine_handle<GeneratorPromise<T>>;
   Handle handle;
-  /// Runs to the next value; false: there is none.
+  /// Runs to the next value; false at the end.
   BC_INLINE bool next() const {
     if (handle.done()) return false;
     handle.resume();
@@ -106,8 +106,8 @@ struct GeneratorFrame {
     return value();
   }
 };
-/// The value of a call of a generator function. A loop over the call owns the frame alone, so that the compiler makes it part of the loop;
-/// everything else makes a Generator of it.
+/// The result of calling a generator function. A loop over the call is its only owner, so the compiler can inline the frame; other uses
+/// convert it to a Generator.
 template <class T>
 struct StartedGenerator : GeneratorFrame<T> {
   using promise_type = GeneratorPromise<T>;

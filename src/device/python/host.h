@@ -17,7 +17,7 @@ struct alignas(64) Block {
   Block *next, *previous;
   void* call;
 };
-/// As bc::host::RandomState, up to what is used here.
+/// The first members of bc::host::RandomState.
 struct RandomState {
   static constexpr u32 kWords = 624;
   u32 at;
@@ -25,9 +25,9 @@ struct RandomState {
   double normal;
   u32 words[kWords];
 };
-/// Of a message that is made when it is raised: a number, or a shape (-1 in it is the extent that was left open).
+/// A part of an exception's message: a number, or a shape (-1: an extent that was not given).
 struct Part {
-  i64 number;  ///< of a shape: its axes
+  i64 number;  ///< a shape's number of axes
   const i64* shape;
 };
 /// As bc::host::Table.
@@ -35,13 +35,13 @@ struct Table {
   Block* (*allocate)(i64 bytes);
   void (*release)(Block* block);
   __attribute__((noreturn)) void (*raise)(i32 kind, const char* text, i64 size, i32 line);
-  /// One argument of the exception that is raised next: a Tag, its bits or its text.
+  /// Sets an argument of the next exception: a Tag, and its bits or its text.
   void (*argument)(i32 tag, u64 bits, const char* text, i64 size);
-  /// In a handler: takes the exception that is on its way. `code` is the number of a failure of the text, or minus a kind.
+  /// In a handler: takes over the current exception. `code` is the number of a failure that the text defines, or a kind with a minus sign.
   void* (*caught)(i32* code);
   /// Raises it again.
   __attribute__((noreturn)) void (*again)(void* exception, i32 code);
-  /// The text that str() gives of the exception.
+  /// str() of the exception.
   const char* (*message)(void* exception, i64* size);
   void (*forget)(void* exception);
   void (*parallel)(i64 items, i64 grain, void (*body)(void* context, i64 begin, i64 end), void* context);
@@ -50,47 +50,47 @@ struct Table {
   i32 (*thread_id)();
   void (*print)(const char* text, i64 size);
   void (*product)(i32 dtype, i64 m, i64 n, i64 k, const void* a, const i64* a_strides, const void* b, const i64* b_strides, void* c);
-  /// This thread's state of numpy.random (0) or random (1).
+  /// The thread's state of numpy.random (`which` = 0) or random (1).
   RandomState* (*random)(i32 which);
   void (*seed_random)(RandomState* s, u64 seed);
   void (*refill_random)(RandomState* s);
-  /// Writes a float as Python prints it; gives the length (at most 32).
+  /// Writes a float as Python prints it; returns the length (at most 32).
   i64 (*format)(double value, i32 single, char* to);
-  /// format(value, spec): tags as Tag, an int as its magnitude with kUintTag, or kIntTag where it is below zero. Gives the bytes written.
+  /// format(value, spec). An int is passed as its magnitude, with kUintTag, or with kIntTag if it is negative. Returns the bytes written.
   i64 (*format_spec)(i32 tag, u64 bits, const char* text, i64 text_size, const char* spec, i64 spec_size, char* to, i64 room);
-  /// float(text); 0: it is none.
+  /// float(text); returns 0 for a text that is no number.
   i32 (*parse)(const char* text, i64 size, double* value);
-  /// A count of the block that keeps an argument's memory alive, nullptr where there is none.
+  /// Returns the block that owns an argument's memory, with one more reference, or nullptr.
   Block* (*keep)(const void* data);
-  /// Memory that outlives calls is part of what this one returns.
+  /// Registers a block that outlives the call, because the call returns a part of it.
   void (*link)(Block* block);
-  /// Lets the interpreter run block `which` of the function; gives what keeps its values.
+  /// Lets the interpreter run block `which` of the function; returns the owner of its results.
   void* (*interpret)(i32 which, const void* inputs, void* outputs);
-  /// A count of the block that keeps an array of these values, nullptr where there is none.
+  /// Returns the block that owns an array among these results, with one more reference, or nullptr.
   Block* (*interpreted)(void* kept, const void* data);
   void (*forget_interpreted)(void* kept);
-  /// LAPACK in double precision, complex for `complex`; gives its info.
+  /// A LAPACK routine in double precision, complex if `complex`; returns its info.
   i64 (*lapack)(i32 what, i32 complex, i64 m, i64 n, void* a, void* s, void* u, void* v);
-  /// An exception in a callback: nobody is there to take it.
+  /// Reports an exception in a callback, which has no caller that could handle it.
   void (*ignored)(const char* name, i32 kind, const char* cls, const char* text, i64 size);
-  /// Changes now and then while the user may end what runs (Ctrl-C); `asked` tells whether it is so, and `end` raises then.
+  /// A word that changes every 50 ms while Ctrl-C can end the computation; `asked` tells whether it must end, and `end` then raises.
   const u32* tick;
   bool (*asked)();
   __attribute__((noreturn)) void (*end)();
-  /// Around what a thread does with an object (containers.h: Guard) that several threads hold.
+  /// Lock and unlock an object that several threads hold (Guard in containers.h).
   void (*enter)(void* object, i32 writes);
   void (*leave)(void* object);
-  /// As raise, with a part in place of each % of the text. Kind 0: what it says becomes the argument of a failure of the text.
+  /// raise() with a part for each % of the text. Kind 0: the message becomes the argument of a failure that the text defines.
   void (*raise_of)(i32 kind, const char* text, i64 size, const Part* parts, i64 count);
-  /// Raises what NumPy says of shapes that do not broadcast; it counts from the left which they are.
+  /// Raises NumPy's error for shapes that do not broadcast.
   __attribute__((noreturn)) void (*raise_shapes)(const Part* shapes, i64 count);
 };
 extern "C" {
-/// Set by whoever loads the code; the entry's text defines it.
+/// Set when the code is loaded; defined by the entry's text.
 extern __attribute__((visibility("default"))) const Table* bc_host;
 }
 
-/// Kinds of exceptions, as bc::host::Raised. Below zero: a failure that the text numbers.
+/// Kinds of exceptions, as bc::host::Raised; negative: the number of a failure that the text defines.
 enum Raised : i32 {
   kNone,
   kValue,
@@ -125,7 +125,7 @@ template <int N>
 BC_INLINE Part message_part(const Tuple<i64, N>& shape) {
   return {N, shape.items};
 }
-/// A message with numbers and shapes. They are copied where it is raised, so that arrays stay in registers elsewhere.
+/// A message with numbers and shapes, which are copied when it is raised, so that arrays stay in registers in other places.
 template <int N, class... P>
 __attribute__((noinline, cold, noreturn)) static void raise_of(i32 kind, const char (&text)[N], P... parts) {
   const Part all[] = {message_part(parts)...};
@@ -138,24 +138,24 @@ __attribute__((noinline, cold, noreturn)) static void raise_shapes(S... shapes) 
   bc_host->raise_shapes(all, sizeof...(S));
   __builtin_unreachable();
 }
-/// An index as the program wrote it: `i` may be counted from the front already.
+/// An index as the program wrote it; `i` may have been converted to count from the front.
 BC_FN i64 written_index(i64 i, i64 extent) { return i < 0 ? i - extent : i; }
-/// The message of the failure that comes next.
+/// Sets the message of the next failure.
 template <int N, class... P>
 __attribute__((noinline, cold)) static void say(const char (&text)[N], P... parts) {
   const Part all[] = {message_part(parts)...};
   bc_host->raise_of(kNone, text, N - 1, all, sizeof...(P));
 }
-/// A failure where no number can be returned: inside a parallel loop, a generator, a key function.
+/// Raises a failure where no number can be returned: in a parallel loop, a generator, a key function.
 __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 number) {
   bc_host->raise(-number, "", 0, 0);
   __builtin_unreachable();
 }
 
-/// A function's loops ask by this whether the user ends it. Loops of many short turns ask between strips of them, so that they are
-/// vectorised as they would be without. The question keeps the general registers, so that loops need not keep their numbers in memory
-/// because of it; what raises does not, since only those that a plain call keeps survive an exception. It must not promise the vector
-/// registers too (preserve_all): on processors with AVX2, LLVM 19 loses the upper halves of what lives across such a call.
+/// Loops call this to find out whether Ctrl-C must end the function. Loops of many short turns call it between strips of turns, so that
+/// they are vectorised as before. The call preserves the general registers, so that loops need not spill them. The function that raises
+/// does not, since only callee-saved registers survive an exception. Vector registers must not be preserved too (preserve_all): on
+/// processors with AVX2, LLVM 19 loses the upper halves of vectors that live across such a call.
 __attribute__((noinline, cold, preserve_most)) static inline bool is_asked() { return bc_host->asked(); }
 BC_INLINE void ask_to_go_on() {
   if (is_asked()) bc_host->end();
@@ -163,7 +163,7 @@ BC_INLINE void ask_to_go_on() {
 struct Poll {
   const volatile u32* tick;
   u32 seen;
-  BC_INLINE Poll() : tick(bc_host->tick), seen(*const_cast<const u32*>(tick)) {}  // goes where no loop asks
+  BC_INLINE Poll() : tick(bc_host->tick), seen(*const_cast<const u32*>(tick)) {}  // optimised away if no loop asks
   BC_INLINE void operator()() {
     const u32 now = *tick;
     if (__builtin_expect(now != seen, 0)) {
@@ -172,8 +172,8 @@ struct Poll {
     }
   }
 };
-/// At the entry of functions that call themselves. Where several threads run one, any of them sees a change; that it is the main one is a
-/// matter of a few changes.
+/// Polls at the entry of recursive functions. If several threads run one, any of them may see a change of the word first; after a few
+/// changes the main thread, which alone can end, has seen one.
 static u32 seen_at_entry;
 BC_INLINE void poll_at_entry() {
   const u32 now = *const_cast<const volatile u32*>(bc_host->tick);
@@ -182,9 +182,9 @@ BC_INLINE void poll_at_entry() {
     ask_to_go_on();
   }
 }
-/// Turns of the library's own loops between two questions. Short loops, most of all, never ask: a turn may take 100 ns.
+/// Turns of the library's loops between two polls. Short loops never poll; a turn may take 100 ns.
 constexpr i64 kLongLoop = 1 << 16;
-/// Asks where the word has changed since the last call with `seen`; 0: there was none.
+/// Polls if the word has changed since the last call with `seen` (0: no call yet).
 static __attribute__((noinline)) inline void poll_between(u32* seen) {
   const u32 now = *const_cast<const volatile u32*>(bc_host->tick) | u32{1} << 31;
   const bool changed = *seen != 0 && now != *seen;
@@ -203,7 +203,7 @@ BC_INLINE void in_strips(i64 n, const F& body) {
     poll_between(&seen);
   }
 }
-/// Whether a loop of short turns takes long enough to ask.
+/// Whether a loop of short turns takes long enough to poll.
 template <class T, class U>
 BC_INLINE bool takes_long(T start, U stop, i64 step) {
   const i64 left = static_cast<i64>(u64(i64(stop)) - u64(i64(start)));
@@ -226,7 +226,7 @@ struct Taken {
   void* exception;
   i32 code;
 };
-// Beside the object, whose address stays unknown to others: its members are then registers.
+// A static function instead of a member: the object's address is never taken, so its members stay in registers.
 __attribute__((noinline, cold)) static inline Taken take_exception() {
   i32 code = 0;
   void* e = bc_host->caught(&code);
@@ -255,7 +255,7 @@ struct Caught {
     clear();
     exception = t.exception, code = t.code;
   }
-  /// A failure that was returned. Where it has arguments they wait in the engine.
+  /// A failure that was returned as a number; the engine holds its arguments.
   BC_INLINE void take(i32 number, bool arguments) {
     clear();
     if (arguments) exception = take_exception().exception;
@@ -272,13 +272,13 @@ struct Caught {
 
 // ---- memory -----------------------------------------------------------------------------------------------------------------------
 
-/// Whether several threads may be at what this text works on: its own, or those of other calls. Counts are then changed atomically.
+/// Whether several threads may use the program's objects, those of one call or of several. Reference counts are then atomic.
 #if BC_PYTHON_PARALLEL
 constexpr bool kThreads = true;
 BC_FN void own(Block* b) {
   if (b) __atomic_fetch_add(&b->count, 1, __ATOMIC_RELAXED);
 }
-/// Gives one count back; true for the last.
+/// Drops a reference; true if it was the last.
 BC_FN bool is_last(Block* b) { return b && __atomic_fetch_sub(&b->count, 1, __ATOMIC_ACQ_REL) == 1; }
 BC_FN void disown(Block* b) {
   if (b && __atomic_fetch_sub(&b->count, 1, __ATOMIC_ACQ_REL) == 1) bc_host->release(b);
@@ -288,14 +288,14 @@ constexpr bool kThreads = false;
 BC_FN void own(Block* b) {
   if (b) ++b->count;
 }
-/// Gives one count back; true for the last.
+/// Drops a reference; true if it was the last.
 BC_FN bool is_last(Block* b) { return b && --b->count == 0; }
 BC_FN void disown(Block* b) {
   if (b && --b->count == 0) bc_host->release(b);
 }
 #endif
 
-/// An array that keeps the memory behind it. No owner: the caller's memory, or a constant.
+/// An array that owns a reference to its memory; without an owner it is the caller's memory or a constant.
 template <class T, int N, char L>
 struct Host : Array<T, N, L> {
   using Plain = Array<T, N, L>;
@@ -303,7 +303,7 @@ struct Host : Array<T, N, L> {
 
   BC_INLINE Host() : Plain{} {}
   BC_INLINE Host(const Plain& a, Block* block) : Plain(a), owner(block) { own(owner); }
-  /// Memory that nobody needs to own.
+  /// An array over memory that needs no owner.
   BC_INLINE Host(const Plain& a) : Plain(a) {}
   /// A constant's elements.
   BC_INLINE Host(const T* data, const Tuple<i64, N>& shape, const Tuple<i64, N>& strides) : Plain{const_cast<T*>(data), shape, strides} {}
@@ -356,7 +356,7 @@ BC_INLINE Block* owner_of(const Host<T, N, L>& a) {
   return a.owner;
 }
 
-/// A reference to an element of `a`, which keeps what `a` keeps.
+/// A reference to an element of `a`, with a reference to the same memory.
 template <class V, class T, class A>
 BC_INLINE V host_reference(T& element, const A& a) {
   return V(typename V::Plain{const_cast<conditional<is_same<T, const T>, T, T>*>(&element)}, owner_of(a));
@@ -368,7 +368,7 @@ BC_INLINE To host_cast(const Host<T, N, L>& a) {
   __builtin_memcpy(&r, static_cast<const Array<T, N, L>*>(&a), sizeof r);
   return To(r, a.owner);
 }
-/// a[items], a.T, a.real: the view keeps what `a` keeps.
+/// a[items], a.T, a.real: a view with a reference to the same memory.
 template <class V, class A, class... Items>
 BC_INLINE V host_view(const A& a, Items... items) {
   return V(view<typename V::Plain>(a, items...), owner_of(a));
@@ -409,14 +409,14 @@ BC_INLINE Host<U, N, M> host_viewed(const Host<T, N, L>& a) {
   return Host<U, N, M>(viewed<U, M>(static_cast<const Array<T, N, L>&>(a)), a.owner);
 }
 
-/// A value as Python's side of a call lays it out.
+/// A value in the layout that the caller in Python uses.
 template <class A>
 BC_INLINE A load(const void* at) {
   typename A::Plain plain;
   __builtin_memcpy(&plain, at, sizeof plain);
   return A(plain);
 }
-/// Gives the array away: its count goes to who takes the result.
+/// Stores an array as a result and passes on its reference.
 template <class T, int N, char L>
 BC_INLINE void store(void* at, const Host<T, N, L>& a) {
   const Array<T, N, L>& plain = a;
@@ -540,7 +540,7 @@ inline i64 write_digits(T x, char (&digits)[40]) {
   return at;
 }
 
-/// One call of print(): its text goes out when it is whole.
+/// One call of print(): the text is written when it is complete.
 struct Printer {
   char text[1024];
   i64 used = 0;
@@ -598,12 +598,12 @@ BC_INLINE void parallel(i64 n, i64 grain, F& body) {
 }
 /// The length of the pieces of a loop of n turns: it depends on n alone, so that sums are joined in one order whatever the threads.
 BC_FN i64 grain_of(i64 n) { return n <= 64 ? 1 : (n + 63) / 64; }
-/// Elements of an array that are worth a thread's waking.
+/// The number of elements from which waking a thread pays off.
 constexpr i64 kParallelElements = 16384;
 
 // ---- whole-array expressions ------------------------------------------------------------------------------------------------------
 
-/// One array of an expression, stretched to its shape: where a row begins, and the steps.
+/// One array of an expression, broadcast to its shape: the address of a row, and the steps.
 template <class T, int N>
 struct Operand {
   char* at;
@@ -868,10 +868,11 @@ BC_HOST_REDUCTION(ArgMinimum, ArgState<T>, (S{T(0), -1}), (S{a, i}), argmin_join
 BC_HOST_REDUCTION(Moments, var_state<T>, var_empty<T>(), var_of(a), var_join(p, q))
 #undef BC_HOST_REDUCTION
 
-constexpr i64 kReduceBlock = 1024;       ///< elements that one state stands for before states are joined in a tree
-constexpr i64 kReducePiece = 64 * 1024;  ///< elements of a thread's piece: a power of two of blocks, so that the tree is the same
+constexpr i64 kReduceBlock = 1024;  ///< elements that are reduced to one state before states are joined in a tree
+constexpr i64 kReducePiece =
+    64 * 1024;  ///< elements of a thread's piece: a power of two of blocks, so that the tree does not depend on the threads
 
-/// Hands its argument on: an array is then read where it lies.
+/// The identity, with which an array is read without an expression.
 struct Same {
   template <class T>
   BC_INLINE T operator()(T x) const {
@@ -879,7 +880,7 @@ struct Same {
   }
 };
 
-/// Not inlined: it stands in three places, and its lanes take the compiler long.
+/// Not inlined: there are three calls, and the vectorised loop takes long to compile.
 template <class Red>
 static __attribute__((noinline)) void push_block(Pairwise<Red>& tree, const typename Red::T* x, i64 n, i64 first) {
   if constexpr (is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>)

@@ -1,4 +1,4 @@
-// NumPy's functions in functions compiled for the CPU: what makes arrays, joins, sorts and multiplies them.
+// NumPy's functions in functions compiled for the CPU: creation, joining, selection, sorting and products of arrays.
 #pragma once
 #include "host.h"
 
@@ -222,7 +222,7 @@ BC_INLINE bool same_shape(const Host<T, N, L>& a, const Host<U, N, K>& b) {
   for (int k = 0; k < N; ++k) same = same && a.shape[k] == b.shape[k];
   return same;
 }
-/// Of an axis that is reduced by what has no identity.
+/// Raises for an empty axis of a reduction without identity.
 BC_FN void expect_elements(i64 extent, bool argument) {
   if (extent > 0) return;
   if (argument) raise(kValue, "attempt to get argmax or argmin of an empty sequence");
@@ -395,7 +395,7 @@ __attribute__((noinline, cold, noreturn)) static void refuse_indices(const I* at
   while (i < n - 1 && static_cast<i64>(at[i]) >= -extent && static_cast<i64>(at[i]) < extent) ++i;
   refuse_index(static_cast<i64>(at[i]), extent, 0);
 }
-/// Raises where an index is out of bounds; tells whether some are below zero.
+/// Raises for an index out of bounds; tells whether any is negative.
 template <class I>
 BC_INLINE bool check_indices(const I* at, i64 n, i64 extent) {
   i64 low = 0, high = -1;
@@ -416,7 +416,7 @@ BC_INLINE bool meets(const Array<T, 1, L>& a, const Array<U, 1, K>& b) {
   const auto span = [](const auto& x, i64 size) { return (x.shape[0] - 1) * (x.strides[0] < 0 ? -x.strides[0] : x.strides[0]) + size; };
   return a.shape[0] > 0 && b.shape[0] > 0 && first(a) < first(b) + span(b, sizeof(U)) && first(b) < first(a) + span(a, sizeof(T));
 }
-/// a[indices] = values, an array or one value. All indices are looked at before the first element is written.
+/// a[indices] = values, an array or one value. All indices are checked before the first element is written.
 template <class T, char L, class I, char K, class V>
 BC_INLINE void put_each(const Host<T, 1, L>& a, const Host<I, 1, K>& indices, const V& values) {
   if constexpr (!is_same<V, T>)
@@ -424,7 +424,7 @@ BC_INLINE void put_each(const Host<T, 1, L>& a, const Host<I, 1, K>& indices, co
   const Host<I, 1, 'C'> at = meets(a, indices) ? copy(indices) : contiguous(indices);
   const i64 n = at.shape[0], extent = a.shape[0];
   const bool below = check_indices(at.data, n, extent);
-  // In locals: for all that the compiler knows a store may change what a reference leads to.
+  // Copied to local variables, because a store might change what references refer to, as far as the compiler knows.
   char* const to = reinterpret_cast<char*>(a.data);
   const i64 step = L == 'C' ? static_cast<i64>(sizeof(T)) : a.strides[0];
   const I* const from = at.data;
@@ -495,8 +495,8 @@ BC_INLINE Host<T, N + M - 1, 'C'> take_rows(const Host<T, N, L>& a, const Host<I
   }
   return out;
 }
-// Arrays of indices beside other indices. What the others leave is a view; of its axes some are picked from, the rest stay. `offsets`
-// tells for each place of the indices' joint shape how far in bytes its elements lie from the view's first ones.
+// Arrays of indices combined with other indices. The other indices give a view; arrays of indices select along some of its axes, and the
+// rest stay. `offsets` holds for each element of the index arrays' broadcast shape the distance in bytes from the view's first element.
 
 /// The places where a mask is true, along its axis d.
 template <int N, char L>
@@ -525,7 +525,7 @@ BC_INLINE Host<i64, B, 'C'> offsets_of(const Host<T, N, L>& a, const Tuple<i64, 
   ((add_offsets(out, indices, a.shape[axes[k]], a.strides[axes[k]]), ++k), ...);
   return out;
 }
-/// The array without the axes that are picked from, at their first elements.
+/// The array without the indexed axes, at index 0 of each.
 template <class T, int N, char L, int K>
 BC_INLINE Array<T, N - K, 'A'> rest_of(const Array<T, N, L>& a, const Tuple<i64, K>& axes) {
   Array<T, N - K, 'A'> r{};
@@ -539,7 +539,7 @@ BC_INLINE Array<T, N - K, 'A'> rest_of(const Array<T, N, L>& a, const Tuple<i64,
     }
   return r;
 }
-/// The part of `a` that belongs to the i-th place: `a` without its axes [P, P + B).
+/// The part of `a` for the i-th element of the indices: `a` without its axes [P, P + B).
 template <int P, int B, class T, int N, char L>
 BC_INLINE Array<T, N - B, 'A'> at_place(const Array<T, N, L>& a, i64 i) {
   Array<T, N - B, 'A'> r{};
@@ -569,7 +569,7 @@ BC_INLINE const i64* extents(const Array<T, R, L>& a) {
   else
     return nullptr;
 }
-/// The elements at the places, whose axes come as the P-th and following ones.
+/// The elements at the offsets; the axes of the indices become the P-th and following ones.
 template <int P, class T, int N, char L, int K, int B>
 BC_INLINE Host<T, N - K + B, 'C'> take_at(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const Host<i64, B, 'C'>& offsets) {
   constexpr int R = N - K;
@@ -580,7 +580,7 @@ BC_INLINE Host<T, N - K + B, 'C'> take_at(const Host<T, N, L>& a, const Tuple<i6
     return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(p) + bytes);
   };
   if constexpr (P == R) {
-    // The places lie side by side in the result.
+    // The selected elements are contiguous in the result.
     const i64 rows = n > 0 ? out.size() / n : 0;
     for (i64 r = 0; r < rows; ++r) {
       i64 left = r, at = 0;
@@ -595,7 +595,7 @@ BC_INLINE Host<T, N - K + B, 'C'> take_at(const Host<T, N, L>& a, const Tuple<i6
   }
   return out;
 }
-/// Those elements become `value`'s, a number's or a broadcast array's.
+/// Stores `value`, a number or an array that is broadcast, to the elements at the offsets.
 template <int P, class T, int N, char L, int K, int B, class V>
 BC_INLINE void put_at(const Host<T, N, L>& a, const Tuple<i64, K>& axes, const Host<i64, B, 'C'>& offsets, const V& value) {
   constexpr int R = N - K;
@@ -636,7 +636,7 @@ BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
   const Host<T, 1, 'C'> c = contiguous(a);
   for (i64 i = 0; i < n; ++i) count += nonzero(c.data[i]);
   Host<i64, 1, 'C'> out = fresh<i64, 1>(Tuple<i64, 1>{{count}});
-  // Every place is written and kept if it counts: no branch is mispredicted.
+  // Writes every index and advances only if it counts, which takes no branch that could be mispredicted.
   for (i64 i = 0, k = 0; k < count; ++i) {
     out.data[k] = i;
     k += nonzero(c.data[i]);
@@ -654,8 +654,8 @@ BC_INLINE bool before(T a, T b) {
   else
     return a < b;
 }
-/// A sort's elements between passes, which all read one memory and write another: whoever ends the sort finds them all where they were
-/// given.
+/// The two memories between which the passes of a sort move the elements. If an exception ends the sort, the elements are copied back to
+/// the memory that was given.
 template <class I>
 struct SortPasses {
   I *given, *from, *to;
@@ -794,7 +794,7 @@ BC_INLINE void sort_rows(const Host<T, N, 'C'>& a) {
   const Host<T, 1, 'C'> buffer = fresh<T, 1>(Tuple<i64, 1>{{n}});
   for (i64 at = 0, size = a.size(); at < size; at += n) sort_numbers(a.data + at, buffer.data, n, false);
 }
-/// f of the array with an axis as its last one, with the axis back in its place.
+/// f of the array with an axis moved to the end; the axis is moved back in the result.
 template <class T, int N, char L, class F>
 BC_INLINE auto by_rows(const Host<T, N, L>& a, i64 along, const F& f) {
   const int axis = axis_of(along, N);
@@ -835,7 +835,7 @@ BC_INLINE i64 search(const Host<E, 1, L>& a, C value, bool right) {
   using T = C;
   const i64 all = a.shape[0];
   if (all == 0) return 0;
-  // Without branches on the elements: in places that nobody can guess half of them would be guessed wrong.
+  // Without branches on the elements: for random values half of the branches would be mispredicted.
   const auto find = [&](const auto& past) {
     i64 low = 0, n = all;
     for (i64 half = n >> 1; half > 0; n -= half, half = n >> 1) {
@@ -869,7 +869,8 @@ BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {
     if (first(i)) out.data[k++] = s.data[i];
   return out;
 }
-/// Moves elements until the k-th is where sorting would put it, with none after it before it (Hoare's FIND). False: it takes too long.
+/// Moves elements until the k-th is the one that a sort would put there, no smaller one is after it and no larger one before it (Hoare's
+/// FIND). Returns false if that takes too long.
 template <class T>
 static inline bool select_nth(T* a, i64 n, i64 k) {
   i64 low = 0, high = n - 1;
@@ -921,7 +922,7 @@ template <class T, char L>
 BC_INLINE Host<T, 1, 'C'> partitioned(const Host<T, 1, L>& a, i64 kth) {
   const Host<T, 1, 'C'> s = copy(a);
   const i64 n = s.shape[0];
-  if (n == 0) return s;  // as NumPy, which then looks at no kth
+  if (n == 0) return s;  // as in NumPy, which does not check kth then
   if (kth < 0) kth += n;
   if (kth < 0 || kth >= n) raise_of(kValue, "kth(=%) out of bounds (%)", kth, n);
   if (!select_nth(s.data, n, kth)) sort_rows(s);
@@ -1011,7 +1012,7 @@ constexpr i32 dtype_number<float8_e4m3fn> = 15;
 template <>
 constexpr i32 dtype_number<float8_e5m2> = 16;
 
-/// The error of dot, or of the operator @, for such arrays.
+/// Raises the error of dot, or of the operator @, for arrays of these shapes.
 template <int N, int M>
 __attribute__((noinline, cold, noreturn)) static void refuse_product(Tuple<i64, N> a, Tuple<i64, M> b, bool operator_form) {
   const i64 at = M > 1 ? M - 2 : 0;

@@ -7,8 +7,8 @@
 namespace bc {
 namespace py {
 
-/// The turns of one piece of a parallel loop that has an array of `bytes` for each piece: as few pieces as keep them all below 64 MiB. It
-/// depends on the loop and the array alone, never on the threads.
+/// The turns of one piece of a parallel loop that allocates an array of `bytes` for each piece: all arrays together stay below 64 MiB. It
+/// does not depend on the number of threads.
 BC_FN i64 grain_beside(i64 n, i64 bytes) {
   const i64 most = (i64(64) << 20) / (bytes > 0 ? bytes : 1), pieces = most < 4 ? 4 : most > 64 ? 64 : most;
   return n <= pieces ? 1 : (n + pieces - 1) / pieces;

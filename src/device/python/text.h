@@ -1,4 +1,4 @@
-// Python's str in functions compiled for the CPU: UTF-8 that nobody changes, shared by counting.
+// Python's str in functions compiled for the CPU: immutable, reference-counted UTF-8.
 #pragma once
 #include "host.h"
 
@@ -110,7 +110,7 @@ static inline i64 byte_of_marked(const Str& s, i64 i, TextMarks* m) {
   const char* const text = m->text();
   u32* const marks = m->marks();
   const i64 begin = s.data - text, end = begin + s.size;
-  // Threads that meet here write the same.
+  // Threads that do this at the same time write the same values.
   i64 known = __atomic_load_n(&m->known, __ATOMIC_ACQUIRE);
   const auto mark_until = [&](auto enough) {
     while (known < m->room && !enough(known - 1)) {
@@ -391,7 +391,7 @@ static inline Str character_of(i64 code) {
   if (n > 1) b[0] = static_cast<char>((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | code);
   return copy_text(b, n, 1);
 }
-/// The base that a prefix stands for; 0 for none.
+/// The base of the prefix 0x, 0o or 0b; 0 for other letters.
 BC_FN i64 base_of_prefix(char c) {
   c = static_cast<char>(c | 0x20);
   return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
@@ -407,7 +407,7 @@ static inline i64 parse_int(const Str& text, i64 base) {
   if (any) base = prefix ? named : 10;
   if (prefix) i += 2;
   const bool zeros_only = any && !prefix && i < s.size && s.data[i] == '0';  // base 0 refuses "012"
-  bool may_part = prefix;                                                    // one underscore stands between digits, or after the prefix
+  bool may_part = prefix;                                                    // one underscore may follow a digit or the prefix
   for (; i < s.size; ++i) {
     const char c = s.data[i];
     if (c == '_' && may_part && i + 1 < s.size) {
