@@ -1422,7 +1422,7 @@ namespace {
 Device initial_device() {
   const char* env = std::getenv("BROADCLOTH_DEVICE");
   if (!env || !*env) {
-    // A device beside the host, where there is one.
+    // An accelerator, if there is one.
     for (int type = 0; type < kDeviceTypes; ++type)
       if (kDeviceTraits[type].asynchronous && device_count(static_cast<DeviceType>(type)) > 0) return {static_cast<DeviceType>(type), 0};
     return {};

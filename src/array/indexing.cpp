@@ -127,7 +127,7 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
       ++axis;
     } else if (item.basic.kind == Kind::ellipsis) {
       keep_axes(a.ndim() - used);
-      // An ellipsis that stands for no axis still separates the advanced indices around it.
+      // An ellipsis for zero axes still separates the advanced indices around it.
       e.what = Entry::What::axis;
       e.extent = -1;
     }  // a newaxis is an axis of extent 1 with stride 0

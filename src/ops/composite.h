@@ -7,7 +7,7 @@
 
 #include "array/array.h"
 
-/// Ops made of other ops. They fuse and differentiate as what they are made of does. Semantics, dtypes, shapes and errors are NumPy 2's.
+/// Ops composed of other ops, so that fusion and derivatives need no further code. Semantics, dtypes, shapes and errors are NumPy 2's.
 namespace bc {
 
 using Axes = std::vector<int64_t>;    ///< may be negative
@@ -121,7 +121,7 @@ Array insert(const Array& a, const Array& at, const Array& values, Axis axis = {
 Array clip(const Arg& a, const std::optional<Arg>& low, const std::optional<Arg>& high, const UfuncOptions& options = {});
 Array round(const Array& a, int64_t decimals = 0, Array out = {});
 Array isclose(const Arg& a, const Arg& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
-/// These three look (synchronise).
+/// The next three read the result (they synchronise).
 bool allclose(const Arg& a, const Arg& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 bool array_equal(const Array& a, const Array& b, bool equal_nan = false);
 bool array_equiv(const Array& a, const Array& b);

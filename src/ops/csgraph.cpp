@@ -31,7 +31,7 @@ struct Rows {
   std::vector<int32_t> indptr, indices;
   std::vector<double> data;
 
-  /// Without `lengths` the graph's are not looked at, nor computed if they are pending.
+  /// Without `lengths` the graph's lengths are not read, and not computed if they are pending.
   explicit Rows(const Graph& g, bool lengths = true) : indptr(values_of<int32_t>(g.indptr)), indices(values_of<int32_t>(g.indices)) {
     if (lengths)
       data = values_of<double>(g.data);
@@ -67,7 +67,7 @@ struct Rows {
     return r;
   }
 
-  /// Each row's edges, and after them those that end there.
+  /// Each row's edges, followed by the edges that end in the row's node.
   void add_reverses() {
     const Rows back = reversed();
     Rows both;
@@ -132,7 +132,7 @@ struct Table {
   }
 };
 
-/// Lowers distances along all edges until none falls; false where that does not end, as there is a negative cycle.
+/// Relaxes all edges until no distance falls; false if there is a negative cycle, so that this does not end.
 bool relax(const Rows& g, const std::vector<int32_t>& starts, const Reached& reached) {
   for (int32_t round = 0; round <= g.size(); ++round) {
     bool changed = false;
@@ -167,7 +167,7 @@ Components labelled(const std::vector<int32_t>& group, Device device) {
   return {count, array_of(labels, {static_cast<int64_t>(labels.size())}, device)};
 }
 
-/// Tarjan's components with a stack of its own: a node of each as its name.
+/// Tarjan's strong components, without recursion; each is named by one of its nodes.
 std::vector<int32_t> strong_groups(const Rows& g) {
   const int32_t n = g.size();
   std::vector<int32_t> number(n, -1), low(n), group(n, -1), open, path, next(g.indptr.begin(), g.indptr.end() - 1);
@@ -246,7 +246,7 @@ std::optional<Paths> johnson(const Graph& graph, const Array& sources) {
   std::vector<double> height(g.size(), 0);
   std::vector<int32_t> unused(g.size());
   if (!relax(g, starts, {height.data(), unused.data()})) return std::nullopt;
-  // Rounding may leave a length a little below zero.
+  // By rounding a length may be a little below zero.
   for (size_t e = 0; e < starts.size(); ++e) g.data[e] = std::max(0.0, g.data[e] + height[starts[e]] - height[g.indices[e]]);
   Table table(sources, g.size());
   for (size_t i = 0; i < table.sources.size(); ++i) {
@@ -390,7 +390,7 @@ Array reverse_cuthill_mckee(const Graph& graph) {
 
 namespace {
 
-/// Edges with their reverses (edge e ^ 1) and what they can still carry.
+/// Edges with their reverses (edge e ^ 1) and their residual capacities.
 struct Residual {
   std::vector<std::vector<int32_t>> edges;
   std::vector<int32_t> to, level;
@@ -407,7 +407,7 @@ struct Residual {
       }
   }
 
-  /// The distance of each node from the source over edges that can carry more; whether the sink has one.
+  /// Computes each node's distance from the source over edges with residual capacity; tells whether the sink is reached.
   bool find_levels(int32_t source, int32_t sink) {
     level.assign(edges.size(), -1);
     level[source] = 0;
@@ -421,7 +421,7 @@ struct Residual {
     return level[sink] >= 0;
   }
 
-  /// Sends what one path of ascending levels carries; 0 where there is no more.
+  /// Augments the flow along one path of ascending levels; returns the added flow, 0 if there is no such path.
   int64_t send(int32_t source, int32_t sink) {
     std::vector<int32_t> path;
     int32_t node = source;
@@ -474,7 +474,7 @@ Array bipartite_matching(const Graph& graph, int64_t columns) {
   const Rows g(graph);
   const int32_t rows = g.size();
   std::vector<int32_t> of_row(rows, kNone), of_column(columns, kNone), level(rows), next, queue;
-  // Rows without a partner are at level 0; a level further are the partners of columns that they could have.
+  // Unmatched rows are at level 0; the rows matched to the columns that a row could have are one level further.
   const auto find_levels = [&] {
     bool found = false;
     queue.clear();

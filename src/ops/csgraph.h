@@ -14,7 +14,7 @@ struct Graph {
   bool directed = true;
 };
 
-/// In the place of a node that there is not.
+/// Stands for a missing node.
 inline constexpr int32_t kNone = -9999;
 
 struct Paths {
@@ -23,18 +23,18 @@ struct Paths {
   Array sources;       ///< int32: the source of each path; only of `nearest`
 };
 
-/// Shortest paths from nodes, of edges that are not negative (Dijkstra, 1959). Longer ones than `limit` are none. With `nearest` the result
-/// is one row: to each node from its nearest source.
+/// Shortest paths from nodes over edges that are not negative (Dijkstra, 1959). Paths longer than `limit` are left out. With `nearest` the
+/// result is one row: the path to each node from its nearest source.
 Paths dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest);
-/// The same for edges of any sign; nothing where there is a cycle of negative length.
+/// The same for edges of any sign; nullopt if there is a cycle of negative length.
 std::optional<Paths> bellman_ford(const Graph& graph, const Array& sources);
-/// The same, by Dijkstra's method over lengths that Bellman's and Ford's made positive (Johnson, 1977).
+/// The same, by Dijkstra's method over lengths that the Bellman-Ford method has made non-negative (Johnson, 1977).
 std::optional<Paths> johnson(const Graph& graph, const Array& sources);
 /// Paths between all nodes of a dense (n, n) matrix of lengths, infinite where there is no edge; nothing where there is a negative cycle.
 std::optional<Paths> floyd_warshall(const Array& lengths);
 
 struct Tree {
-  Array order;         ///< int32: nodes as they are reached
+  Array order;         ///< int32: the nodes in the order in which they are reached
   Array predecessors;  ///< int32, (n)
 };
 Tree breadth_first(const Graph& graph, int64_t start);

@@ -179,7 +179,7 @@ Array trigonometric(const Array& x_in, int axis, int type, bool cosine, bool ort
   const double step = kPi / (2.0 * static_cast<double>(n));
   if (type == 2) {
     const Array z = transformed(x, 2 * n);
-    // cos(π k (2j + 1) / 2n) is turned by half a step of j; a sine's k begins at one.
+    // cos(π k (2j + 1) / 2n) is a transform whose phase is shifted by half a step of j; for sines k begins at one.
     const Array half = multiply(narrow(z, axis, cosine ? 0 : 1, n), factors(n, cosine ? 0 : 1, -step));
     Array y = multiply(cosine ? real(half) : imag(half), Arg(cosine ? 2.0 : -2.0));
     if (orthogonal) y = with_factor(y, axis, cosine ? 0 : n - 1, 1 / kRoot2);

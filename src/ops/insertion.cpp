@@ -1,5 +1,5 @@
-// Elements repeated, deleted and inserted by lists of positions. A list in the host's memory is read and becomes a few slices where it
-// can; a list on a device stays there, and only its bounds and counts are read.
+// repeat, delete and insert by lists of positions. A list in host memory is read and replaced by slices if it has few runs; a list on a
+// device stays there, and only its bounds and counts are read.
 #include "array/indexing.h"
 #include "core/extents.h"
 #include "ops/compose.h"
@@ -17,35 +17,35 @@ std::vector<int64_t> integers_of(const Array& list) {
   return n;
 }
 
-/// Two numbers of a device, by one read.
+/// Reads two numbers from a device at once.
 std::pair<int64_t, int64_t> read_pair(const Array& first, const Array& second) {
   int64_t both[2];
   to_host(stack({{first, second}}), both);
   return {both[0], both[1]};
 }
 
-/// Reads the bounds of a list of positions on a device; it has elements.
+/// Reads the bounds of a non-empty list of positions on a device.
 void check_positions(const Array& at, int64_t n, int64_t last, int axis) {
   const auto [low, high] = read_pair(reduce(Op::reduce_min, at), reduce(Op::reduce_max, at));
   for (int64_t i : {low, high}) BC_CHECK(i >= -n && i <= last, Index, "index {} is out of bounds for axis {} with size {}", i, axis, n);
 }
 
-/// What stores at positions along an axis.
+/// Stores values at positions along an axis.
 void put_at(const Array& a, int axis, const Array& at, const Array& values) {
   std::vector<IndexItem> items(axis);
   items.push_back({{}, at});
   setitem(a, items, Arg(values));
 }
 
-/// Positions of `n` elements on the device.
+/// The positions 0 … n - 1 on the device.
 Array positions(const std::vector<int64_t>& at, Device device) {
   return from_host(at.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(at.size())}), device);
 }
 
-/// Up to this many runs of neighbours are copied as slices; more are picked by their positions.
+/// Up to this many runs of neighbours are copied as slices; more are gathered by their positions.
 constexpr size_t kFewRuns = 16;
 
-/// What is left of [0, n) without the elements of a sorted list, as runs of neighbours: where each begins, and how many there are.
+/// [0, n) without the positions of a sorted list, as runs of neighbours: the start and the length of each.
 std::vector<std::pair<int64_t, int64_t>> runs_without(const std::vector<int64_t>& sorted, int64_t n) {
   std::vector<std::pair<int64_t, int64_t>> runs;
   int64_t from = 0;
@@ -76,7 +76,7 @@ Array repeat(const Array& a_in, const Array& counts, Axis axis) {
            counts.size());
   constexpr const char* kNegative = "repeats may not contain negative values.";
   if (!on_host(counts) && counts.size() > 0) {
-    // The element that stands at a place is the first whose repeats, and those of all before it, end behind the place.
+    // The element at a position of the result is the first one for which the cumulative sum of repeats exceeds the position.
     const Array n = cast(counts, DType::i64), ends = cumsum(n);
     const auto [least, total] = read_pair(reduce(Op::reduce_min, n), pick(ends, 0, n.size() - 1));
     BC_CHECK(least >= 0, Value, kNegative);
@@ -105,7 +105,7 @@ Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
   if (runs.empty() || runs.size() > kFewRuns) return take(a, positions(elements_of(runs), a.device()), d);
   std::vector<Array> parts;
   for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
-  // One run lies in memory as what is left of several would.
+  // One run is copied too, so that its memory order is that of several joined runs.
   return parts.size() == 1 ? copy(parts[0], is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C') : concatenate(parts, d);
 }
 
@@ -133,7 +133,7 @@ Array insert(const Array& a_in, std::span<const int64_t> at_in, const Array& val
     if (i < 0) i += n;
   }
   Array values = cast(values_in, a.dtype());
-  // One index takes all values at its place, as a slice would; where it is a number, NumPy moves the first axis of the values there.
+  // One index inserts all values at its position, as a slice would. If it is a number, NumPy moves the first axis of the values there.
   if (at.size() == 1) {
     while (values.ndim() < a.ndim()) values = insert_axis(values, 0);
     if (single) values = moveaxis(values, {0}, {d});
@@ -177,7 +177,7 @@ Array insert(const Array& a_in, const Array& at_in, const Array& values, Axis ax
   const Array given = cast(at_in, DType::i64);
   check_positions(given, n, n, d);
   const Array at = choose_where(ufunc(Op::less, {given, Arg(0)}), add(given, Arg(n)), given);
-  // Inserted elements come in the order of their positions, equal ones as they are given, and each moves those behind it up.
+  // Inserted elements are ordered by position, those of equal positions as given, and each shifts the following ones by one.
   const Array order = argsort(at);
   Dims shape = a.shape();
   shape[d] = n + m;

@@ -204,7 +204,7 @@ Array cholesky_solve(const Array& factor, const Array& right, bool lower) {
     auto op = make_op(Linalg::cholesky_solve, t, batch);
     op->lower = lower;
     op->add(t, Dims{rows_of(b), columns_of(b)});
-    // No factor makes it fail, so that nobody needs to look.
+    // It cannot fail, so `info` is not read.
     return record_parts(std::move(op), {cast(factor, t), cast(b, t)}, {under(batch, factor), under(batch, b)})[0];
   });
 }
@@ -226,12 +226,12 @@ std::vector<Array> qr(const Array& a, std::string_view mode, bool pivoted) {
     if (pivoted) op->add(DType::i32, Dims{n});
   }
   std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  parts.pop_back();  // no matrix makes it fail
+  parts.pop_back();  // it cannot fail
   return parts;
 }
 
 namespace {
-/// Whether the svd of a stack is made from eigenvectors. Derivatives are known of the op itself.
+/// Whether the svd of a stack is computed from eigenvectors. With derivatives it is not: the rule is that of the svd op.
 bool goes_by_eigh(const Array& a, DType t) {
   const bool one = product(batch_of(a)) == 1, single = real_type(t) == DType::f32;
   const int64_t least = std::min(rows_of(a), columns_of(a));
@@ -310,7 +310,7 @@ std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance)
   if (a.ndim() != 2 || b.ndim() != 2 || m < n || n == 0 || k == 0 || has_history(a) || has_history(b) || tape(a.device()).capture())
     return {};
   const DType t = is_complex(common_dtype({&a, &b})) ? DType::c128 : DType::f64;
-  // The triangle of [a b] has that of a, and Q^H b beside and below it, so that Q itself is not needed.
+  // R of [a b] consists of R of a, and Q^H b beside and below it, so that Q itself is not needed.
   const Array both[] = {cast(a, t), cast(b, t)};
   const Array triangle = qr(concatenate(both, 1), "r")[0];
   const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
@@ -319,7 +319,7 @@ std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance)
   const Array r = block(0, n, 0, n), one = eye(n, n, 0, t, a.device());
   const Array zero = equal(diagonal(r, 0, -2, -1), Arg(0.0));
 
-  // The inverse beside x: the product of its norm and the triangle's is a bound of the condition, and so of the rank.
+  // The inverse is solved for together with x: its norm times that of the triangle bounds the condition number, and so the rank.
   const Array right[] = {one, block(0, n, n, k)};
   auto op = make_op(Linalg::triangular_solve, t, Dims());
   op->lower = false;
@@ -427,7 +427,7 @@ std::vector<Array> balanced(const Array& a, bool permuted, bool scaled) {
   op->add(real_type(t), Dims{n});
   op->add(DType::i32, Dims{2});
   std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  parts.pop_back();  // no matrix makes it fail
+  parts.pop_back();  // it cannot fail
   return parts;
 }
 

@@ -5,8 +5,8 @@
 /// Linear algebra of stacks of matrices, which lie in the last two axes; leading axes are batches, and broadcast where there are several
 /// operands. Dtypes are NumPy's: integers and booleans become float64, half precision is a TypeError. Results are C-contiguous.
 ///
-/// What LAPACK cannot do (a singular matrix, no convergence) is a LinAlgError in NumPy's words, raised by the call, which runs what waits
-/// for that reason. While the stream is captured nobody can look, and results that do not exist are NaN or unspecified.
+/// A failure of LAPACK (a singular matrix, no convergence) is a LinAlgError with NumPy's message, raised by the call, which therefore runs
+/// the pending ops. While the stream is captured failures cannot be read, and results that do not exist are NaN or unspecified.
 namespace bc::linalg {
 
 /// x of a x = b. Right sides are a vector (one dimension) or matrices.
@@ -40,12 +40,12 @@ std::vector<Array> qr(const Array& a, std::string_view mode, bool pivoted = fals
 std::vector<Array> svd(const Array& a, Vectors vectors);
 /// Eigenvalues in ascending order, and eigenvectors if wanted, of Hermitian matrices, of which one triangle is read.
 std::vector<Array> eigh(const Array& a, bool lower, bool vectors);
-/// The same without a look at what failed; `info` is the last part.
+/// The same without raising for failures; `info` is the last part.
 std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors);
 /// svd() by way of eigh, in double precision: what svd() does where the device's library is slower at it. Of one matrix, or of a stack in
 /// single precision; least of both extents at least 1.
 std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors);
-/// The singular values of one matrix of doubles in descending order, by eigh, and NaN where that fails, which nobody looks at.
+/// The singular values of one matrix of doubles in descending order, by eigh; NaN if that fails, which raises no error.
 Array singular_values_by_eigh(const Array& a);
 /// Complex eigenvalues, and right, and then left, eigenvectors if wanted; left ones only with right ones.
 std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
@@ -53,7 +53,7 @@ std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// singular values.
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
 /// x, the sums of squares and the singular values of a matrix with at least as many rows as columns, by QR factorization, if its rank is
-/// full for sure; else nothing. The singular values are computed when somebody reads them. Waits for the factors.
+/// certainly full; else nullopt. The singular values are computed when they are read. Waits for the factors.
 std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance);
 /// T and Z of a = Z T Z^H; of a real matrix the real form.
 std::vector<Array> schur(const Array& a);

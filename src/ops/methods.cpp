@@ -75,7 +75,7 @@ Array fold(Op op, const Array& a, int axis, const ReduceOptions& options) {
   return cast(record_library({x}, {x.shape()}, std::make_unique<ScanExtra>(op, axis, true), shape, t, a.device()), result);
 }
 
-/// A fold along no axis: each element is met by `initial`, if there is one.
+/// A fold along no axis: each element is combined with `initial`, if there is one.
 Array fold_nothing(Op op, const Array& a, const ReduceOptions& options) {
   const DType t = fold_dtype(op, a.dtype(), folding_dtype(options.dtype, a.dtype(), options.out));
   if (!options.initial) return astype(a, t);
@@ -219,7 +219,7 @@ void ufunc_at(Op op, const Array& a, std::span<const IndexItem> items, const std
   bool advanced = false;
   for (const IndexItem& item : items) advanced |= static_cast<bool>(item.array);
   if (!advanced) {
-    // Every element is met once: the plain ufunc.
+    // Every element is indexed once, so the plain ufunc does it.
     const Array view = getitem(a, items);
     UfuncOptions o;
     o.out = view;

@@ -9,7 +9,7 @@ namespace bc {
 Array random_stream(pcg::State& state, const pcg::Draw& what, const Dims& shape, Device device) {
   if (traits(device).on_host) {
     Array result = empty(shape, what.dtype, device);
-    // Nobody else knows the new array yet.
+    // No other thread knows the new array yet.
     pcg::draw(state, what, result.storage()->current->buffer->ptr, result.size());
     return result;
   }

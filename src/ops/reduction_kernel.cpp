@@ -147,7 +147,7 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
     op->simple = simple;
   }
   if (raw_) {
-    // What indexes whole arrays is a program of its own, which writes the mapped values.
+    // A map that indexes whole arrays is a separate program, which writes the mapped values.
     ElementwiseKernel::Spec mapper;
     mapper.in_params = spec_.in_params + (uses_place_ ? ", int64 _J" : "");
     mapper.out_params = std::string(info(*state).name) + " bc_mapped";

@@ -14,7 +14,7 @@ Array sort(const Array& a, Axis axis = -1, bool descending = false);
 Array argsort(const Array& a, Axis axis = -1, bool descending = false);
 /// The places that sort by the last key first, then by the one before it, …; `keys` have one shape.
 Array lexsort(Arrays keys, Axis axis = -1);
-/// The element of each rank in `kth` (any order, may be negative) stands where a sort would put it.
+/// A partition: the elements of the ranks in `kth` (any order, may be negative) are where a sort would put them.
 Array partition(const Array& a, std::span<const int64_t> kth, Axis axis = -1);
 Array argpartition(const Array& a, std::span<const int64_t> kth, Axis axis = -1);
 /// The elements that a sort along `axis` would put at `ranks` (ascending, distinct, in [0, n)); the axis then holds those.

@@ -14,7 +14,8 @@ namespace {
 
 using namespace bc::compose;
 
-/// The dtype in which a matrix of `t` is multiplied: what bodies have. Sums of narrower integers wrap alike after the cast back.
+/// The dtype in which a matrix of `t` is multiplied, one for which there are bodies. Sums of narrower integers are the same after the cast
+/// back.
 DType loop_dtype(DType t) {
   if (t == DType::f16 || t == DType::bf16) return DType::f32;
   return is_integer(t) && t != DType::i32 ? DType::i64 : t;
@@ -61,7 +62,7 @@ Array running(const Array& counts) {
   return concatenate(both);
 }
 
-/// One number for each place, ascending in C order.
+/// One key for each position, ascending in C order.
 Array keys_of(const Array& rows, const Array& columns, int64_t row_count, int64_t column_count) {
   BC_CHECK(column_count == 0 || row_count <= std::numeric_limits<int64_t>::max() / column_count, Value,
            "sparse matrix: {} x {} places are more than an int64 counts", row_count, column_count);
@@ -85,11 +86,11 @@ Union unite_composed(const Rows& a, const Rows& b) {
   const int64_t na = elements_of(a), nb = elements_of(b), rows = rows_of(a);
   const Array ka = keys_of(expand(a.indptr, na, true), a.indices, rows, a.columns);
   const Array kb = keys_of(expand(b.indptr, nb, true), b.indices, rows, b.columns);
-  // b's keys that a has not, and where both lie in the union: behind what is smaller in a and in the rest of b.
+  // The keys of b that a lacks, and the positions of both in the union: after the smaller keys of a and of the rest of b.
   const Array below = searchsorted(ka, kb), within = ufunc(Op::minimum, {below, Arg(std::max<int64_t>(na - 1, 0))});
   const Array shared =
       na > 0 ? ufunc(Op::logical_and, {ufunc(Op::less, {below, Arg(na)}), equal(at(ka, within), kb)}) : zeros(Dims{nb}, DType::b1, device);
-  const Array alone = running(logical_not(shared));  // how many of b's own come before each place of b
+  const Array alone = running(logical_not(shared));  // how many keys that only b has precede each position of b
   const Array place_a = add(range(na, device), at(alone, searchsorted(kb, ka)));
   const Array place_b = add(below, narrow(alone, 0, 0, nb));
   const int64_t n = na + last_of(alone);
@@ -105,7 +106,7 @@ Union unite_composed(const Rows& a, const Rows& b) {
   u.rows.indices = spread(place_a, a.indices, 0);
   const IndexItem item{{}, place_b};
   if (nb > 0) setitem(u.rows.indices, {&item, 1}, b.indices);
-  // A row begins in the union behind what is a's before it, and what is b's alone.
+  // A row of the union begins after the preceding elements of a, and those that only b has.
   u.rows.indptr = cast(add(cast(a.indptr, DType::i64), at(alone, b.indptr)), t);
   u.rows.columns = a.columns;
   return u;
@@ -159,7 +160,7 @@ Matrix add_composed(const Array& a_data, const Rows& a, const Array& b_data, con
   return kept(data, u.rows, ufunc(Op::not_equal, {data, Arg(0)}));
 }
 
-/// All products of elements, sorted by where they belong, and added up.
+/// All products of elements, sorted by their positions in the result, and added up.
 Matrix matmul_composed(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b) {
   const Device device = a_data.device();
   const DType t = a.indices.dtype();
@@ -240,7 +241,7 @@ Matrix matmul(const Array& a_in, const Rows& a, const Array& b_in, const Rows& b
   const Array a_data = cast(a_in, t), b_data = cast(b_in, t);
   if (elements_of(a) == 0 || elements_of(b) == 0)
     return {empty(Dims{0}, result, device), {empty(Dims{0}, index, device), zeros(a.indptr.shape(), index, device), b.columns}};
-  // The body has no derivative, and the ops that it can be composed of have.
+  // The body has no derivative; the ops of which it can be composed have.
   if (!has_bodies(a_data, composed) || has_history(a_data) || has_history(b_data)) {
     Matrix p = matmul_composed(a_data, a, b_data, b);
     p.data = cast(p.data, result);
@@ -280,7 +281,7 @@ Matrix sum(const Array& a_in, const Rows& a, const Array& b_in, const Rows& b, b
   BC_CHECK(rows_of(a) == rows_of(b) && a.columns == b.columns, Value, "inconsistent shapes");
   const DType result = promote(a_in.dtype(), b_in.dtype()), t = loop_dtype(result), index = a.indices.dtype();
   const int64_t na = elements_of(a), nb = elements_of(b);
-  // The body adds what wraps and rounds as the result's dtype does.
+  // The body adds in a dtype that wraps and rounds like the result's.
   if (!has_bodies(a_in, composed) || has_history(a_in) || has_history(b_in) || itemsize(t) != itemsize(result) ||
       (subtract && result == DType::b1) || na == 0 || nb == 0 || !counts_with(index, na + nb))
     return add_composed(a_in, a, b_in, b, subtract, composed);

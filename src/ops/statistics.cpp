@@ -84,7 +84,7 @@ Array nanmin(const Array& a, const ReduceOptions& options) { return reduce(Op::r
 
 namespace {
 
-/// What counts: neither NaN nor masked by `where`.
+/// The mask of the elements that count: neither NaN nor excluded by `where`.
 Array counted(const Array& a, const ReduceOptions& options) {
   const Array valid = logical_not(isnan(a));
   return options.where ? ufunc(Op::logical_and, {valid, options.where}) : valid;
@@ -258,7 +258,7 @@ Array norm(const Array& a_in, std::optional<double> ord, const std::optional<Axe
   const double kind = std::abs(*ord);
   BC_CHECK(kind == 1 || kind == 2 || std::isinf(kind), Value, "Invalid norm order for matrices.");
   if (kind == 2) {
-    // Half precision has no singular values of its own.
+    // Singular values are not computed in half precision.
     const DType narrow = real_type(a.dtype());
     const Array wide = is_small_float(narrow) ? cast(a, DType::f32) : a;
     const Array values = cast(linalg::svd(moveaxis(wide, {at[0], at[1]}, {-2, -1}), Vectors::none)[0], narrow);

@@ -12,7 +12,7 @@
 namespace bc {
 namespace {
 
-/// What only a program of its own can give: other threads of the block, other elements.
+/// Names that only a separate program supports: other threads of the block, other elements.
 constexpr const char* kProgramNames[] = {"_ind",       "threadIdx",     "blockIdx",   "blockDim",   "gridDim",   "warpSize",
                                          "__shared__", "__syncthreads", "__syncwarp", "__global__", "atomicAdd", "atomicSub",
                                          "atomicMax",  "atomicMin",     "atomicExch", "atomicInc",  "atomicDec", "atomicCAS",
@@ -162,7 +162,7 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
            "{}: wrong number of arguments: expected {} or {} (with outputs), got {}", spec_.name, in_.size(), in_.size() + out_.size(),
            call.in.size() + call.out.size());
   BC_CHECK(call.block_size > 0, Value, "{}: expected a positive block_size, got {}", spec_.name, call.block_size);
-  // What was called with inputs of these kinds before needs no rules again.
+  // The dtypes of a call with inputs of these kinds are remembered.
   uint64_t kinds = 0;
   for (size_t k = 0; k < call.in.size(); ++k)
     BC_CHECK(!call.in[k].array || is_plain(call.in[k].array.dtype()), Type, "{}: a user's kernel takes no {}", spec_.name,
@@ -187,7 +187,7 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
     }
   }
   const UserTypes types = decide_types(spec_.name, in_, out_, call.in, call.out);
-  bool any = false;  // an array that says what is walked
+  bool any = false;  // whether an array determines the shape of the loop
   for (size_t k = 0; k < in_.size(); ++k) any |= !in_[k].raw && call.in[k].array && !call.in.scalar(k);
   for (size_t k = 0; k < call.out.size(); ++k) any |= !out_[k].raw;
   BC_CHECK(!(any && call.size), Value, "{}: Specified 'size' can be used only if all of the ndarray are 'raw'.", spec_.name);
@@ -261,7 +261,8 @@ std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserType
     }
     op = instance.op;
   }
-  // What the compiler says about the user's text is said where the kernel is called first; what waits already has nothing to do with it.
+  // The first call compiles, so that the compiler's errors about the user's text are raised there. Pending ops are run before, because they
+  // are not concerned.
   if (fresh) flush(call.device);
   std::vector<Arg> args;
   args.reserve(op->in.size());
@@ -451,7 +452,7 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
            int64_t{0x7fffffff} * call.block_size, call.block_size, total);
   launch.grid[0] = static_cast<unsigned>(blocks);
   void* arguments[] = {words.data()};
-  // A graph launches the kernel again when nobody may hold its program any more.
+  // A graph may launch the kernel after the last owner of its program is gone.
   if (own.capture()) backend(own.device()).keep_programs_loaded();
   kernel->launch(launch, arguments, own.stream());
   return outs;

@@ -55,8 +55,8 @@ std::string without_own_headers(const std::string& preamble);
 
 /// CuPy's ElementwiseKernel: an operation in CUDA C++ for every element of arrays that broadcast.
 ///
-/// Where the operation keeps to its element (no raw parameter, nothing before or after the loop), the kernel is an elementwise op of the
-/// graph: it waits, fuses and is cast around as any other. Otherwise it is a CUDA program of its own, queued at once.
+/// If the operation uses only its element (no raw parameter, nothing before or after the loop), the kernel is an elementwise op of the
+/// graph: it is recorded and fused like any other. Otherwise it is a separate CUDA program, queued at once.
 class ElementwiseKernel {
  public:
   struct Spec {

@@ -1,4 +1,4 @@
-// Atomics. Those of a block and of the whole system are the device's own.
+// Atomics. The variants for a block and for the whole system are the same as those for the device.
 #pragma once
 
 #define __BC_SCOPES(name)                \
@@ -29,7 +29,7 @@ __BC_ATOMIC_INTEGERS(atomicOr, __atomic_fetch_or)
 __BC_ATOMIC_INTEGERS(atomicXor, __atomic_fetch_xor)
 __BC_ATOMIC_INTEGERS(atomicExch, __atomic_exchange_n)
 
-/// Replaces *p by what `change` makes of it; the old value.
+/// Replaces *p by change(*p); returns the old value.
 template <class U, class T, class F>
 BC_INLINE T __bc_atomic_change(T* p, F change) {
   U* bits = reinterpret_cast<U*>(p);

@@ -1,5 +1,5 @@
-// CUDA C++'s own names for kernels on the CPU, over the device library. What stands behind a `__bc_` word, the CPU's compiler knows
-// (src/backends/cpu/jit/jit_words.h). Included in order of dependence.
+// CUDA C++'s own names for kernels on the CPU, over the device library. Functions whose names begin with `__bc_` are built into the CPU's
+// compiler (src/backends/cpu/jit/jit_words.h). Included in order of dependence.
 #pragma once
 // clang-format off
 #include "language.h"

@@ -1,4 +1,4 @@
-// C's and CUDA's mathematics, for float and double; the fast names give the accurate values.
+// C's and CUDA's mathematics, for float and double; names of fast approximations are the accurate functions.
 #pragma once
 
 #define __BC_F1(name, fn)                              \
@@ -40,7 +40,7 @@ __BC_F1(nearbyint, bc::rint)
 __BC_F1(round, __bc_round)
 __BC_F1(sqrt, bc::sqrt)
 __BC_F2(copysign, __bc_copysign)
-// The other operand where one is NaN.
+// If one operand is NaN, the result is the other one.
 BC_FN float __bc_fmin(float x, float y) { return x < y || y != y ? x : y; }
 BC_FN double __bc_fmin(double x, double y) { return x < y || y != y ? x : y; }
 BC_FN float __bc_fmax(float x, float y) { return x > y || y != y ? x : y; }
@@ -172,7 +172,7 @@ BC_FN void sincos(double x, double* s, double* c) {
   *s = bc::loop_sin(x);
   *c = bc::loop_cos(x);
 }
-// Turns of pi: reduced before the multiplication, so that whole and half turns are exact.
+// Functions of pi * x: x is reduced before the multiplication, so that multiples of 1/2 are exact.
 template <class T>
 BC_INLINE T __bc_sinpi(T x) {
   T r = x - T(2) * bc::rint(x * T(0.5));

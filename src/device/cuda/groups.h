@@ -1,12 +1,12 @@
-// cooperative_groups.h: blocks, clusters, grids, tiles of a block, and the threads of a warp that are together.
+// cooperative_groups.h: blocks, clusters, grids, tiles of a block, and coalesced threads of a warp.
 #pragma once
 
 namespace cooperative_groups {
 
-/// Threads that meet often, while others of their block do something else: a counter of those that have come, in shared memory.
+/// A barrier of some threads of a block, while the others run on: a counter of the arrived threads in shared memory.
 struct __bc_meeting {
   unsigned come, rounds;
-  /// `wait` is given what `arrive` returned.
+  /// `wait` takes the result of `arrive`.
   BC_INLINE unsigned arrive(unsigned expected) {
     unsigned round = __atomic_load_n(&rounds, __ATOMIC_RELAXED);
     if (__atomic_add_fetch(&come, 1u, __ATOMIC_RELAXED) == expected) {
@@ -37,7 +37,7 @@ class __bc_lanes {
     for (unsigned i = 0; i < rank; ++i) left &= left - 1u;
     return __ffs(static_cast<int>(left)) - 1;
   }
-  /// The members' bits side by side.
+  /// The members' bits of a warp's mask, packed.
   BC_INLINE unsigned pack(unsigned lanes) const {
     unsigned packed = 0, at = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
@@ -70,7 +70,7 @@ struct block_tile_memory {
   __bc_meeting meetings[MaxBlockSize / 32 + 1][6];  // of tiles of 64, 128 … 1024 threads
   alignas(16) char values[MaxBlockSize][16];
 };
-/// A block that lends its tiles memory.
+/// A block with shared memory for the barriers of its tiles.
 class __bc_block_with_memory : public thread_block {
  public:
   BC_INLINE __bc_block_with_memory(__bc_meeting* meetings, char* values) : meetings_(meetings), values_(values) {}
@@ -86,7 +86,7 @@ BC_INLINE __bc_block_with_memory this_thread_block(block_tile_memory<Most>& memo
   return {&memory.meetings[0][0], &memory.values[0][0]};
 }
 
-/// The blocks that run together and see each other's shared memory.
+/// The blocks of a cluster, which run at the same time and access each other's shared memory.
 class cluster_group {
  public:
   using arrival_token = unsigned;
@@ -170,7 +170,7 @@ class grid_group {
 };
 BC_FN grid_group this_grid() { return {}; }
 
-/// The threads of a warp that are here together, or that a partition put together.
+/// The threads of a warp that are active together, or that a partition put into one group.
 class coalesced_group : public __bc_lanes {
  public:
   BC_INLINE explicit coalesced_group(unsigned mask, unsigned part = 0, unsigned parts = 1) : __bc_lanes(mask), part_(part), parts_(parts) {}
@@ -199,14 +199,14 @@ class coalesced_group : public __bc_lanes {
 };
 BC_FN coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-/// A tile of 2^k threads of a block; beyond a warp's 32 the block must have lent memory.
+/// A tile of 2^k threads of a block. A tile of more than 32 threads needs memory of the block.
 template <unsigned Size, class Parent = void, bool OneWarp = (Size <= 32)>
 class thread_block_tile : public __bc_lanes {
  public:
   static_assert(Size != 0 && (Size & (Size - 1)) == 0 && Size <= 1024, "a tile has 1, 2, 4 … 1024 threads");
   BC_INLINE thread_block_tile() : __bc_lanes(Size == 32 ? 0xffffffffu : ((1u << (Size & 31u)) - 1u) << (__bc_lane() & ~(Size - 1u))) {}
   BC_INLINE explicit thread_block_tile(unsigned parent) : thread_block_tile() { parent_ = parent; }
-  /// A tile whose parent the program does not name.
+  /// A tile without a parent in its type.
   template <class P> BC_INLINE thread_block_tile(const thread_block_tile<Size, P, true>& tile) : thread_block_tile(tile.parent_) {}
   BC_INLINE static constexpr unsigned size() { return Size; }
   BC_INLINE static constexpr unsigned num_threads() { return Size; }
@@ -236,7 +236,7 @@ class thread_block_tile : public __bc_lanes {
   }
   template <unsigned, class, bool>
   friend class thread_block_tile;
-  unsigned parent_ = 0;  // threads of a tile that it is a part of; 0: of the block
+  unsigned parent_ = 0;  // the size of the tile that it is a part of; 0: it is a part of the block
 };
 template <unsigned Size, class Parent>
 class thread_block_tile<Size, Parent, false> {
@@ -282,7 +282,7 @@ class thread_block_tile<Size, Parent, false> {
   char* values_;
 };
 
-/// Any of the groups of a block.
+/// A group of a block of any kind.
 class thread_group {
  public:
   BC_INLINE thread_group(const thread_block&) : mask_(0) {}
@@ -324,7 +324,7 @@ BC_INLINE thread_block_tile<Size, thread_block_tile<Outer, Parent>> tiled_partit
   static_assert(Size <= Outer, "a part of a tile is not larger than the tile");
   return thread_block_tile<Size, thread_block_tile<Outer, Parent>>(Outer);
 }
-/// Tiles whose size is known at run time: parts of a block, of a tile, or of threads that are together.
+/// Tiles whose size is known at run time: parts of a block, of a tile, or of coalesced threads.
 BC_FN coalesced_group tiled_partition(const coalesced_group& group, unsigned size) {
   unsigned first = group.thread_rank() / size * size, members = 0, left = group.__mask();
   for (unsigned rank = 0; rank < group.size(); ++rank, left &= left - 1u)
@@ -342,7 +342,7 @@ BC_FN coalesced_group tiled_partition(const thread_group& group, unsigned size) 
   return tiled_partition(coalesced_group(group.__mask()), size);
 }
 
-/// The members that have the same label, and those that have the same truth.
+/// The members with equal labels, and those with equal predicates.
 template <class Group, class Label>
 BC_INLINE coalesced_group labeled_partition(const Group& group, Label label) {
   unsigned same = __match_any_sync(group.__mask(), label), first = static_cast<unsigned>(__ffs(static_cast<int>(same)) - 1);
@@ -456,7 +456,7 @@ BC_INLINE T exclusive_scan(const Group& group, T value) {
   return exclusive_scan(group, value, plus<T>());
 }
 
-/// One member speaks for all of a group.
+/// Runs a function in one member of a group and gives its result to all.
 template <class Group, class F>
 BC_INLINE void invoke_one(const Group& group, F&& f) {
   if (group.thread_rank() == 0) f();
@@ -468,7 +468,7 @@ BC_INLINE auto invoke_one_broadcast(const Group& group, F&& f) {
   return group.shfl(value, 0);
 }
 
-/// Adds up over a group and by one atomic into memory.
+/// Reduces values over a group, then updates memory by one atomic operation.
 template <class Group, class A, class T, class F>
 BC_INLINE void reduce_update_async(const Group& group, A& to, T value, F join) {
   T all = reduce(group, value, join);
@@ -483,7 +483,7 @@ BC_INLINE void reduce_store_async(const Group& group, T* to, T value, F join) {
   if (group.thread_rank() == 0) *to = all;
 }
 
-/// Copies by all members of a group; wait() makes what was copied visible to all of them.
+/// Copies by all members of a group; wait() makes the copies visible to all of them.
 template <class Group>
 BC_INLINE void memcpy_async(const Group& group, void* to, const void* from, size_t bytes) {
   size_t rank = group.thread_rank(), count = group.size();
@@ -498,7 +498,7 @@ BC_INLINE void memcpy_async(const Group& group, T* to, const U* from, Shape byte
 {
   memcpy_async(group, static_cast<void*>(to), static_cast<const void*>(from), static_cast<size_t>(bytes));
 }
-/// Counts of elements: the smaller one is copied.
+/// The counts of both sides are in elements; the smaller one is copied.
 template <class Group, class T, class U, class ToLayout, class FromLayout>
 BC_INLINE void memcpy_async(const Group& group, T* to, const ToLayout& room, const U* from, const FromLayout& count) {
   size_t a = static_cast<size_t>(room) * sizeof(T), b = static_cast<size_t>(count) * sizeof(U);

@@ -59,7 +59,7 @@ using half2 = __half2;
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
-// Functions that both types have.
+// Functions of both types, half and bfloat16.
 #define __BC_SMALL_FUNCTIONS(T, T2)                                                                                                       \
   BC_FN T __hadd(T a, T b) { return a + b; }                                                                                              \
   BC_FN T __hsub(T a, T b) { return a - b; }                                                                                              \

@@ -11,7 +11,7 @@
   BC_FN unsigned __h##name##u2_mask(T2 a, T2 b) {                                                                                     \
     return (__h##name##u(a.x, b.x) ? 0xffffu : 0u) | (__h##name##u(a.y, b.y) ? 0xffff0000u : 0u);                                     \
   }
-// "Not equal" is true of numbers only.
+// "Not equal" is false if an operand is NaN.
 #define __BC_SMALL_MORE(T, T2)                                                                                                          \
   __BC_COMPARE(T, T2, eq, ==, (a != a || b != b))                                                                                       \
   __BC_COMPARE(T, T2, lt, <, (a != a || b != b))                                                                                        \
@@ -88,7 +88,7 @@ __BC_SMALL_MORE(__nv_bfloat16, __nv_bfloat162)
   BC_FN T __ushort2##name##tail(unsigned short i) { return __bc_##name##tail(static_cast<double>(i)); } \
   BC_FN T __ll2##name##tail(long long i) { return __bc_##name##tail(__ll2double##tail(i)); }            \
   BC_FN T __ull2##name##tail(unsigned long long i) { return __bc_##name##tail(__ull2double##tail(i)); }
-/// Integers of a 16-bit float, cut to their range.
+/// Conversions of a 16-bit float to integers, clamped to their range.
 #define __BC_SMALL_INTEGER(name, T, tail, function)                                                                  \
   BC_FN long long __##name##2ll##tail(T a) { return __float2ll##tail(a); }                                           \
   BC_FN unsigned long long __##name##2ull##tail(T a) { return __float2ull##tail(a); }                                \

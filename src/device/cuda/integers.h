@@ -82,7 +82,7 @@ BC_FN int __double2loint(double x) { return static_cast<int>(__builtin_bit_cast(
 BC_FN double __hiloint2double(int hi, int lo) {
   return __builtin_bit_cast(double, (static_cast<unsigned long long>(static_cast<unsigned>(hi)) << 32) | static_cast<unsigned>(lo));
 }
-// As the hardware converts: to the nearest value that there is, NaN to 0 (to the lowest of 64 bits).
+// As the hardware converts: clamped to the type's range; NaN becomes 0 (for 64 bits the lowest value).
 template <class To, class From>
 BC_INLINE To __bc_convert(From x) {
   const From low = static_cast<From>(bc::limits<To>::lowest()), high = static_cast<From>(bc::limits<To>::max());

@@ -1,4 +1,4 @@
-// Qualifiers, indices, barriers, and what C's headers give a kernel.
+// Qualifiers, indices, barriers, and names of C's headers that kernels use.
 #pragma once
 
 #define __global__ __attribute__((used, annotate("bc.kernel")))

@@ -119,7 +119,7 @@ BC_FN uint4 curand4(curandStatePhilox4_32_10* s) {
 }
 
 // ---- distributions
-// The second number of a pair is kept for the first kind of call that fits it.
+// Box and Muller's method makes two numbers; the second is kept for the next call of the same kind.
 enum { __bc_extra_normal = 1, __bc_extra_log_normal = 2 };
 BC_FN float __bc_unit(unsigned x) { return static_cast<float>(x) * 2.3283064e-10f + (2.3283064e-10f / 2.0f); }
 BC_FN double __bc_unit_double(unsigned x, unsigned y) {

@@ -1,4 +1,4 @@
-// curand_kernel.h: MRG32k3a, Sobol's sequences, and the distributions that several numbers at once come from.
+// curand_kernel.h: MRG32k3a, Sobol's sequences, and distributions that return several numbers.
 #pragma once
 
 // ---- MRG32k3a (L'Ecuyer, Good Parameters and Implementations for Combined Multiple Recursive Random Number Generators, 1999)
@@ -35,7 +35,7 @@ struct __bc_mrg_step {
     return r;
   }
 };
-/// n times a step that is given for both recurrences.
+/// n times a step, for both recurrences.
 BC_FN void __bc_mrg_skip(unsigned long long n, curandStateMRG32k3a* s, __bc_mrg_step first, __bc_mrg_step second) {
   for (; n != 0; n >>= 1) {
     if ((n & 1u) != 0) {
@@ -50,12 +50,12 @@ BC_FN void __bc_mrg_skip(unsigned long long n, curandStateMRG32k3a* s, __bc_mrg_
 BC_FN void skipahead(unsigned long long n, curandStateMRG32k3a* s) {
   __bc_mrg_skip(n, s, {{0, 1, 0, 0, 0, 1, 4294156359u, 1403580u, 0}}, {{0, 1, 0, 0, 0, 1, 4293573854u, 0, 527612u}});
 }
-/// By 2^76 numbers each.
+/// Skips n * 2^76 numbers.
 BC_FN void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a* s) {
   __bc_mrg_skip(n, s, {{82758667u, 1871391091u, 4127413238u, 3672831523u, 69195019u, 1871391091u, 3672091415u, 3528743235u, 69195019u}},
                 {{1511326704u, 3759209742u, 1610795712u, 4292754251u, 1511326704u, 3889917532u, 3859662829u, 4292754251u, 3708466080u}});
 }
-/// By 2^127 numbers each.
+/// Skips n * 2^127 numbers.
 BC_FN void skipahead_sequence(unsigned long long n, curandStateMRG32k3a* s) {
   __bc_mrg_skip(n, s, {{2427906178u, 3580155704u, 949770784u, 226153695u, 1230515664u, 3580155704u, 1988835001u, 986791581u, 1230515664u}},
                 {{1464411153u, 277697599u, 1610723613u, 32183930u, 1464411153u, 1022607788u, 2824425944u, 32183930u, 2093834863u}});
@@ -75,7 +75,7 @@ BC_FN void curand_init(unsigned long long seed, unsigned long long subsequence, 
   s->boxmuller_extra = 0;
   s->boxmuller_extra_double = 0;
 }
-/// A number of 1 … m1.
+/// The next number, in [1, m1].
 BC_FN double curand_MRG32k3a(curandStateMRG32k3a* s) {
   unsigned long long p = (1403580ull * s->s1[1] + (__BC_M1 - 810728ull) * s->s1[0]) % __BC_M1;
   unsigned long long q = (527612ull * s->s2[2] % __BC_M2 + (__BC_M2 - 1370589ull) * s->s2[0] % __BC_M2) % __BC_M2;
@@ -145,7 +145,7 @@ __BC_SOBOL_SCRAMBLED_INIT(curandStateScrambledSobol64, unsigned long long, 64)
 #undef __BC_SOBOL_INIT
 #undef __BC_SOBOL_SCRAMBLED_INIT
 
-/// One number each, so that the sequence stays what it is: normal ones by the inverse of their integral.
+/// Each sample takes one number of the sequence: normal numbers are computed by the inverse of their distribution function.
 #define __BC_SOBOL_NUMBERS(name)                                                                                               \
   BC_FN float curand_uniform(name* s) { return __bc_sobol_unit(curand(s)); }                                                   \
   BC_FN double curand_uniform_double(name* s) { return __bc_sobol_unit_double(curand(s)); }                                    \
@@ -164,7 +164,7 @@ BC_FN double __bc_sobol_unit_double(unsigned long long x) {
 }
 BC_FN double __bc_sobol_middle(unsigned x) { return (static_cast<double>(x) + 0.5) * 2.3283064365386963e-10; }
 BC_FN double __bc_sobol_middle(unsigned long long x) { return __bc_sobol_unit_double(x); }
-/// The least k whose chance, summed up to it, is not below u.
+/// The smallest k for which the sum of the probabilities of 0 … k is not below u.
 BC_FN unsigned __bc_poisson_inverse(double u, double lambda) {
   if (lambda >= 64.0) {
     double value = bc::sqrt(lambda) * normcdfinv(u < 1.0 ? u : 0.99999999999999989) + lambda + 0.5;

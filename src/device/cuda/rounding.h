@@ -1,4 +1,4 @@
-// Arithmetic and conversions rounded up, down and towards zero: the nearest result, and a step to the neighbour where its error says so.
+// Arithmetic and conversions rounded up, down and towards zero: the nearest result, or its neighbour if the sign of the error requires it.
 #pragma once
 
 enum __bc_rounding { __bc_down, __bc_up, __bc_zero };
@@ -14,11 +14,11 @@ BC_FN double __bc_neighbour(double x, bool up) {
   unsigned long bits = __builtin_bit_cast(unsigned long, x);
   return __builtin_bit_cast(double, (x > 0.0) == up ? bits + 1ul : bits - 1ul);
 }
-/// `r` is the nearest number to a value that is larger by something with the sign of `error`.
+/// Rounds a value in a direction: `r` is the nearest number to it, and `error` has the sign of value - r.
 template <class T, class E>
 BC_INLINE T __bc_directed(T r, E error, __bc_rounding mode) {
   if (r - r != T(0)) {
-    // An infinity that a finite value was rounded to.
+    // The finite value overflowed to infinity.
     bool stays = error - error != E(0) || error == E(0) || (mode == __bc_up) == (r > T(0));
     return mode == __bc_zero && error - error == E(0) && error != E(0) ? __bc_neighbour(r, r < T(0))
            : stays                                                     ? r
@@ -32,7 +32,7 @@ BC_INLINE T __bc_directed(T r, E error, __bc_rounding mode) {
   if (r < T(0) && above) return __bc_neighbour(r, true);
   return r;
 }
-// Neither fused nor put in another order, whatever the kernel is compiled with.
+// Sums and products that no compiler option may fuse or reorder.
 #define __BC_EXACT _Pragma("clang fp contract(off) reassociate(off)")
 /// The rounding error of the sum of two numbers (Knuth).
 template <class T>
@@ -41,7 +41,7 @@ BC_INLINE T __bc_sum_error(T a, T b) {
   T s = a + b, part = s - a;
   return (a - (s - part)) + (b - part);
 }
-// A float's exact result is near enough in double; its rounding to double may only hide a difference that is no longer one of a float's.
+// Floats are computed in double: rounding to double can only hide an error that is too small to matter for a float.
 BC_FN float __bc_add(float a, float b, __bc_rounding mode) {
   __BC_EXACT
   float r = a + b;

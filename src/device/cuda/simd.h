@@ -1,7 +1,7 @@
 // Two halves or four bytes of a word at once: the video instructions.
 #pragma once
 
-/// `f` of the lanes of two words; Lane is the type that a lane is read as, and results are cut to its width.
+/// Applies `f` to the lanes of two words. Lane is the type of a lane; results are truncated to its width.
 template <class Lane, class F>
 BC_INLINE unsigned __bc_lanewise(unsigned a, unsigned b, F f) {
   constexpr unsigned bits = 8 * sizeof(Lane), ones = (1u << bits) - 1u;
@@ -115,7 +115,7 @@ __BC_DP2A(__dp2a_hi, 16)
   BC_FN N __viaddmin_##tail##_relu(N a, N b, N c) { return __bc_relu<T, N>(__viaddmin_##tail(a, b, c)); } \
   BC_FN N __vimax_##tail##_relu(N a, N b) { return __bc_relu<T, N>(__vimax3_##tail(a, b, b)); }           \
   BC_FN N __vimin_##tail##_relu(N a, N b) { return __bc_relu<T, N>(__vimin3_##tail(a, b, b)); }
-/// The sum in a type's own width.
+/// The sum, wrapped to the type's width.
 template <class T> BC_INLINE T __bc_wrap(T x, T y) { return static_cast<T>(static_cast<unsigned>(x) + static_cast<unsigned>(y)); }
 template <class T, class N, class F>
 BC_INLINE N __bc_dpx(N a, N b, N c, F f) {
@@ -139,7 +139,7 @@ __BC_DPX3_RELU(s32, int, int)
 __BC_DPX3_RELU(s16x2, short, unsigned)
 #undef __BC_DPX3
 #undef __BC_DPX3_RELU
-/// The larger or smaller one, and whether it was the first.
+/// The larger or smaller lane, and whether it is that of the first word.
 #define __BC_DPX_WHICH(name, T, op)           \
   BC_FN T name(T a, T b, bool* const first) { \
     *first = a op b;                          \

@@ -481,7 +481,7 @@ template <class It, class F> BC_INLINE constexpr It remove_if(It first, It last,
     if (!f(*first)) *to++ = *first;
   return to;
 }
-/// A heap's element goes down to where both below it are smaller.
+/// Moves an element of a heap down until both its children are smaller.
 template <class It, class N, class F> BC_INLINE constexpr void __bc_sift(It first, N at, N n, F less) {
   for (N below = 2 * at + 1; below < n; at = below, below = 2 * at + 1) {
     if (below + 1 < n && less(first[below], first[below + 1])) ++below;
@@ -497,7 +497,7 @@ template <class It, class F = less<>> BC_INLINE constexpr void sort(It first, It
     __bc_sift(first, i - i, i, f);
   }
 }
-/// By insertion: for the short arrays of a thread.
+/// Insertion sort, for the short arrays of a thread.
 template <class It, class F = less<>> BC_INLINE constexpr void stable_sort(It first, It last, F f = {}) {
   for (It i = first; i != last; ++i) {
     auto v = *i;

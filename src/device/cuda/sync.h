@@ -1,5 +1,5 @@
-// <cuda/atomic>, <cuda/barrier>, <cuda/pipeline> and their kin. Copies that CUDA makes on the side are made at once; threads that wait for
-// others let them go first.
+// <cuda/atomic>, <cuda/barrier>, <cuda/pipeline> and related headers. Asynchronous copies are made at once; threads that wait for others
+// yield to them.
 #pragma once
 
 namespace std {
@@ -30,7 +30,7 @@ template <> struct __bc_word<4> { using type = unsigned int; };
 template <> struct __bc_word<8> { using type = unsigned long; };
 // clang-format on
 
-/// The operations of an atomic place. Values that are no numbers go as their bits.
+/// Operations on an atomic object. Values that are not numbers are handled as their bits.
 template <class T>
 struct __bc_atomic_of {
   using Bits = typename __bc_word<sizeof(T)>::type;
@@ -53,7 +53,7 @@ struct __bc_atomic_of {
   }
 };
 
-/// The members that atomic and atomic_ref have; Self gives the place by `__at()`.
+/// The members of atomic and atomic_ref; Self::__at() returns the address.
 template <class T, class Self>
 struct __bc_atomic_members {
   using value_type = T;
@@ -260,7 +260,7 @@ template <thread_scope Scope = thread_scope_system> using binary_semaphore = cou
 
 // ---- pipelines
 enum class pipeline_role { producer, consumer };
-/// The numbers of threads that have filled, and have left, each stage.
+/// How many threads have filled, and released, each stage.
 template <thread_scope Scope, unsigned Stages>
 struct pipeline_shared_state {
   barrier<Scope> filled[Stages], left[Stages];
@@ -272,7 +272,7 @@ class pipeline {
   BC_INLINE pipeline(barrier<Scope>* filled, barrier<Scope>* left, unsigned stages)
       : filled_(filled), left_(left), stages_(stages), head_(0), tail_(0) {}
   BC_INLINE void producer_acquire() {
-    // The stage is free when its round before has been left.
+    // A stage is free when all consumers have released its previous round.
     if (left_ != nullptr && head_ >= stages_) left_[head_ % stages_].wait_parity(((head_ / stages_) - 1u) & 1u);
   }
   BC_INLINE void producer_commit() {

@@ -1,5 +1,5 @@
-// Exchanges between a warp's threads: every exchange writes to the warp's memory, meets, reads, and meets again, so that the next one
-// may write.
+// Exchanges between a warp's threads: each thread writes to the warp's memory, waits for the others, reads, and waits again, so that the
+// next exchange may write.
 #pragma once
 
 #define __BC_WARP_MEET(mask) __bc_warp_barrier(mask)
@@ -7,7 +7,7 @@
 template <class T>
 struct __bc_slot {
   static_assert(sizeof(T) <= 16);
-  // A lane's place is its own for each size: others of the warp may exchange values of another size meanwhile.
+  // Values of each size have places of their own, since other lanes may exchange values of another size at the same time.
   static constexpr unsigned kStride = sizeof(T) <= 4 ? 4 : sizeof(T) <= 8 ? 8 : 16, kFirst = kStride == 4 ? 0 : kStride == 8 ? 128 : 384;
   BC_INLINE static T* place(unsigned lane) { return reinterpret_cast<T*>(__bc_warp_memory() + kFirst + kStride * lane); }
   BC_INLINE static void put(T value) { *place(__bc_lane()) = value; }
@@ -22,7 +22,7 @@ BC_INLINE T __bc_shuffle(unsigned mask, T value, int source) {
   __BC_WARP_MEET(mask);
   return got;
 }
-/// A value of any size, in pieces.
+/// A value of any size, exchanged in pieces.
 template <class T>
 BC_INLINE T __bc_shuffle_any(unsigned mask, T value, int source) {
   if constexpr (sizeof(T) <= 16) {
@@ -60,7 +60,7 @@ __BC_SHUFFLE_TYPE BC_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes,
 #define __shfl_xor(...) __shfl_xor_sync(0xffffffffu, __VA_ARGS__)
 
 BC_FN void __syncwarp(unsigned mask = 0xffffffffu) { __BC_WARP_MEET(mask); }
-/// A meeting that waits for nobody: those that are here come out of it together.
+/// A barrier of the active threads only; it waits for no others.
 BC_FN unsigned __activemask() {
   __BC_WARP_MEET(0u);
   return __bc_active_mask();
@@ -130,7 +130,7 @@ __BC_REDUCE(__reduce_xor_sync, unsigned, 0u, (a ^ b))
 BC_FN int __syncthreads_count(int predicate) {
   __shared__ int votes;
   __bc_barrier();
-  votes = 0;  // by all: the first thread may have ended
+  votes = 0;  // every thread stores it, because the first one may have returned
   __bc_barrier();
   if (predicate != 0) __atomic_fetch_add(&votes, 1, __ATOMIC_RELAXED);
   __bc_barrier();

@@ -7,13 +7,13 @@ typedef unsigned int __nv_fp8x4_storage_t;
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
 
-/// A double as a sign, `exponent` and `mantissa` bits: to nearest, ties to even. What is too large becomes `most` or `beyond`.
+/// Rounds a double to a sign, `exponent` and `mantissa` bits, to nearest, ties to even. Values out of range become `most` or `beyond`.
 BC_FN unsigned char __bc_to_small(double x, int mantissa, int bias, double largest, unsigned char most, unsigned char beyond,
                                   unsigned char nan, bool saturate) {
   unsigned char sign = __builtin_signbit(x) ? 0x80 : 0;
   if (x != x) return static_cast<unsigned char>(nan);
   double a = __builtin_fabs(x);
-  // The unit of the last place: of the least exponent for what is below it.
+  // The unit in the last place; subnormal values have that of the least exponent.
   int e = a == 0.0 ? 1 - bias : static_cast<int>(__builtin_bit_cast(unsigned long, a) >> 52) - 1023;
   if (e < 1 - bias) e = 1 - bias;
   double unit = __builtin_bit_cast(double, static_cast<unsigned long>(e - mantissa + 1023) << 52);

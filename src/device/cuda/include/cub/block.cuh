@@ -59,7 +59,7 @@ class BlockScan {
  public:
   struct TempStorage {
     bc_detail::Room<T, kThreads> values;
-    bc_detail::Room<T, 2> whole;  // all threads' sum, and what comes before the block
+    bc_detail::Room<T, 2> whole;  // the sum of all threads, and the prefix of the block
   };
   BlockScan() : room_(bc_detail::own_room<TempStorage, BlockScan>()) {}
   explicit BlockScan(TempStorage& room) : room_(room) {}
@@ -159,7 +159,7 @@ class BlockScan {
     items<Exclusive>(in, out, before, !First && t == 0, op);
     __syncthreads();
   }
-  /// The functor is asked by the block's first warp, and what its first thread got is what comes before the block.
+  /// The block's first warp calls the prefix functor; the result of its first thread is the block's prefix.
   template <bool Exclusive, class F, class P, int N> void scan_after(T (&in)[N], T (&out)[N], F op, P& prefix) {
     sums(ThreadReduce(in, op), op);
     const unsigned t = __bc_linear();

@@ -11,7 +11,7 @@ template <> struct Bits<2> { using type = unsigned short; };
 template <> struct Bits<4> { using type = unsigned int; };
 template <> struct Bits<8> { using type = unsigned long long; };
 
-/// A key as unsigned bits in the same order: the sign turned for integers; for floating-point numbers all bits where it is negative.
+/// A key as an unsigned number in the same order: the sign bit is flipped; for negative floating-point numbers all bits are.
 template <class K>
 struct Digits {
   using U = typename Bits<sizeof(K)>::type;
@@ -144,7 +144,7 @@ class BlockRadixSort {
 
 namespace bc_detail {
 
-/// The threads of a block, and of a part of a warp: a thread's place among them, and how they meet.
+/// The threads of a block, or of a part of a warp: a thread's index among them, and their barrier.
 template <int Threads>
 struct BlockThreads {
   static constexpr int kThreads = Threads;
@@ -263,7 +263,7 @@ class BlockDiscontinuity {
   }
 
  private:
-  /// Operators may ask for the place of the second item as well.
+  /// Operators may take the index of the second item as well.
   template <class Op> static bool differ(Op op, const T& a, const T& b, int at) {
     if constexpr (requires { op(a, b, at); }) return op(a, b, at);
     else return op(a, b);

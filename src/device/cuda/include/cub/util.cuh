@@ -53,7 +53,7 @@ struct KeyValuePair {
   bool operator!=(const KeyValuePair& b) const { return !(*this == b); }
 };
 
-/// Memory for a T that is not made when the memory is.
+/// Uninitialised memory for a T.
 template <class T>
 struct Uninitialized {
   alignas(T) unsigned char storage[sizeof(T)];
@@ -250,7 +250,7 @@ template <class It, class O, class T> inline O UpperBound(It in, O count, T valu
   }
   return first;
 }
-/// The place where a merge's diagonal meets its path (Odeh, Green, Mwassi, Shmueli and Birk, 2012).
+/// The intersection of a merge's diagonal with its path (Odeh, Green, Mwassi, Shmueli and Birk, 2012).
 template <class A, class B, class O, class C>
 inline void MergePathSearch(O diagonal, A a, B b, O a_len, O b_len, C& at) {
   O low = diagonal > b_len ? diagonal - b_len : 0, high = diagonal < a_len ? diagonal : a_len;
@@ -312,7 +312,7 @@ struct Room {
   T* get() { return reinterpret_cast<T*>(bytes); }
   T& operator[](int i) { return get()[i]; }
 };
-/// The room of a collective that was given none.
+/// The shared memory of a collective that was given none.
 template <class Storage, class User>
 inline Storage& own_room() {
   __shared__ Storage room;

@@ -1,12 +1,12 @@
-// CUB's collectives of a warp. The values go to shared memory, one lane works on them, and the others take theirs: in a warp that is a loop
-// this costs as little as each lane's own part.
+// CUB's collectives of a warp. All lanes write their values to shared memory, one lane computes, and the others read their results: on the
+// CPU a warp is a loop, so this costs no more than if each lane did its part.
 #pragma once
 #include <cub/util.cuh>
 
 namespace cub {
 namespace bc_detail {
 
-/// The place of a thread in its logical warp, and how a warp meets.
+/// A thread's index in its logical warp, and the warp's barrier.
 template <int Threads>
 struct WarpPlace {
   static constexpr int kWarps = 32 / Threads < 1 ? 1 : 32 / Threads;
@@ -114,7 +114,7 @@ class WarpScan {
   }
 
  private:
-  /// The sum of all lanes does not have the first value in it.
+  /// The total of all lanes does not include the initial value.
   template <bool First, class F> void scan(T in, T& inclusive, T& exclusive, T first, F op, T& whole) {
     T* all = room_.values.get();
     const unsigned lane = Place::lane();

@@ -83,7 +83,7 @@ template <class T> constexpr device_ptr<T> device_pointer_cast(T* p) { return de
 template <class T> constexpr T* raw_pointer_cast(T* p) { return p; }
 template <class T> constexpr T* raw_pointer_cast(device_ptr<T> p) { return p.at; }
 
-/// The operators of all iterators that are a place and a value that is read there; Self has `at`, and `read(place)`.
+/// The operators of iterators that consist of a position and a function that reads a value there: Self has `at` and `read(position)`.
 template <class Self, class Place>
 struct __bc_iterator {
   using difference_type = ptrdiff_t;
@@ -294,7 +294,7 @@ template <class It, class It2> requires(!__bc_is_policy<It>) constexpr It2 swap_
   }
   return second;
 }
-/// Keys take their values with them: by insertion, for the short arrays of a thread.
+/// Sorts keys with their values by insertion, for the short arrays of a thread.
 template <class K, class V, class F = ::std::less<>> requires(!__bc_is_policy<K>) constexpr void stable_sort_by_key(K first, K last, V values, F f = {}) {
   for (auto i = last - last; i < last - first; ++i) {
     auto key = first[i];
@@ -393,7 +393,7 @@ struct uniform_int_distribution {
     return static_cast<T>(real(e));
   }
 };
-/// By the inverse of the distribution's integral.
+/// Samples by the inverse of the distribution function.
 template <class T = double>
 struct normal_distribution {
   T mean, deviation;
