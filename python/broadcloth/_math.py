@@ -10,7 +10,6 @@ import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
-from ._manipulation import normalized_axes, normalized_axis
 
 if TYPE_CHECKING:
     from .typing import ArrayLike, AxisLike
@@ -382,72 +381,8 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     >>> bc.gradient(bc.array([0.0, 1.0, 9.0]), [0.0, 1.0, 3.0], edge_order=2)
     array([0., 2., 6.])
     """
-    x = _asarray(f)
-    axes = normalized_axes(axis, x.ndim)
-    # Python's numbers stay what they are: as scalars of a type they would widen small floats.
-    given: Sequence[Any] = [s if isinstance(s, int | float | ndarray) else np.asarray(s) for s in varargs] or [1.0] * len(axes)
-    if len(given) == 1 and np.ndim(given[0]) == 0:
-        given = list(given) * len(axes)
-    if len(given) != len(axes):
-        raise TypeError("invalid number of arguments")
-    spacings = [_spacing(s, x.shape[a], x.device) for s, a in zip(given, axes)]
-    if edge_order > 2:
-        raise ValueError("'edge_order' greater than 2 not supported")
-    if x.dtype.kind in "iu":
-        x = x.astype(np.float64)
-    elif x.dtype.kind == "M":
-        x = x.view(x.dtype.str.replace("M8", "m8"))  # what is between dates are differences
-    results = []
-    for a, h in zip(axes, spacings):
-        if x.shape[a] < edge_order + 1:
-            raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
-        result = _c.full_like(x, None, np.float64 if x.dtype.kind == "b" else None)
-        v, g = _c.moveaxis(x, a, 0), _c.moveaxis(result, a, 0)
-        results.append(result)
-        if isinstance(h, ndarray) and h.ndim:
-            _uneven(g, v, h, edge_order)
-            continue
-        g[1:-1] = (v[2:] - v[:-2]) / (2.0 * h)
-        if edge_order == 1:
-            g[0], g[-1] = (v[1] - v[0]) / h, (v[-1] - v[-2]) / h
-        else:
-            g[0] = (-1.5 / h) * v[0] + (2.0 / h) * v[1] + (-0.5 / h) * v[2]
-            g[-1] = (0.5 / h) * v[-3] + (-2.0 / h) * v[-2] + (1.5 / h) * v[-1]
-    return results[0] if len(axes) == 1 else tuple(results)
-
-
-def _spacing(given: Any, extent: int, device: Any) -> Any:
-    """A spacing: a scalar, or the distances between coordinates (a scalar where the host sees that all are the same)."""
-    if isinstance(given, int | float):
-        return given
-    if given.ndim == 0:
-        return given if isinstance(given, ndarray) else given[()]
-    if given.ndim != 1:
-        raise ValueError("distances must be either scalars or 1d")
-    if len(given) != extent:
-        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    if given.dtype.kind in "iu":
-        given = given.astype(np.float64)
-    if isinstance(given, ndarray):
-        return _c.diff(given, 1, 0, None, None)
-    distances = np.diff(given)
-    return distances[0] if len(distances) and (distances == distances[0]).all() else _asarray(distances, device=device)
-
-
-def _uneven(g: ndarray, v: ndarray, h: ndarray, edge_order: int) -> None:
-    """Writes the derivative of `v` along its first axis to `g`: that of the parabola through three neighbours at distances `h`."""
-    before = h[:-1].reshape((-1,) + (1,) * (v.ndim - 1))
-    after = h[1:].reshape(before.shape)
-    both = before + after
-    left, middle, right = v[:-2], v[1:-1], v[2:]
-    g[1:-1] = -after / (before * both) * left + (after - before) / (before * after) * middle + before / (after * both) * right
-    if edge_order == 1:
-        g[0], g[-1] = (v[1] - v[0]) / h[0], (v[-1] - v[-2]) / h[-1]
-        return
-    p, q = h[0], h[1]
-    g[0] = -(2.0 * p + q) / (p * (p + q)) * v[0] + (p + q) / (p * q) * v[1] - p / (q * (p + q)) * v[2]
-    p, q = h[-2], h[-1]
-    g[-1] = q / (p * (p + q)) * v[-3] - (q + p) / (p * q) * v[-2] + (2.0 * q + p) / (q * (p + q)) * v[-1]
+    results = _c.gradient(f, varargs, axis, edge_order)
+    return results[0] if len(results) == 1 else results
 
 
 def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:
@@ -496,19 +431,4 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
     >>> bc.unwrap(bc.array([0.0, 350.0]), period=360.0)
     array([  0., -10.])
     """
-    x = _asarray(p)
-    axis = normalized_axis(axis, x.ndim)
-    d = diff(x, axis=axis)
-    whole = x.dtype.kind in "biu" and isinstance(period, (int, np.integer))
-    limit = period / 2 if discont is None else discont
-    # A jump of just half a period keeps its sign; with an odd whole period there is none.
-    high = period // 2 if whole else period / 2
-    low = -high
-    wrapped = _ufuncs["remainder"](d - low, period) + low
-    if not whole or period % 2 == 0:
-        wrapped = where((wrapped == low) & (d > 0), high, wrapped)
-    jump = where(_ufuncs["absolute"](d) < limit, 0, wrapped - d)
-    before = (slice(None),) * axis
-    result = x.astype(np.result_type(d.dtype, period))
-    result[(*before, slice(1, None))] = x[(*before, slice(1, None))] + jump.cumsum(axis)
-    return result
+    return _c.unwrap(p, discont, axis, period)

@@ -18,6 +18,7 @@
 #include "bind/values.h"
 #include "ops/compose.h"
 #include "ops/einsum.h"
+#include "runtime/copy_kind.h"
 
 namespace bc::bind {
 
@@ -641,6 +642,17 @@ std::vector<PyMethodDef> value_composites() {
                [](const Array& y, const std::optional<Array>& x, const Arg& dx, const NumberAxis& axis) {
                  return trapezoid(y, x, dx, axis.value.value_or(-1));
                }),
+      BC_FUNCTION("gradient(f: ArrayLike, spacings: tuple[Any, ...], axis: AxisLike=None, edge_order=1) -> tuple[ndarray, ...]",
+                  [](const Array& f, PyObject* spacings, const std::optional<Axes>& axis, int64_t edge_order) {
+                    std::vector<Spacing> list;
+                    for (Py_ssize_t i = 0; i < PyTuple_Size(spacings); ++i) {
+                      PyObject* const s = PyTuple_GetItem(spacings, i);
+                      const bool seen = !is_array(s);
+                      list.push_back({to_arg(s, seen ? kHost : f.device()), seen});
+                    }
+                    return gradient(f, list, axis, edge_order);
+                  }),
+      BC_VALUE("unwrap(p, discont=None, axis=-1, period=6.283185307179586)", bc::unwrap),
       BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
       BC_VALUE("ptp(a: ArrayLike, axis: AxisLike=None, out: ndarray | None=None, keepdims: bool=False) -> ndarray",
                [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {

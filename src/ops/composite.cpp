@@ -172,61 +172,6 @@ Array angle(const Array& a, bool degrees) {
   return degrees ? multiply(r, Arg(180.0 / M_PI)) : r;
 }
 
-Array diff(const Array& a_in, int64_t n, int64_t axis, const std::optional<Array>& prepend, const std::optional<Array>& append) {
-  if (n == 0) return a_in;
-  BC_CHECK(n > 0, Value, "order must be non-negative but got {}", n);
-  BC_CHECK(a_in.ndim() > 0, Value, "diff requires input that is at least one dimensional");
-  const int d = normalize_axis(axis, a_in.ndim(), "diff");
-  Array a = a_in;
-  if (prepend || append) {
-    std::vector<Array> all;
-    auto part = [&](const std::optional<Array>& p) {
-      if (!p) return;
-      Dims shape = a_in.shape();
-      shape[d] = 1;
-      all.push_back(p->ndim() == 0 ? broadcast_to(*p, shape) : *p);
-    };
-    part(prepend);
-    all.push_back(a_in);
-    part(append);
-    a = concatenate(all, d);
-  }
-  const Op op = is_bool(a.dtype()) ? Op::not_equal : Op::subtract;
-  for (; n > 0; --n) {
-    const int64_t left = std::max<int64_t>(a.shape()[d] - 1, 0);
-    a = ufunc(op, {narrow(a, d, std::min<int64_t>(1, a.shape()[d]), left), narrow(a, d, 0, left)});
-  }
-  return a;
-}
-
-Array ediff1d(const Array& a_in, const std::optional<Array>& to_end, const std::optional<Array>& to_begin) {
-  const Array a = ravel(a_in);
-  const int64_t left = std::max<int64_t>(a.size() - 1, 0);
-  const Array d = subtract(narrow(a, 0, std::min<int64_t>(1, a.size()), left), narrow(a, 0, 0, left));
-  std::vector<Array> all;
-  for (const auto* extra : {&to_begin, &to_end})
-    BC_CHECK(!*extra || can_cast((*extra)->dtype(), a.dtype(), Casting::same_kind), Type,
-             "dtype of `{}` must be compatible with input `ary` under the `same_kind` rule.", extra == &to_begin ? "to_begin" : "to_end");
-  if (to_begin) all.push_back(cast(ravel(*to_begin), a.dtype()));
-  all.push_back(d);
-  if (to_end) all.push_back(cast(ravel(*to_end), a.dtype()));
-  return all.size() == 1 ? d : concatenate(all);
-}
-
-Array trapezoid(const Array& y, const std::optional<Array>& x, const Arg& dx, int64_t axis) {
-  const int d = normalize_axis(axis, y.ndim(), "trapezoid");
-  Arg step = dx;
-  if (x) {
-    Array w = diff(*x, 1, x->ndim() == 1 ? 0 : axis);
-    if (x->ndim() == 1)
-      for (int i = 0; i < y.ndim() - 1; ++i) w = insert_axis(w, i < d ? 0 : w.ndim());
-    step = Arg(w);
-  }
-  const int64_t left = std::max<int64_t>(y.shape()[d] - 1, 0);
-  const Array pairs = add(narrow(y, d, std::min<int64_t>(1, y.shape()[d]), left), narrow(y, d, 0, left));
-  return sum(divide(multiply(step, pairs), Arg(2.0)), over({axis}));  // of what `x` may have made wider
-}
-
 Array cross(const Array& a_in, const Array& b_in, int64_t axisa, int64_t axisb, int64_t axisc) {
   BC_CHECK(a_in.ndim() >= 1 && b_in.ndim() >= 1, Value, "At least one array has zero dimension");
   const Array a = moveaxis(a_in, {axisa}, {-1}), b = moveaxis(b_in, {axisb}, {-1});

@@ -135,12 +135,26 @@ Array iscomplex(const Array& a);
 Array isreal(const Array& a);
 /// Complex angle; degrees when asked.
 Array angle(const Array& a, bool degrees = false);
+Array cross(const Array& a, const Array& b, int64_t axisa = -1, int64_t axisb = -1, int64_t axisc = -1);
+
+// ---- Differences (differences.cpp) ------------------------------------------------------------------------------------------------
+
 Array diff(const Array& a, int64_t n = 1, int64_t axis = -1, const std::optional<Array>& prepend = {},
            const std::optional<Array>& append = {});
 Array ediff1d(const Array& a, const std::optional<Array>& to_end = {}, const std::optional<Array>& to_begin = {});
 /// Trapezoidal rule; x wins over dx.
 Array trapezoid(const Array& y, const std::optional<Array>& x = {}, const Arg& dx = Arg(1.0), int64_t axis = -1);
-Array cross(const Array& a, const Array& b, int64_t axisa = -1, int64_t axisb = -1, int64_t axisc = -1);
+/// A number, or coordinates along an axis. `seen`: they come from host memory, and are looked at; if they lie evenly, they are one number.
+struct Spacing {
+  Arg value;
+  bool seen = false;
+};
+/// The derivative along each axis: differences of second order inside, of `edge_order` (1 or 2) at the ends. `spacings`: none, one number,
+/// or one for each axis.
+std::vector<Array> gradient(const Array& f, std::span<const Spacing> spacings, const std::optional<Axes>& axes = {},
+                            int64_t edge_order = 1);
+/// Angles without jumps of more than half a period (or of `discont`) between neighbours.
+Array unwrap(const Array& p, const std::optional<Arg>& discont, int64_t axis, const Arg& period);
 
 // ---- Statistics (statistics.cpp) --------------------------------------------------------------------------------------------------
 
