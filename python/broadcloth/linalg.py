@@ -15,7 +15,7 @@ from numpy.linalg import LinAlgError
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
-from ._manipulation import matrix_transpose, normalized_axes
+from ._manipulation import matrix_transpose
 from ._math import cross as _cross
 from ._namespace import face
 from ._products import matmul as _matmul
@@ -319,6 +319,12 @@ def _rank_of(s: ndarray, rcond: float) -> Any:
     if s.shape[0] == 0:
         return 0
     return (s > max(rcond, 0.0) * s[0]).sum() if rcond >= 0 else (s > float(np.finfo(s.dtype).eps) * s[0]).sum()
+
+
+def _squares(a: ndarray) -> ndarray:
+    if a.dtype.kind == "c":
+        return _ufuncs["add"](_ufuncs["square"](a.real), _ufuncs["square"](a.imag))
+    return _ufuncs["square"](a)
 
 
 def _common_dtype(*operands: ndarray) -> np.dtype[Any]:
@@ -689,70 +695,14 @@ def cond(x: ArrayLike, p: float | str | None = None) -> ndarray:
 # ---- Norms ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _floating(x: Any) -> ndarray:
-    a = _asarray(x)
-    return a.astype(np.float64) if a.dtype.kind in "biu" else a
-
-
-def _squares(a: ndarray) -> ndarray:
-    if a.dtype.kind == "c":
-        return _ufuncs["add"](_ufuncs["square"](a.real), _ufuncs["square"](a.imag))
-    return _ufuncs["square"](a)
-
-
-def _vector(a: ndarray, order: Any, axis: Any, keepdims: Any) -> ndarray:
-    """A vector norm over one or more axes: one reduction that reads `a` once."""
-    keepdims = bool(keepdims)
-    size = _ufuncs["absolute"]
-    if order is None or order == 2:
-        return _ufuncs["sqrt"](_reduce("sum", _squares(a), axis, None, None, keepdims))
-    if order == np.inf:
-        if a.size:
-            return _reduce("max", size(a), axis, None, None, keepdims)
-        return _reduce("max", size(a), axis, None, None, keepdims, 0.0)
-    if order == -np.inf:
-        return _reduce("min", size(a), axis, None, None, keepdims)
-    if order == 0:
-        real = a.real.dtype if a.dtype.kind == "c" else a.dtype
-        return _reduce("sum", (a != 0).astype(real), axis, None, None, keepdims)
-    if order == 1:
-        return _reduce("sum", size(a), axis, None, None, keepdims)
-    try:
-        power = float(order)
-    except (TypeError, ValueError):
-        raise ValueError(f"Invalid norm order '{order}' for vectors") from None
-    total = _reduce("sum", _ufuncs["power"](size(a), power), axis, None, None, keepdims)
-    return _ufuncs["power"](total, 1.0 / power)
-
-
-def _matrix(a: ndarray, order: Any, axes: tuple[int, int], keepdims: bool) -> ndarray:
-    row, column = axes
-    if row == column:
-        raise ValueError("Duplicate axes given.")
-    if order in (None, "fro", "f"):
-        return _vector(a, 2, axes, keepdims)
-    if order in (1, -1, np.inf, -np.inf):
-        inner, last = (row, column) if order in (1, -1) else (column, row)
-        sums = _reduce("sum", _ufuncs["absolute"](a), inner, None, None, True)
-        result = _reduce("max", sums, last, None, None, True, 0.0) if order > 0 else _reduce("min", sums, last, None, None, True)
-        return result if keepdims else _c.as_result(result.squeeze(axes))
-    if order in (2, -2, "nuc"):
-        _common_dtype(a)
-        values = _c.linalg_svd(_c.moveaxis(a, axes, (-2, -1)), 0)[0]
-        if order == 2:
-            result = _reduce("max", values, -1, None, None, False, 0.0)
-        else:
-            result = _reduce("sum" if order == "nuc" else "min", values, -1)
-        return result.reshape([1 if d in axes else n for d, n in enumerate(a.shape)]) if keepdims else result
-    raise ValueError("Invalid norm order for matrices.")
-
-
-def _axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+def _axes_of(axis: Any) -> Any:
     """The axes of a norm, which NumPy does not take from a list."""
-    try:
-        return normalized_axes(axis if isinstance(axis, tuple) else operator.index(axis), ndim)
-    except TypeError:
-        raise TypeError("'axis' must be None, an integer or a tuple of integers") from None
+    if axis is not None and not isinstance(axis, tuple):
+        try:
+            operator.index(axis)
+        except TypeError:
+            raise TypeError("'axis' must be None, an integer or a tuple of integers") from None
+    return axis
 
 
 def norm(x: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, keepdims: bool = False) -> ndarray:
@@ -782,20 +732,7 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, ke
     >>> bc.linalg.norm(bc.array([3.0, 4.0]))
     array(5.)
     """
-    a = _floating(x)
-    if axis is None:
-        if ord is None or (ord in ("fro", "f") and a.ndim == 2) or (ord == 2 and a.ndim == 1):
-            return _vector(a, 2, None, keepdims)
-        axes: tuple[int, ...] = tuple(range(a.ndim))
-    else:
-        axes = _axes_of(axis, a.ndim)
-    if len(axes) == 1:
-        if isinstance(ord, str):
-            raise ValueError(f"Invalid norm order '{ord}' for vectors")
-        return _vector(a, ord, axes[0], keepdims)
-    if len(axes) == 2:
-        return _matrix(a, ord, (axes[0], axes[1]), keepdims)
-    raise ValueError("Improper number of dimensions to norm.")
+    return _c.norm(x, ord, _axes_of(axis), keepdims)
 
 
 def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: float | str = 2) -> ndarray:
@@ -806,8 +743,7 @@ def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fals
     >>> bc.linalg.vector_norm(bc.array([[3.0], [4.0]]))
     array(5.)
     """
-    a = _floating(x)
-    return _vector(a, ord, None if axis is None else _axes_of(axis, a.ndim), keepdims)
+    return _c.vector_norm(x, ord, _axes_of(axis), keepdims)
 
 
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "fro") -> ndarray:
@@ -818,10 +754,10 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "
     >>> bc.linalg.matrix_norm(bc.array([[3.0, 0.0], [0.0, 4.0]]))
     array(5.)
     """
-    a = _floating(x)
+    a = _asarray(x)
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
-    return _matrix(a, ord, (a.ndim - 2, a.ndim - 1), keepdims)
+    return _c.norm(a, ord, (-2, -1), keepdims)
 
 
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> ndarray:

@@ -124,7 +124,7 @@ array vector_norm(const array& x, double ord, std::optional<shape_t> axes, bool 
 }
 array matrix_norm(const array& x, std::optional<double> ord, bool keepdims) {
   BC_CHECK(x.shape().size() >= 2, LinAlg, "{}-dimensional array given. Array must be at least two-dimensional", x.shape().size());
-  return made(bc::norm(real_array(x), ord, bc::Axes{-2, -1}, keepdims));
+  return made(bc::norm(real_array(x), ord ? bc::NormOrder(*ord) : bc::NormOrder(), bc::Axes{-2, -1}, keepdims));
 }
 
 }  // namespace broadcloth::linalg

@@ -215,6 +215,19 @@ std::vector<Array> From<std::vector<Array>>::get(PyObject* o, const Context& c) 
   return list;
 }
 
+NormOrder From<NormOrder>::get(PyObject* o, const Context&) {
+  NormOrder order;
+  if (o == Py_None) return order;
+  const double p = PyUnicode_Check(o) ? 0 : PyFloat_AsDouble(o);
+  if (!PyUnicode_Check(o) && !PyErr_Occurred()) return p;
+  PyErr_Clear();
+  order.name = as_string(PyRef::steal(PyObject_Str(o)).get());
+  order.kind = order.name == "fro" || order.name == "f" ? NormOrder::Kind::frobenius
+               : order.name == "nuc"                    ? NormOrder::Kind::nuclear
+                                                        : NormOrder::Kind::unknown;
+  return order;
+}
+
 Indices From<Indices>::get(PyObject* o, const Context& c) {
   if (!PyList_Check(o) && !PyTuple_Check(o)) return {to_array(o, c.device)};
   bool same = false;

@@ -196,6 +196,11 @@ struct From<ReducedAxes> {
   static constexpr const char* type = "AxisLike";
   static ReducedAxes get(PyObject* o, const Context&) { return {o == Py_None ? std::nullopt : std::optional(to_reduced_axes(o))}; }
 };
+template <>
+struct From<NormOrder> {
+  static constexpr const char* type = "float | str | None";
+  static NormOrder get(PyObject* o, const Context&);
+};
 /// The order of an array that is like no other.
 struct StorageOrder {
   char value;

@@ -689,8 +689,8 @@ std::vector<PyMethodDef> value_composites() {
                  [](const Array& a, const NumberAxis& axis, bool keepdims, const Array& out) { return nanargmin(a, axis, keepdims, out); }),
       BC_VALUE("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),
       BC_VALUE("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
-      BC_VALUE("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
-      BC_VALUE("vector_norm(x, ord=2.0, axis=None, keepdims=False)", bc::vector_norm),
+      BC_LOOKING("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
+      BC_VALUE("vector_norm(x, ord=None, axis=None, keepdims=False)", bc::vector_norm),
       BC_VALUE("cumsum(a, axis=None, dtype=None, out=None)",
                [](const Array& a, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
                  return cumsum(warned(a, dtype, out), axis, dtype, out);

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -177,10 +178,21 @@ Array var_about(const Array& a, const Arg& mean, const ReduceOptions& options = 
 /// Covariance and correlation matrices; rows are variables when `rowvar`.
 Array cov(const Array& m, const std::optional<Array>& y = {}, bool rowvar = true, bool bias = false, std::optional<double> ddof = {});
 Array corrcoef(const Array& x, const std::optional<Array>& y = {}, bool rowvar = true);
-/// linalg.norm: `ord` nullopt: Frobenius / 2-norm; a number (inf, -inf, 0, 1, 2 …) or "fro". Matrix 2-norms and "nuc" need an SVD:
-/// NotImplemented.
-Array norm(const Array& a, std::optional<double> ord = {}, const std::optional<Axes>& axes = {}, bool keepdims = false);
-Array vector_norm(const Array& a, double ord = 2, const std::optional<Axes>& axes = {}, bool keepdims = false);
+/// NumPy's order of a norm: None, a number (inf, -inf, 0, 1, 2 …), "fro" or "nuc".
+struct NormOrder {
+  enum class Kind : uint8_t { none, number, frobenius, nuclear, unknown };
+  Kind kind = Kind::none;
+  double number = 0;
+  std::string name;  ///< as it was given, for errors
+
+  NormOrder() = default;
+  NormOrder(double p) : kind(Kind::number), number(p) {}
+};
+/// linalg.norm: of vectors along one axis, of matrices in two, or with neither `ord` nor axes the 2-norm of all elements. The matrix norms
+/// 2, -2 and nuclear are computed from singular values, and raise LinAlgError if these do not converge.
+Array norm(const Array& a, const NormOrder& ord = {}, const std::optional<Axes>& axes = {}, bool keepdims = false);
+/// A vector norm along one or more axes.
+Array vector_norm(const Array& a, const NormOrder& ord = 2.0, const std::optional<Axes>& axes = {}, bool keepdims = false);
 
 // ---- Methods of ufuncs (methods.cpp) ----------------------------------------------------------------------------------------------
 

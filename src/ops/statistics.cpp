@@ -233,43 +233,64 @@ Array inexact(const Array& a) { return is_inexact(a.dtype()) ? a : cast(a, DType
 
 }  // namespace
 
-Array vector_norm(const Array& a_in, double ord, const std::optional<Axes>& axes, bool keepdims) {
+Array vector_norm(const Array& a_in, const NormOrder& order, const std::optional<Axes>& axes, bool keepdims) {
+  BC_CHECK(order.kind == NormOrder::Kind::none || order.kind == NormOrder::Kind::number, Value, "Invalid norm order '{}' for vectors",
+           order.name);
   const Array a = inexact(a_in);
+  const double p = order.kind == NormOrder::Kind::none ? 2 : order.number;
   ReduceOptions o;
   o.axes = axes;
   o.keepdims = keepdims;
-  if (std::isinf(ord)) {
-    if (ord > 0) o.initial = Arg(0.0);  // the norm of nothing is zero
-    return reduce(ord > 0 ? Op::reduce_max : Op::reduce_min, absolute(a), o);
+  if (std::isinf(p)) {
+    if (p > 0 && a.size() == 0) o.initial = Arg(0.0);  // the norm of nothing is zero
+    return reduce(p > 0 ? Op::reduce_max : Op::reduce_min, absolute(a), o);
   }
-  if (ord == 0) return sum(cast(ufunc(Op::not_equal, {a, Arg(0)}), real_type(a.dtype())), o);
-  if (ord == 1) return sum(absolute(a), o);
-  if (ord == 2) return ufunc(Op::sqrt, {sum(squared_size(a), o)});
-  return ufunc(Op::power, {sum(ufunc(Op::power, {absolute(a), Arg(ord)}), o), Arg(1.0 / ord)});
+  if (p == 0) return sum(cast(ufunc(Op::not_equal, {a, Arg(0)}), real_type(a.dtype())), o);
+  if (p == 1) return sum(absolute(a), o);
+  if (p == 2) return ufunc(Op::sqrt, {sum(squared_size(a), o)});
+  return ufunc(Op::power, {sum(ufunc(Op::power, {absolute(a), Arg(p)}), o), Arg(1.0 / p)});
 }
 
-Array norm(const Array& a_in, std::optional<double> ord, const std::optional<Axes>& axes, bool keepdims) {
+namespace {
+
+/// The norm of the matrices in axes `row` and `column`, whose axes stay with extent 1.
+Array matrix_norm(const Array& a, const NormOrder& order, int row, int column) {
+  using Kind = NormOrder::Kind;
+  const Axes both{row, column};
+  if (order.kind == Kind::none || order.kind == Kind::frobenius) return vector_norm(a, 2.0, both, true);
+  const double p = order.kind == Kind::number ? order.number : 2;
+  BC_CHECK(order.kind != Kind::unknown && (std::abs(p) == 1 || std::abs(p) == 2 || std::isinf(p)), Value,
+           "Invalid norm order for matrices.");
+  const auto extreme = [&](const Array& values, int axis) {
+    ReduceOptions o = over({axis}, true);
+    if (p > 0) o.initial = Arg(0.0);
+    return reduce(p > 0 ? Op::reduce_max : Op::reduce_min, values, o);
+  };
+  if (std::abs(p) != 2) {
+    const int summed = std::abs(p) == 1 ? row : column;
+    return extreme(sum(absolute(a), over({summed}, true)), summed == row ? column : row);
+  }
+  // Singular values are not computed in half precision.
+  const DType narrow = real_type(a.dtype());
+  const Array wide = is_small_float(narrow) ? cast(a, DType::f32) : a;
+  const Array values = cast(linalg::svd(moveaxis(wide, both, {-2, -1}), Vectors::none)[0], narrow);
+  const int last = values.ndim() - 1;
+  const Array r = order.kind == Kind::nuclear ? sum(values, over({last}, true)) : extreme(values, last);
+  return expand_dims(squeeze(r, Axes{last}), Axes{std::min(row, column), std::max(row, column)});
+}
+
+}  // namespace
+
+Array norm(const Array& a_in, const NormOrder& order, const std::optional<Axes>& axes, bool keepdims) {
+  using Kind = NormOrder::Kind;
   const Array a = inexact(a_in);
-  if (!ord) return vector_norm(a, 2, axes, keepdims);
+  const bool all = order.kind == Kind::none || (order.kind == Kind::frobenius && a.ndim() == 2);
+  if (!axes && all) return vector_norm(a, 2.0, axes, keepdims);
   const std::vector<int> at = axes_of(a, axes, "norm");
   BC_CHECK(at.size() == 1 || at.size() == 2, Value, "Improper number of dimensions to norm.");
-  if (at.size() == 1) return vector_norm(a, *ord, axes, keepdims);
+  if (at.size() == 1) return vector_norm(a, order, Axes{at[0]}, keepdims);
   BC_CHECK(at[0] != at[1], Value, "Duplicate axes given.");
-  const double kind = std::abs(*ord);
-  BC_CHECK(kind == 1 || kind == 2 || std::isinf(kind), Value, "Invalid norm order for matrices.");
-  if (kind == 2) {
-    // Singular values are not computed in half precision.
-    const DType narrow = real_type(a.dtype());
-    const Array wide = is_small_float(narrow) ? cast(a, DType::f32) : a;
-    const Array values = cast(linalg::svd(moveaxis(wide, {at[0], at[1]}, {-2, -1}), Vectors::none)[0], narrow);
-    ReduceOptions o = over({-1});
-    if (*ord > 0) o.initial = Arg(0.0);
-    const Array r = reduce(*ord > 0 ? Op::reduce_max : Op::reduce_min, values, o);
-    return keepdims ? expand_dims(r, Axes{std::min(at[0], at[1]), std::max(at[0], at[1])}) : r;
-  }
-  const int sums = kind == 1 ? at[0] : at[1], rest = kind == 1 ? at[1] : at[0];
-  const Array totals = sum(absolute(a), over({sums}, true));
-  const Array r = reduce(*ord > 0 ? Op::reduce_max : Op::reduce_min, totals, over({rest}, true));
+  const Array r = matrix_norm(a, order, at[0], at[1]);
   return keepdims ? r : squeeze(r, Axes{at[0], at[1]});
 }
 
