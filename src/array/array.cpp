@@ -1237,6 +1237,9 @@ void* own(const Array& a) {
     use(t, *leaf->buffer, true);
     a.storage()->rebind(leaf);
     p = leaf->buffer->ptr;
+  } else if (current->refs() > current->handles) {
+    // Ops that were recorded before the memory is changed read the elements that it has now.
+    for (Tape* t : tapes(a.device())) t->flush();
   }
   return p;
 }

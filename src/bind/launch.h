@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bind/convert.h"
-#include "kernels/kernel_signature.h"
 #include "graph/tape.h"
+#include "kernels/kernel_signature.h"
 #include "runtime/program.h"
 
 /// How kernels are launched from Python: arguments become parameter bytes on the stack, without Python code and, for arrays and plain

@@ -61,34 +61,11 @@ int exec_module(PyObject* module) {
     } off;
     cpu_level();  // a wrong BROADCLOTH_CPU ends the import, not the first computation
     init_state(module);
-    for (auto* init : {init_errors,
-                       init_interrupts,
-                       init_dtype,
-                       init_device,
-                       init_attributes,
-                       init_array,
-                       init_array_iterator,
-                       init_ufunc,
-                       init_convert,
-                       init_interop,
-                       init_functions,
-                       init_random,
-                       init_raw_kernel,
-                       init_kernel_dispatcher,
-                       init_texture,
-                       init_profiler,
-                       init_engine,
-                       init_user_kernels,
-                       init_cuda,
-                       init_kernels,
-                       init_kernel_records,
-                       init_jit,
-                       init_vectorize,
-                       init_compiled_texts,
-                       init_autograd,
-                       init_program,
-                       init_waits,
-                       init_documentation})
+    for (auto* init :
+         {init_errors,  init_interrupts, init_dtype,          init_device,       init_attributes, init_array,      init_array_iterator,
+          init_ufunc,   init_convert,    init_interop,        init_functions,    init_random,     init_raw_kernel, init_kernel_dispatcher,
+          init_texture, init_profiler,   init_engine,         init_user_kernels, init_cuda,       init_kernels,    init_kernel_records,
+          init_jit,     init_vectorize,  init_compiled_texts, init_autograd,     init_program,    init_waits,      init_documentation})
       init(module);
     check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
     const char* trace = std::getenv("BROADCLOTH_TRACE");

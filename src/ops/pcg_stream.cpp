@@ -18,8 +18,8 @@
 
 #include "core/cpu_level.h"
 #include "core/error.h"
-#include "runtime/parallel.h"
 #include "ops/pcg_words.h"
+#include "runtime/parallel.h"
 
 namespace bc::pcg {
 namespace {

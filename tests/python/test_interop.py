@@ -521,3 +521,18 @@ def test_as_strided_reads_the_hosts_copy_with_the_strides_of_the_view(xp):
     x = x[1:, :-1]
     squares = np.lib.stride_tricks.as_strided(x, (9, 9, 2, 2), (2 * x.strides[0], 2 * x.strides[1], *x.strides))
     np.testing.assert_array_equal(squares, a[1:19, :18].reshape(9, 2, 9, 2).transpose(0, 2, 1, 3))
+
+
+@pytest.mark.parametrize("size", [4, 100_000])
+@pytest.mark.parametrize("shown", ["asarray", "memoryview", "from_dlpack"])
+def test_what_was_recorded_reads_elements_from_before_the_memory_was_shown(shown, size):
+    """Another library writes to memory of ours: ops that were recorded earlier have read it."""
+    with bc.device("cpu"):
+        a = bc.arange(float(size)) + 1
+        bc.synchronize()
+        b = a * 2 + 1
+        show = {"asarray": np.asarray, "memoryview": memoryview, "from_dlpack": np.from_dlpack}[shown]
+        view = show(a)
+        view[0] = 100.0
+        assert float(a[0]) == 100.0
+        assert float(b[0]) == 3.0
