@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
+from broadcloth._types import _ScalarType
 from support import ROOT
 
 MODULES = [
@@ -237,7 +238,7 @@ def public_callables():
         for name in found.__all__ if hasattr(found, "__all__") else dir(found):
             thing = getattr(found, name)
             home = getattr(thing, "__module__", None) or "broadcloth"
-            if callable(thing) and not home.startswith(THEIRS) and not isinstance(thing, bc.types.Type | bc._types._ScalarType):
+            if callable(thing) and not home.startswith(THEIRS) and not isinstance(thing, bc.types.Type | _ScalarType):
                 yield f"{module}.{name}".lstrip("."), thing
     for owner in (bc.ndarray, bc.ufunc, bc.random.Generator, bc.random.Philox, bc.random.RandomState):
         for name in dir(owner):
