@@ -1,6 +1,5 @@
 """How functions of scipy.linalg are called: stacks of matrices and vectors that broadcast, dates, deprecated keywords, corners."""
 
-import warnings
 
 import numpy as np
 import pytest
