@@ -88,7 +88,8 @@ def test_long_lines_of_every_kind(xp, dtype):
     for name, line in long_lines(dtype).items():
         for x in (line, line[::-2]):
             a, n = xp.asarray(line)[:: 1 if x is line else -2], x.size
-            ordered = np.sort(x)
+            # Stable: NumPy 2.4.6 sorts some lines of float16 wrongly by its default on an Ice Lake processor.
+            ordered = np.sort(x, kind="stable")
             got = host(xp.sort(a))
             np.testing.assert_array_equal(got, ordered, name)
             if dtype[0] == "f":
@@ -99,7 +100,7 @@ def test_long_lines_of_every_kind(xp, dtype):
                 places = host(xp.argpartition(a, kth))
                 np.testing.assert_array_equal(np.sort(places), np.arange(n), name)
                 for made in (host(xp.partition(a, kth)), x[places]):
-                    np.testing.assert_array_equal(np.sort(made), ordered, name)
+                    np.testing.assert_array_equal(np.sort(made, kind="stable"), ordered, name)
                     np.testing.assert_array_equal(made[kth], ordered[kth], name)
                     for k in np.atleast_1d(kth):  # NaN stands behind all numbers
                         before, behind = made[:k], made[k + 1 :]
