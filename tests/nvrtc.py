@@ -7,7 +7,6 @@ import functools
 import importlib.util
 import re
 import site
-import struct
 from pathlib import Path
 
 import broadcloth as bc
@@ -57,23 +56,20 @@ class CompileError(AssertionError):
 INVALID_OPTION = 5
 
 
-def code(text: str, whole: bool) -> dict[str, bytes]:
-    """The machine code of each kernel of a text, beside the whole device library or the part that the text uses."""
-    cubin = compile_kernel(text, "sm_90", whole=whole)
-    (table,) = struct.unpack_from("<Q", cubin, 40)
-    size, count, names = struct.unpack_from("<HHH", cubin, 58)
-    headers = [struct.unpack_from("<IIQQQQ", cubin, table + i * size) for i in range(count)]
-    found = {}
-    for name, _, _, _, at, length in headers:
-        start = headers[names][4] + name
-        label = cubin[start : cubin.index(b"\0", start)].decode()
-        if label.startswith(".text."):
-            found[label] = cubin[at : at + length]
-    return found
+def instructions(text: str, whole: bool) -> dict[str, str]:
+    """The PTX of each function of a text, and the tables that they name, beside the whole device library or the part that the text uses."""
+    ptx = compile_kernel(text, "sm_90", whole=whole, ptx=True).rstrip(b"\0").decode()
+    ptx = re.sub(r"\$L__BB\d+_", "$L__BB_", ptx)  # labels count the functions, those that were inlined too
+    define = r"^(?:\.\w+ )*\.(?:entry|func)\s+(?:\([^()]*\)\s*)?([\w$]+)\s*\([^;{]*\{.*?^\}"
+    found = {m[1]: m[0] for m in re.finditer(define, ptx, re.S | re.M)}
+    used = set(re.findall(r"[\w$]+", "\n".join(found.values())))
+    table = r"^(?:\.\w+ )*\.(?:const|global) [^;]*?([\w$]+)(?:\[\d*\])*(?: = [^;]*)?;"
+    tables = {m[1]: m[0] for m in re.finditer(table, ptx, re.M)}
+    return found | {name: text for name, text in tables.items() if name in used}
 
 
-def compile_kernel(text: str, arch: str, quick: bool = False, whole: bool = False) -> bytes:
-    """The cubin of a kernel's text; fails with the compiler's log. `quick` leaves out most of the optimiser, four times as fast.
+def compile_kernel(text: str, arch: str, quick: bool = False, whole: bool = False, ptx: bool = False) -> bytes:
+    """The cubin or `ptx` of a kernel's text; fails with the compiler's log. `quick` leaves out most of the optimiser, four times as fast.
 
     As in the backend, the text has before it what it uses of the device library, or the `whole` of it.
     """
@@ -97,10 +93,11 @@ def compile_kernel(text: str, arch: str, quick: bool = False, whole: bool = Fals
             log = ctypes.create_string_buffer(size.value)
             nvrtc.nvrtcGetProgramLog(program, log)
             raise CompileError(f"NVRTC could not compile for {arch}:\n{log.value.decode()}\n{numbered(text)}")
-        assert nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)) == 0
-        cubin = ctypes.create_string_buffer(size.value)
-        assert nvrtc.nvrtcGetCUBIN(program, cubin) == 0
-        return cubin.raw
+        kind = "PTX" if ptx else "CUBIN"
+        assert getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size)) == 0
+        made = ctypes.create_string_buffer(size.value)
+        assert getattr(nvrtc, f"nvrtcGet{kind}")(program, made) == 0
+        return made.raw
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 

@@ -45,11 +45,12 @@ def test_combinations_with_repetition(xp):
     assert special.comb(10, 3, exact=True, repetition=True) == scipy_special.comb(10, 3, exact=True, repetition=True)
 
 
-def test_factorials(xp):
+def test_factorials(xp, device):
     n = np.arange(-3, 175)
     expected = [0.0 if i < 0 else float(math.factorial(i)) if i <= 170 else math.inf for i in n.tolist()]
     got = special.factorial(xp.asarray(n)).get()
-    assert_allclose(got, expected, rtol=1e-15)
+    # CUDA: two powers of 2 ulp, an exponential of 1 ulp and the roundings of its exponent and of the products are up to 8 ulp.
+    assert_allclose(got, expected, rtol=1e-15 if device == "cpu" else 8 * 2**-52)
     assert_array_equal(got[:22], expected[:22])
     x = np.linspace(-4.7, 20, 50)
     assert_allclose(special.factorial(xp.asarray(x)).get(), scipy_special.factorial(x), rtol=1e-13)

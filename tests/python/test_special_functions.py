@@ -111,8 +111,15 @@ def test_gradients_by_the_argument(xp, name):
     v.requires_grad = True
     row(v, 2.0).real.sum().backward()
     assert np.isnan(v.grad.get()).all()
-    with pytest.raises(NotImplementedError, match="out="):
-        row(1.3, a, out=xp.zeros(3))
+    if name.startswith("hankel"):  # composed, not a row that records what is written in place
+        with pytest.raises(NotImplementedError, match="out="):
+            row(1.3, a, out=xp.zeros(3, complex))
+        return
+    out = xp.zeros(3)
+    assert row(1.3, a, out=out) is out
+    slopes, a.grad = a.grad.get(), None
+    out.real.sum().backward()
+    assert_array_equal(a.grad.get(), slopes)
 
 
 def test_bessel_call_forms(xp):
@@ -175,6 +182,7 @@ def test_airy_keeps_single_precision(xp):
 def test_fresnel_and_voigt_at_the_edges(xp):
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.2, 1e10, 1e200])
     for got, expected in zip(special.fresnel(xp.asarray(x)), scipy_special.fresnel(x), strict=True):
+        expected[-1] = 0.5  # SciPy has NaN where the square of x overflows
         assert_allclose(got.get(), expected, rtol=1e-10)
     x, sigma, gamma = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 1.5], [2, 1.5, 0], [np.nan, 0, 0], [np.inf, 1, 1], [-7, 1, 1e-9]]).T
     got = special.voigt_profile(*map(xp.asarray, (x, sigma, gamma))).get()
