@@ -574,7 +574,8 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
     }
     if (PyRef inside = is_sequence(o) ? array_inside(o) : nullptr) {
       if (never) cannot_avoid_copy();
-      const Array a = stack_nested(o, device ? *device : array_of(inside.get()).device());
+      // Where the arrays are: numbers beside them come to them.
+      const Array a = stack_nested(o, array_of(inside.get()).device());
       return dtype ? astype(a, *dtype, false) : a;
     }
   }
