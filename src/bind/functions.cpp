@@ -651,7 +651,10 @@ std::vector<PyMethodDef> value_composites() {
                     }
                     return gradient(f, list, axis, edge_order);
                   }),
-      BC_VALUE("unwrap(p, discont=None, axis=-1, period=6.283185307179586)", bc::unwrap),
+      BC_VALUE("unwrap(p, discont=None, axis=-1, period=6.283185307179586)",
+               [](const Array& p, const std::optional<Arg>& discont, const NumberAxis& axis, const Arg& period) {
+                 return unwrap(p, discont, axis.value.value_or(-1), period);
+               }),
       BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
       BC_VALUE("ptp(a: ArrayLike, axis: AxisLike=None, out: ndarray | None=None, keepdims: bool=False) -> ndarray",
                [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
