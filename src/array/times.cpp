@@ -329,8 +329,6 @@ Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
   if (rest.initial) stored(*rest.initial, t, a.device());  // which refuses numbers that are no whole ticks
   if (rest.initial && rest.initial->array) {
     const DType start = rest.initial->array.dtype();
-    BC_CHECK(!is_time(start) || is_datetime(start) == is_datetime(t), Value, "Could not convert object to NumPy {}",
-             is_datetime(t) ? "datetime" : "timedelta");
     const Array ticks = astype(rest.initial->array, is_time(start) || is_timedelta(t) ? t : start);
     rest.initial = Arg(is_time(ticks.dtype()) ? time_ticks(ticks) : ticks);
   }
@@ -343,7 +341,9 @@ Array reduce_of_times(Op op, const Array& a, const ReduceOptions& options) {
   switch (op) {
     case Op::reduce_sum:
       if (!is_timedelta(t)) no_loop(Op::add, std::array{whole, whole});
-      r = nat_where(has_nat(), reduce(op, ticks, rest));
+      r = reduce(op, ticks, rest);
+      if (rest.initial && rest.initial->array) r = nat_where(nat_ticks(rest.initial->array), r);
+      r = nat_where(has_nat(), r);
       break;
     case Op::reduce_mean: {
       if (!is_timedelta(t)) no_loop(Op::add, std::array{whole, whole});

@@ -15,7 +15,7 @@ namespace bc::bind {
 // ---- Reductions, also for the module's functions --------------------------------------------------------------------------------
 
 ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
-                             PyObject* where, Device device) {
+                             PyObject* where, const Array& a) {
   ReduceOptions o;
   if (axis && axis != Py_None && !is_missing(axis)) o.axes = to_reduced_axes(axis);
   o.dtype = to_dtype_or_none(dtype);
@@ -23,10 +23,10 @@ ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, 
   o.keepdims = !is_missing(keepdims) && to_flag(keepdims);
   o.no_identity = initial == Py_None;
   if (!is_missing(initial) && initial != Py_None) {
-    o.initial = to_arg(initial, device);
+    o.initial = to_start(initial, a.dtype(), a.device());
     if (o.initial->array && o.initial->array.ndim() > 0) throw_python(PyExc_ValueError, "setting an array element with a sequence.");
   }
-  o.where = where_mask(where, device);
+  o.where = where_mask(where, a.device());
   return o;
 }
 
@@ -80,7 +80,7 @@ template <Op op>
 PyRef reduction(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where) {
   const Array& a = array_of(self);
   if (PyObject* made = reduce_now(op, a, axis, dtype, out, keepdims, initial, where)) return steal(made);
-  const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a.device());
+  const ReduceOptions options = reduce_options(info(op).name, axis, dtype, out, keepdims, initial, where, a);
   warn_of_reduced(op, a, options);
   Array made = reduce(op, a, options);
   if constexpr (op == Op::reduce_mean) warn_of_short_slices(a, options, false);
@@ -106,7 +106,7 @@ template <bool root>
 PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, double ddof, PyObject* keepdims, PyObject* where,
              PyObject* mean, PyObject* correction) {
   const Array& a = array_of(self);
-  ReduceOptions o = reduce_options(root ? "std" : "var", axis, dtype, out, keepdims, nullptr, where, a.device());
+  ReduceOptions o = reduce_options(root ? "std" : "var", axis, dtype, out, keepdims, nullptr, where, a);
   o.ddof = ddof;
   if (!is_missing(correction)) {
     if (ddof != 0) throw_python(PyExc_ValueError, "ddof and correction can't be provided simultaneously.");
@@ -128,7 +128,7 @@ PyRef arg_extreme(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepd
 
 PyRef ptp_method(PyObject* self, PyObject* axis, PyObject* out, PyObject* keepdims) {
   const Array& a = array_of(self);
-  return steal(finish_reduce(ptp(a, reduce_options("ptp", axis, nullptr, out, keepdims, nullptr, nullptr, a.device())), out));
+  return steal(finish_reduce(ptp(a, reduce_options("ptp", axis, nullptr, out, keepdims, nullptr, nullptr, a)), out));
 }
 
 // ---- Shapes ----------------------------------------------------------------------------------------------------------------------

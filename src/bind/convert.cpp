@@ -477,7 +477,12 @@ Arg to_cast_value(PyObject* o, DType dtype, Device device) {
     if (overflow) throw_python(PyExc_OverflowError, "Python int too large to convert to C long");
   }
   const bool lossy = value.weak == Weak::real || value.weak == Weak::complex;
-  return lossy && promote_weak(dtype, value.weak) != dtype ? Arg(bc::as_array(value, device)) : value;
+  // A real number is cast to a time as an array of it is.
+  return lossy && (is_time(dtype) || promote_weak(dtype, value.weak) != dtype) ? Arg(bc::as_array(value, device)) : value;
+}
+
+Arg to_start(PyObject* o, DType dtype, Device device) {
+  return is_time(dtype) && is_of_datetime(o) ? to_value(o, dtype, device) : to_arg(o, device);
 }
 
 Device device_of(PyObject* const* objects, Py_ssize_t n) {
@@ -574,7 +579,8 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
     }
     if (PyRef inside = is_sequence(o) ? array_inside(o) : nullptr) {
       if (never) cannot_avoid_copy();
-      const Array a = stack_nested(o, device ? *device : array_of(inside.get()).device());
+      // Where the arrays are: numbers beside them come to them.
+      const Array a = stack_nested(o, array_of(inside.get()).device());
       return dtype ? astype(a, *dtype, false) : a;
     }
   }

@@ -20,7 +20,10 @@ PyRef convert(PyObject* obj, PyObject* dtype, PyObject* copy_it, char order, int
   if (ndmin > ndmax) raise(ErrorKind::Value, "ndmin must be <= ndmax (ndmin={}, ndmax={})", ndmin, ndmax);
   bool same = false;
   std::optional<bool> copy = to_copy_mode(copy_it);
-  Array a = as_array(obj, to_dtype_or_none(dtype), copy, device_or_none(device), &same);
+  const std::optional<Device> where = device_or_none(device);
+  Array a = as_array(obj, to_dtype_or_none(dtype), copy, where, &same);
+  // A list of arrays was made where those are.
+  if (where && !(a.device() == *where)) a = without_gil([&] { return bc::to_device(a, *where); });
   // Only the depth of sequences is limited, as in NumPy.
   if (a.ndim() > ndmax && (PyList_Check(obj) || PyTuple_Check(obj)))
     raise(ErrorKind::Value,

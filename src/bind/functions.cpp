@@ -105,7 +105,7 @@ PyRef reduce_function(std::string_view op, PyObject* a, PyObject* axis, PyObject
   const Device device = device_of({a});
   const Array array = to_array(a, device);
   if (PyObject* made = reduce_now(*row, array, axis, dtype, out, keepdims, initial, where)) return steal(made);
-  ReduceOptions options = reduce_options(info(*row).name, axis, dtype, out, keepdims, initial, where, device);
+  ReduceOptions options = reduce_options(info(*row).name, axis, dtype, out, keepdims, initial, where, array);
   options.ddof = ddof;
   warn_of_reduced(*row, array, options);
   check_arg_extreme(*row, array, axis);
@@ -337,10 +337,9 @@ enum class Nothing { Silent, AllNan, Mean, Spread };
 template <Array (*F)(const Array&, const ReduceOptions&), Nothing kNothing = Nothing::Silent>
 PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial, PyObject* where,
                     double ddof) {
-  const Device device = device_of({a});
-  ReduceOptions options = reduce_options("nan reduction", axis, dtype, out, keepdims, initial, where, device);
+  const Array array = to_array(a, device_of({a}));
+  ReduceOptions options = reduce_options("nan reduction", axis, dtype, out, keepdims, initial, where, array);
   options.ddof = ddof;
-  const Array array = to_array(a, device);
   Array made = F(array, options);
   bool warned = false;
   constexpr bool mean = kNothing == Nothing::Mean, spread = kNothing == Nothing::Spread;
@@ -652,7 +651,10 @@ std::vector<PyMethodDef> value_composites() {
                     }
                     return gradient(f, list, axis, edge_order);
                   }),
-      BC_VALUE("unwrap(p, discont=None, axis=-1, period=6.283185307179586)", bc::unwrap),
+      BC_VALUE("unwrap(p, discont=None, axis=-1, period=6.283185307179586)",
+               [](const Array& p, const std::optional<Arg>& discont, const NumberAxis& axis, const Arg& period) {
+                 return unwrap(p, discont, axis.value.value_or(-1), period);
+               }),
       BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
       BC_VALUE("ptp(a: ArrayLike, axis: AxisLike=None, out: ndarray | None=None, keepdims: bool=False) -> ndarray",
                [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {

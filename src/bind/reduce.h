@@ -4,9 +4,9 @@
 /// What ndarray's methods and the module's functions share.
 namespace bc::bind {
 
-/// The options of a reduction from NumPy's arguments; a missing one is nullptr, `...` or NumPy's _NoValue.
+/// The options of a reduction of an array from NumPy's arguments; a missing one is nullptr, `...` or NumPy's _NoValue.
 ReduceOptions reduce_options(const char* name, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
-                             PyObject* where, Device device);
+                             PyObject* where, const Array& a);
 /// NumPy's ComplexWarning where a complex array is reduced or scanned to a real dtype; `warned` gives its array back.
 const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out);
 void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options);

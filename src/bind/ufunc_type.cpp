@@ -346,9 +346,8 @@ void check_binary(PyObject* self, const char* method) {
 PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                     PyObject* where) {
   check_binary(self, "reduce");
-  const Device device = device_of({array});
-  const Array a = to_array(array, device);
-  ReduceOptions options = reduce_options(name_of(self), axis, dtype, out, keepdims, initial, where, device);
+  const Array a = to_array(array, device_of({array}));
+  ReduceOptions options = reduce_options(name_of(self), axis, dtype, out, keepdims, initial, where, a);
   if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1))
     options.axes.reset();
   return PyRef::steal(finish_reduce(ufunc_reduce(as_ufunc(self)->op, a, options), out));

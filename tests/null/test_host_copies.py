@@ -125,3 +125,20 @@ def test_parameters_that_are_copied_for_numpys_generators_are_told(draw):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         draw(bc.random.default_rng(1), bc.asarray(LINE, device="cpu"))
+
+
+def test_rows_are_swapped_by_an_index_list_of_a_number_and_an_element():
+    def swapped(xp, a, pivots):
+        p = 1 + xp.argmax(pivots)
+        a[[1, p]] = a[[p, 1]]
+        return a
+
+    x, pivots = bc.array(TABLE), bc.array([0, 5])
+    with recorded() as record:
+        got = swapped(bc, x, pivots)
+    assert sum(count for _, count in record.copies) <= FEW_BYTES, record.copies
+    want = swapped(np, TABLE.copy(), np.array([0, 5]))
+    np.testing.assert_array_equal(bc.asnumpy(got), want)
+    np.testing.assert_array_equal(bc.asnumpy(swapped(bc, bc.array(TABLE, device="cpu"), pivots)), want)
+    assert bc.array([1, pivots[0]], device="cpu").device == bc.device("cpu")
+    assert bc.array([1, pivots[0]]).device == pivots.device

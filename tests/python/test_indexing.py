@@ -283,6 +283,29 @@ def test_large_gather_and_scatter(xp):
     assert_same(y, m)
 
 
+@pytest.mark.parametrize("key", ["[k, p]", "[[p], [k]]", "[p, np.int64(1)], [k, p]", "[[1, 2], [k, p]], 0", "[p, p]"])
+def test_index_lists_of_numbers_and_elements(xp, key):
+    """As rows are swapped with the place of a pivot: the list is made where its elements are, also beside an array of another device."""
+    n = np.arange(12.0).reshape(4, 3)
+
+    def swapped(m, a, pivots):
+        k, p = 1, 1 + m.argmax(pivots)  # noqa: F841
+        a[eval(key)] = a[eval(key)] * 2 + 1
+        a[[k, p]] = a[[p, k]]
+        return a
+
+    want = swapped(np, n.copy(), I([0, 5]))
+    assert_same(swapped(xp, xp.array(n), xp.array([0, 5])), want)
+    assert_same(swapped(xp, xp.array(n, device="cpu"), xp.array([0, 5])), want)
+
+
+def test_lists_of_numbers_and_elements_lie_where_they_are_asked_to(xp):
+    x = xp.arange(3.0)
+    for values in ([x[1], 2], [2, x[1]], [[x[1], x[2]], [1, 2]]):
+        assert xp.array(values).device == x.device and xp.array(values, device="cpu").device == xp.device("cpu")
+    assert xp.array([2, x[1]]).tolist() == [2, 1]
+
+
 def test_scalars_lists_and_iteration(xp):
     n = np.arange(6).reshape(2, 3)
     x = xp.asarray(n)

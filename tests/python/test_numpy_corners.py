@@ -845,7 +845,7 @@ def test_a_standard_deviation_is_not_written_to_integers(xp, dtype, options):
         "xp.trapezoid((1.5, 2), x=xp.array([[1], [3], [8]]))",
         "xp.trapezoid([1.0, 2, 4], x=xp.arange(6.0).reshape(2, 3) ** 2)",
         "xp.trapezoid([1.0, 2, 4], x=xp.arange(6.0).reshape(2, 3) ** 2, axis=0)",
-        "xp.broadcast_arrays(xp.ones(2), 1, subok=True)[1]",
+        "xp.broadcast_arrays(xp.ones(2), 1, subok=True)[1] + 0",  # NumPy's is writable still, and warns of that
         "xp.broadcast_arrays(xp.ones(2), 1, subclass=True)",
         "xp.linspace(xp.ones(2, 'c8'), 0, retstep=True)[1].dtype.char",
         "xp.linspace(np.float32(1), 3, 3, retstep=True)[1].dtype.char",
