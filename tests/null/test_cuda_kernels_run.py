@@ -10,7 +10,7 @@ from null_device import null_device, recorded
 
 
 @pytest.fixture(autouse=True)
-def device():
+def null_cuda():  # not `device`, which would run each test once for each real device: always the same
     background, bc.config.background_compile = bc.config.background_compile, False
     with null_device("null-cuda") as name:
         bc._c.null_run(True)
@@ -188,7 +188,7 @@ def test_only_the_square_is_computed():
     assert "magnitude_less(" in record.launches[0].source
 
 
-def test_a_number_that_several_stages_read(device):
+def test_a_number_that_several_stages_read(null_cuda):
     """One step of an iteration: `live` is read once a row, by what follows the first sum and by what follows the second."""
     live, r = bc.asarray(np.array(True)), bc.asarray(np.arange(1.0, 41))
     bc.flush()
@@ -215,7 +215,7 @@ def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_
             bc.flush()
         return [np.asarray(v) for v in found], sum("#define BC_QUICK" in launch.source for launch in r.launches)
 
-    launches, before = 0, bc._c.cache_stats()
+    launches, replaced = 0, bc._c.cache_stats()["replaced"]
     for a in arrays:
         x = bc.asarray(a)
         bc.flush()
@@ -227,9 +227,8 @@ def test_reductions_that_are_compiled_quickly_give_the_same_bits(rng, dtype, no_
         assert none == 0
         for ours, expected in zip(quick, whole, strict=True):
             np.testing.assert_array_equal(ours, expected)
-    # The kernels may be there already, whole; and where cores are idle, the whole may replace the quick ones before their first launch.
-    after = bc._c.cache_stats()
-    assert launches > 0 or after["compiles"] == before["compiles"] or after["replaced"] > before["replaced"]
+    # Where cores are idle, the whole may replace the quick ones before their first launch.
+    assert launches > 0 or bc._c.cache_stats()["replaced"] > replaced
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool"])
