@@ -270,10 +270,7 @@ Array matrix_norm(const Array& a, const NormOrder& order, int row, int column) {
     const int summed = std::abs(p) == 1 ? row : column;
     return extreme(sum(absolute(a), over({summed}, true)), summed == row ? column : row);
   }
-  // Singular values are not computed in half precision.
-  const DType narrow = real_type(a.dtype());
-  const Array wide = is_small_float(narrow) ? cast(a, DType::f32) : a;
-  const Array values = cast(linalg::svd(moveaxis(wide, both, {-2, -1}), Vectors::none)[0], narrow);
+  const Array values = linalg::svd(moveaxis(a, both, {-2, -1}), Vectors::none)[0];  // which refuses half precision, as NumPy does
   const int last = values.ndim() - 1;
   const Array r = order.kind == Kind::nuclear ? sum(values, over({last}, true)) : extreme(values, last);
   return expand_dims(squeeze(r, Axes{last}), Axes{std::min(row, column), std::max(row, column)});
