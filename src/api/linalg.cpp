@@ -124,7 +124,11 @@ array vector_norm(const array& x, double ord, std::optional<shape_t> axes, bool 
 }
 array matrix_norm(const array& x, std::optional<double> ord, bool keepdims) {
   BC_CHECK(x.shape().size() >= 2, LinAlg, "{}-dimensional array given. Array must be at least two-dimensional", x.shape().size());
-  return made(bc::norm(real_array(x), ord ? bc::NormOrder(*ord) : bc::NormOrder(), bc::Axes{-2, -1}, keepdims));
+  const bc::Array a = real_array(x);
+  // Singular values are not computed in half precision.
+  const bc::Array wide = bc::is_small_float(a.dtype()) ? bc::astype(a, bc::DType::f32, false) : a;
+  const bc::Array norms = bc::norm(wide, ord ? bc::NormOrder(*ord) : bc::NormOrder(), bc::Axes{-2, -1}, keepdims);
+  return made(bc::is_small_float(a.dtype()) ? bc::astype(norms, a.dtype(), false) : norms);
 }
 
 }  // namespace broadcloth::linalg

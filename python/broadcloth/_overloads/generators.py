@@ -205,7 +205,7 @@ _binomial_of = _c("random_binomial", _i, _d, _i, _p)
 
 # A row is a method, its parameters, and what NumPy refuses: a test, which is also what is said, or a test and the words. The function is
 # NumPy's "random_" and the method's name, of real numbers.
-_REALS = [
+_REALS: list[Any] = [
     ("normal", "loc=0.0, scale=1.0", "scale < 0"),
     ("exponential", "scale=1.0", "scale < 0"),
     ("gamma", "shape, scale=1.0", "shape < 0", "scale < 0"),
@@ -228,7 +228,7 @@ _REALS = [
     ("triangular", "left, mode, right", "left > mode", "mode > right", "left == right"),
 ]
 # The same with whole numbers as results.
-_WHOLE = [
+_WHOLE: list[Any] = [
     ("poisson", "lam=1.0", ("lam < 0 or lam != lam", "lam < 0 or lam is NaN")),
     ("geometric", "p", ("not 0.0 < p <= 1.0", "p <= 0, p > 1 or p contains NaNs")),
     ("zipf", "a", ("not a > 1.0", "a <= 1 or a is NaN")),

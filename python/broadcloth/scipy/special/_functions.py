@@ -54,7 +54,7 @@ class SpecialFunction(DUFunc):
         self._whole = whole
         self._of_complex = of_complex or function
         self._slopes = slopes
-        self._row = row and _c.ufuncs[row]
+        self._row = _c.ufuncs[row] if row else None
         self._of_fractions = of_fractions and SpecialFunction(of_fractions, loops)
         signature = inspect.signature(function)
         operands = [p.replace(kind=p.POSITIONAL_ONLY, annotation=p.empty) for p in signature.parameters.values()]
