@@ -238,7 +238,7 @@ def library_programs() -> Iterator[Any]:
     for dtype in FLOATS:
         x, y = array((1000, 1, 64), dtype), array((1, 1000, 64), dtype)
         yield bc.sqrt(bc.sum((x - y) ** 2, axis=-1))
-    # What solves systems and factorizes packs its operands and places the results.
+    # Solvers and factorizations have kernels that pack their operands and place the results.
     for dtype in FLOATS:
         a, b, c = array((64, 64), dtype), array(64, dtype), array((64, 3), dtype)
         for right in (b, c, c[:, :1], b[:, None]):

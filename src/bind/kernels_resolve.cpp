@@ -739,7 +739,7 @@ Entity constant_array_entity(Type element, std::vector<int64_t> shape, PyObject*
   return e;
 }
 
-/// What a NumPy array holds now.
+/// The elements that a NumPy array holds now.
 Entity frozen_entity(PyObject* o) {
   std::vector<int64_t> shape;
   const PyRef extents = attr(o, "shape");

@@ -12,8 +12,8 @@ Arg to_stored_value(PyObject* o, DType dtype, Device device);
 /// complex numbers come as arrays where the dtype is not of their kind, so that they are cast unchecked.
 Arg to_cast_value(PyObject* o, DType dtype, Device device);
 
-/// What a fold of `dtype` begins with: as to_arg, but objects of Python's module datetime are read as elements of a dtype of time, which
-/// refuses those of the other kind. NumPy's times of the other kind are cast.
+/// The value that a fold of `dtype` begins with: as to_arg, but objects of Python's module datetime are read as elements of a dtype of
+/// time, which refuses those of the other kind. NumPy's times of the other kind are cast.
 Arg to_start(PyObject* o, DType dtype, Device device);
 
 /// What one element of `dtype` is assigned: `value`, which `o` was read as, where it has no axes. An element of bool takes the truth of

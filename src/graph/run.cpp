@@ -114,7 +114,7 @@ class Runner {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What has to be done before the first step.
+  /// Waits for values of other streams, makes the temporaries, and requests the kernels, before the first step.
   void prepare() {
     if (ordered_) [[unlikely]] {
       // The plan is one submission: it waits for all values that it reads before its first step.

@@ -117,7 +117,7 @@ class BuiltinCall : NamedCall {
     return c_.lift({p_[0]}, [](std::span<const Value> x) { return x[0]; }, n_);
   }
   Made print() { return c_.print_call(args_, n_); }
-  /// What is looped over later is evaluated now.
+  /// Evaluates now an operand that a later loop walks over.
   Made side_by_side() {
     Value v = Value::known(builtin_type(name_.substr(name_.rfind('.') + 1)));
     v.items = p_;

@@ -63,7 +63,7 @@ constexpr AtomicRow kAtomics[] = {
     {"compare_and_swap", kBits | kFloats},
 };
 
-/// What has neither a row nor an entry in a table.
+/// Calls that have neither a row nor an entry in a table.
 constexpr const char* kSpecial[] = {"numba.objmode", "numba.parallel_chunksize", "numpy.sign", "math.dist", "math.perm",
                                     "math.comb",     "math.factorial",           "math.isqrt"};
 

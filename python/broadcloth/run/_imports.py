@@ -17,7 +17,7 @@ from ._owner import Owner
 
 _owner: Owner | None = None
 
-# What NumPy's scalars have beside what arrays have: elements look like them.
+# Attributes that NumPy's scalars have and arrays lack: elements look like scalars.
 _OF_SCALARS = ("numerator", "denominator", "hex", "bit_count")
 # Methods that make arrays which only NumPy has: of texts and objects, of a subclass of numpy.ndarray.
 _METHODS = ("astype", "view")
