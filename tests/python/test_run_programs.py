@@ -137,6 +137,8 @@ np.set_printoptions(precision=2, suppress=True)
 print(a / 7, a.sum() / 7)
 match = {"y": a.var()}
 print(match, f"{match}", f"{a}", f"{a.sum()!r:>20}")
+days = np.arange("2023-01-01", "2023-01-09", dtype="M8[D]")
+print(repr(days.max().astype(object)), repr(a.max().astype(object)), repr(a.sum().astype("U5")), repr(i.sum().astype(object)))
 """
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -69,6 +71,18 @@ def _of_scalar(name: str) -> property:
     return property(get)
 
 
+def _numpys_method(name: str) -> Callable[..., Any]:
+    """NumPy's method of arrays, or of scalars where an element is given."""
+    method = getattr(np.ndarray, name)
+
+    @functools.wraps(method, assigned=("__name__", "__qualname__", "__doc__"))
+    def call(value: Any, *args: Any, **kwargs: Any) -> Any:
+        return (getattr(value, name) if isinstance(value, np.generic) else functools.partial(method, value))(*args, **kwargs)
+
+    call.__module__ = "numpy"
+    return call
+
+
 def enable(owner: Owner) -> None:
     """From now on the files of `owner` that import NumPy get broadcloth under its names; a second call changes the owner.
 
@@ -85,7 +99,7 @@ def enable(owner: Owner) -> None:
     for name in _METHODS:
         method = getattr(_c.ndarray, name)
         if not isinstance(method, _c.program_function):
-            setattr(_c.ndarray, name, _c.program_function(method, getattr(np.ndarray, name)))
+            setattr(_c.ndarray, name, _c.program_function(method, _numpys_method(name)))
     for name in _OF_SCALARS:
         setattr(_c.ndarray, name, _of_scalar(name))
     if not isinstance(builtins.__import__, _c.import_hook):

@@ -75,7 +75,7 @@ def jacobi(a, sweeps=12):
     a = a.copy()
     n = len(a)
     for s in range(sweeps):
-        off = np.sqrt((a**2).sum() - (np.diag(a) ** 2).sum())
+        off = np.sqrt(((a - np.diag(np.diag(a))) ** 2).sum())
         if off < 1e-12:
             break
         for p in range(n):
