@@ -418,10 +418,13 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
     if (level > 0) return false;
     PyErr_Clear();
   }
-  if (!own_ufuncs && (attr_or_null(o, n.__array__) || attr_or_null(o, n.__array_interface__))) {
+  // A range, a deque, a memoryview or another sequence is an array of its elements, as in NumPy.
+  if (!own_ufuncs &&
+      (attr_or_null(o, n.__array__) || attr_or_null(o, n.__array_interface__) || (PySequence_Check(o) && PySequence_Size(o) >= 0))) {
     args->emplace(to_array(o, device));
     return true;
   }
+  PyErr_Clear();
   return false;
 }
 

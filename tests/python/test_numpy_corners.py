@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import operator
 import warnings
 
 import numpy as np
@@ -858,3 +861,26 @@ def test_a_standard_deviation_is_not_written_to_integers(xp, dtype, options):
 )
 def test_rare_arguments(xp, code):
     assert_like_numpy(xp, code)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [range, lambda n: array.array("d", range(n)), lambda n: collections.deque(range(n)), bytearray],
+    ids=["range", "array", "deque", "bytearray"],
+)
+@pytest.mark.parametrize("op", ["add", "gt", "sub", "matmul"])
+def test_any_sequence_is_an_operand(xp, make, op):
+    other = make(3)
+    want, got = both(xp, lambda m: getattr(operator, op)(m.arange(3.0) + 1, other))
+    assert got == want
+
+
+def test_gcd_of_one_element(xp):
+    for values in ([-3], [-3, 6], [0], [-3, 0]):
+        for name in ("gcd", "lcm"):
+            want, got = both(xp, lambda m, v=values, n=name: getattr(m, n).reduce(m.array(v)))
+            assert got == want, (name, values)
+            want, got = both(xp, lambda m, v=values, n=name: getattr(m, n).accumulate(m.array(v)))
+            assert got == want, (name, values)
+    want, got = both(xp, lambda m: m.gcd.reduceat(m.array([-3, 6, -2]), [0, 1]))
+    assert got == want

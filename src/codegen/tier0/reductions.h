@@ -120,6 +120,7 @@ BC_TEXT(logaddexp2(p, q))
     }                                                                                             \
   };
 BC_TEXT(p)
+BC_TEXT(gcd(p, T(0)))
 BC_TEXT(cast<R>(p))
 BC_TEXT(cast<R>(mean_of(p, n)))
 BC_TEXT(cast<R>(var_finish(p, ddof)))
