@@ -415,7 +415,7 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
         base.array ? !is_inexact(promote(base.array.dtype(), exponent.dtype())) : base.weak == Weak::integer || base.weak == Weak::boolean;
     // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
     const bool known = exponent.device().type != DeviceType::null;
-    const bool nothing = exponent.size() == 0 || (base.array && base.array.size() == 0);
+    const bool nothing = exponent.size() == 0 || (base.array && base.array.size() == 0) || (options.out && options.out.size() == 0);
     if (known && integers && !is_inexact(exponent.dtype()) && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
       ReduceOptions computed;
       computed.where = options.where;

@@ -150,7 +150,8 @@ Array choose(const Array& a, Arrays choices, std::string_view mode) {
   }
   const DType t = promote(types);
   Array r = broadcast_to(cast(choices.back(), t), shape);
-  for (int64_t i = n - 1; i-- > 0;) r = choose_where(equal(at, Arg(i)), cast(choices[static_cast<size_t>(i)], t), r);
+  const UfuncOptions c_order{.order = 'C'};
+  for (int64_t i = n - 1; i-- > 0;) r = ufunc(Op::where, {equal(at, Arg(i)), cast(choices[static_cast<size_t>(i)], t), r}, c_order);
   return n == 1 ? copy(r) : r;
 }
 

@@ -884,3 +884,15 @@ def test_gcd_of_one_element(xp):
             assert got == want, (name, values)
     want, got = both(xp, lambda m: m.gcd.reduceat(m.array([-3, 6, -2]), [0, 1]))
     assert got == want
+
+
+def test_results_of_choose_are_in_c_order(xp):
+    columns = np.asfortranarray(np.arange(6).reshape(3, 2))
+    for indices, more in (([1, 0], [2]), ([[1, 0]], [2]), (1, [2]), ([0, 0], [])):
+        want, got = both(xp, lambda m, i=indices, x=more: m.choose(i, [m.asarray(columns), *x]))
+        assert got == want, (indices, more)
+
+
+def test_powers_into_no_elements_look_at_no_exponent(xp):
+    want, got = both(xp, lambda m: m.power(m.array([-2]), m.array([-2]), out=m.array([1])[:0]))
+    assert got == want
