@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -163,6 +163,8 @@ def differs(expected: object, got: object, narrow: bool = False) -> str:
     """ "" where both are the same, else what is not: "value" or "type"."""
     import numpy as np
 
+    if isinstance(expected, Iterator) and isinstance(got, Iterator):
+        expected, got = list(expected), list(got)
     if isinstance(expected, tuple | list) or isinstance(got, tuple | list):
         if isinstance(expected, tuple) != isinstance(got, tuple) or not isinstance(got, tuple | list):
             return "type"

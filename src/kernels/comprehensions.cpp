@@ -177,7 +177,17 @@ class Comprehension {
 };
 
 Value FunctionCompiler::comprehension(const Node* n) {
+  const bool iterator = n->text == "iterator";
+  if (iterator && !(host() && expression(n->b->a).is(Kind::builtin))) return expression(n->b);
   if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
+  if (iterator || (n->text == "generator" && !as_lists_.contains(n))) {
+    CallArguments args;
+    args.nodes.assign(n->orelse.begin(), n->orelse.end());
+    args.positional = ordered(args.nodes);
+    for (Value& v : args.positional)
+      if (v.acts()) v = spill(v);
+    return call_value(inner_function(n), std::move(args), n);
+  }
   return Comprehension(*this, n, std::exchange(hint_, nullptr)).make();
 }
 
