@@ -32,6 +32,8 @@ bool has_finally(const FunctionSyntax& f);
 bool binds_after(const std::vector<Node*>& body, const std::string& name, int line);
 /// What a loop or a call can walk over, and no variable can hold.
 bool is_passing(const Value& v);
+/// Whether a loop over a value leaves a generator that has a `finally`: it runs behind the loop.
+bool ends_with_finally(const Value& v);
 /// Adds the variables that generators in a value read when they run.
 void read_later(const Value& v, std::vector<std::string>* names);
 

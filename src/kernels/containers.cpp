@@ -271,7 +271,7 @@ bool FunctionCompiler::walk_items(const Value& given, const Node* n, const std::
   const Value over = given.display ? made(given, nullptr, n) : given;
   if (is_incomplete(over.type) && over.type && over.type->is_container()) return false;
   auto walk = called_iteration(over, n);
-  const bool called = walk.has_value(), lasts = !called && over.started && has_finally(*over.started->syntax);
+  const bool called = walk.has_value(), lasts = !called && ends_with_finally(over);
   Block before = captured([&] {
     if (!called) walk = iteration(over, n);
   });

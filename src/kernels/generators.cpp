@@ -70,6 +70,10 @@ void read_later(const Value& v, std::vector<std::string>* names) {
   for (const Value& item : v.items) read_later(item, names);
 }
 
+bool ends_with_finally(const Value& v) {
+  return (v.started && has_finally(*v.started->syntax)) || std::any_of(v.items.begin(), v.items.end(), ends_with_finally);
+}
+
 bool is_passing(const Value& v) {
   static const auto& names = *new std::set<std::string_view>{"enumerate", "map", "ndenumerate", "ndindex", "zip"};
   return v.is(Kind::builtin) && (names.contains(v.type->name) || (v.type->name.starts_with("dict.") && !v.items.empty()));

@@ -1011,7 +1011,7 @@ void FunctionCompiler::for_statement(const Node* n) {
 
   if (const auto called = called_iteration(v, n)) return called_loop(n, *called);
   // A generator's `finally` runs when the loop is left, before what follows.
-  const bool lasts = v.started && has_finally(*v.started->syntax);
+  const bool lasts = ends_with_finally(v);
   if (lasts) line("{"), ++depth_;
   const auto walk = iteration(v, n->b);
   if (!walk)

@@ -1547,15 +1547,40 @@ def _iterators_in_variables(xs, k):
     return s, next(m), list(m), list(m), list(e), list(e), list(r), list(r), next(f), list(f), list(f), list(either), list(either)
 
 
+@njit
+def _finishes(log):
+    try:
+        yield 1
+        yield 2
+        yield 3
+    finally:
+        log.append(100)
+
+
+def _generators_end_with_their_loop(xs, k):
+    """What walks over zip() leaves the generator in it behind: its `finally` runs there."""
+    log = [0]
+    a = [x * y for x, y in zip(xs[:1], _finishes(log))]
+    log.append(1)
+    b = any(x * y > 1 for x, y in zip(xs, _finishes(log))), sum([x + y for x, y in zip(xs[:k], _finishes(log))])
+    log.append(2)
+    for x, y in zip(xs[:2], _finishes(log)):
+        log.append(x + y)
+    log.append(3)
+    c = any(_finishes(log)), list(zip(xs[:2], _finishes(log)))
+    log.append(4)
+    return a, b, c, log
+
+
 @pytest.mark.parametrize(
     "function",
     [
-        _any_and_all_stop, _errors_behind_the_stop, _whole, _walked_twice, _asked_and_walked, _none_left, _nested, _in_loops,
-        _first_part_is_evaluated_first, _two_at_once, _given_to_functions, _iterators_in_variables,
+        _generators_end_with_their_loop, _any_and_all_stop, _errors_behind_the_stop, _whole, _walked_twice, _asked_and_walked, _none_left,
+        _nested, _in_loops, _first_part_is_evaluated_first, _two_at_once, _given_to_functions, _iterators_in_variables,
     ],
 )  # fmt: skip
 def test_generator_expressions_are_pythons(function):
-    namespace = globals() | {"_seen": _seen.py_func, "_taken": _taken.py_func}
+    namespace = globals() | {"_seen": _seen.py_func, "_taken": _taken.py_func, "_finishes": _finishes.py_func}
     plain = type(function)(function.__code__, namespace)
 
     def outcome(f, *given):
