@@ -490,6 +490,9 @@ def outcome(f: Callable[..., Any], given: list[Any]) -> tuple[str, Any]:
     try:
         return "", f(*given)
     except Exception as error:
+        # Known: StopIteration that leaves a compiled generator stays what it is; Python's becomes a RuntimeError (PEP 479).
+        if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
+            error = error.__cause__
         return type(error).__name__, error
 
 
