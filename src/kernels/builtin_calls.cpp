@@ -260,8 +260,14 @@ class BuiltinCall : NamedCall {
     return p_[0].is(Kind::generator) ? p_[0] : c_.call_python(name_, args_, n_);
   }
   Made next() {
-    if (!takes(1) || !p_[0].is(Kind::generator)) return std::nullopt;
-    return Value::called(p_[0].type->element, code("{}.next_value()", c_.paren(p_[0])));
+    if (!(takes(1) || takes(2)) || !p_[0].is(Kind::generator)) return std::nullopt;
+    if (takes(1)) return Value::called(p_[0].type->element, code("{}.next_value()", c_.paren(p_[0])));
+    const Type t = unify(p_[0].type->element, stored_type(p_[1].type));
+    if (!t)
+      fail("next(): the generator's values and the default are of types that do not unify",
+           {{c_.source_of(args_.nodes[0]), p_[0].type}, {c_.source_of(args_.nodes[1]), p_[1].type}});
+    const Value g = p_[0].simple ? p_[0] : c_.spill(p_[0], "g"), item = Value::fetched(g.type->element, code("{}.value()", g.text));
+    return Value::called(t, choice(code("{}.next()", g.text), c_.convert(item, t, n_), c_.convert(p_[1], t, n_)));
   }
   Made len_of_container() {
     if (p_.empty()) return std::nullopt;
@@ -323,6 +329,8 @@ class BuiltinCall : NamedCall {
     const std::string what = plain_name();
     if (!takes(1) && !(takes(2) && what == "sum")) return std::nullopt;
     Value l = p_[0];
+    const bool lazy = l.is(Kind::generator) || (l.is(Kind::builtin) && l.type->name == "map");
+    if (lazy && (what == "any" || what == "all")) return c_.tested(what == "any", l, [](const Value& item) { return item; }, n_);
     const bool view = l.is(Kind::generator) || (l.is(Kind::builtin) && (l.type->name.starts_with("dict.") || l.type->name == "map"));
     if (view || l.is(Kind::set) || l.is(Kind::dict))
       l = c_.list_from(l, n_);

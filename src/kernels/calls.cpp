@@ -53,11 +53,19 @@ Type literal_form(const Value& v) {
 
 }  // namespace
 
+/// Callees that take all values of an iterable before they do anything else: a generator expression is a list there.
+bool takes_all(const Value& callee) {
+  static const auto& names = *new std::set<std::string_view>{"builtins.max", "builtins.min", "builtins.sorted", "builtins.sum",
+                                                             "math.fsum",    "math.prod",    "numpy.fromiter"};
+  return callee.is(Kind::type) || (callee.is(Kind::builtin) && names.contains(callee.type->name));
+}
+
 /// A call's arguments; `object`: the value whose method it is, which is evaluated before them.
-CallArguments FunctionCompiler::arguments(const Node* n, Value* object) {
+CallArguments FunctionCompiler::arguments(const Node* n, Value* object, bool all) {
   CallArguments args;
   std::vector<const Node*> nodes;
   for (const Node* k : n->list) nodes.push_back(k->kind == NodeKind::starred ? k->a : k);
+  if (all) as_lists_.insert(nodes.begin(), nodes.end());
   for (const auto& [name, k] : n->keywords) {
     if (name.empty()) fail(n, "**keywords are not supported in compiled functions", {}, "write each as name=value");
     nodes.push_back(k);
@@ -110,7 +118,7 @@ Value FunctionCompiler::call(const Node* n) {
       if (n->a->text == "copy" && n->list.empty()) return list;  // a list of several types is a tuple
     }
     if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
-      CallArguments args = arguments(n, &object);
+      CallArguments args = arguments(n, &object, true);
       for (const Value& v : args.positional)
         if (!v.type) return {};
       return *text_method(object, n->a->text, args, n);
@@ -134,7 +142,7 @@ Value FunctionCompiler::call(const Node* n) {
 
 Value FunctionCompiler::call_with_arguments(const Value& callee, const Node* n) {
   if (auto array = array_of_comprehension(callee, n)) return *array;
-  return call_value(callee, arguments(n), n);
+  return call_value(callee, arguments(n, nullptr, takes_all(callee)), n);
 }
 
 Value FunctionCompiler::call_value(const Value& callee, CallArguments args, const Node* n) {
@@ -384,9 +392,6 @@ std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax&
     }
     if (!mine && !passed_on)
       fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
-    if (syntax.yields && mine && binds_after(syntax_.body, name, syntax.line))
-      fail(n, fmt::format("the generator '{}' reads '{}', which is bound again where it may still run", syntax.name, name), {},
-           "pass it as an argument");
     Node read;
     read.kind = NodeKind::name;
     read.text = name;
@@ -421,6 +426,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   for (Value& v : values) {
     if (v.lazy && host()) v = bound(materialise(v, n));
     if (host()) v = made(v, nullptr, n);
+    if (is_passing(v)) fail(n, fmt::format("{}() cannot be an argument of a compiled function", v.type->name), {}, "pass list(…) of it");
     if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
     if (v.lazy) fail(n, fmt::format("an array expression cannot be an argument: it would need memory for a new {}", v.type->spelling));
     types.push_back(v.type);
@@ -469,6 +475,10 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   Value r = Value::of(s->result, code("{}({})", Code(s->name).with(Facts({Mention::Kind::call, reinterpret_cast<uintptr_t>(s)})), text));
   r.note(kActs);
   if (syntax.yields) r.started = s, r.items = {Value::of(nullptr, text)};
+  if (s->result->is(Kind::generator)) {
+    if (syntax.outer == &syntax_) r.later = captured;
+    for (const Value& v : values) read_later(v, &r.later);
+  }
   if (s->result->is_scalar() && (is_unsigned(s->result->dtype) || is_bool(s->result->dtype))) r.non_negative = true;
   if (s->fails) {
     if (s->result->has_value()) {

@@ -30,6 +30,12 @@ bool holds(const std::vector<Node*>& body, NodeKind kind);
 bool has_finally(const FunctionSyntax& f);
 /// Whether statements bind a name after a line, or in a loop that it is in.
 bool binds_after(const std::vector<Node*>& body, const std::string& name, int line);
+/// What a loop or a call can walk over, and no variable can hold.
+bool is_passing(const Value& v);
+/// Whether a loop over a value leaves a generator that has a `finally`: it runs behind the loop.
+bool ends_with_finally(const Value& v);
+/// Adds the variables that generators in a value read when they run.
+void read_later(const Value& v, std::vector<std::string>* names);
 
 class FunctionCompiler;
 
@@ -345,7 +351,7 @@ class FunctionCompiler {
   // ---- calls.cpp
   Value call(const Node* n);
   Value call_with_arguments(const Value& callee, const Node* n);
-  CallArguments arguments(const Node* n, Value* object = nullptr);
+  CallArguments arguments(const Node* n, Value* object = nullptr, bool all = false);
   Value call_value(const Value& callee, CallArguments args, const Node* n);
   [[noreturn]] void need_literal(const Node* value, const Node* n);
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
@@ -521,7 +527,12 @@ class FunctionCompiler {
   Value table_display(const Node* n);
   Value call_container(const std::string& name, const CallArguments& args, const Node* n);
   Value list_from(const Value& v, const Node* n);
+  bool walk_items(const Value& given, const Node* n, const std::function<void(Type)>& begin,
+                  const std::function<void(const Value& item, const char* next, const char* stop)>& turn);
   Value collected(const std::string& what, const Value& over, const Value* keep, const Node* n);
+  using Test = std::function<Value(Value)>;
+  /// Whether any or all values of an iterable pass a test: it asks for no more than it needs.
+  Value tested(bool any, const Value& over, const Test& test, const Node* n);
   Value list_array(const Value& list);
   // ---- comprehensions.cpp
   friend class DryWalk;
@@ -529,6 +540,7 @@ class FunctionCompiler {
   friend class ArrayComprehension;
   Value comprehension(const Node* n);
   std::optional<Value> array_of_comprehension(const Value& callee, const Node* n);
+  std::set<const Node*> as_lists_;  ///< generator expressions whose values are all taken at once
   // ---- containers.cpp
   Value container_call(Value object, const Node* n);
   Value list_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
@@ -549,6 +561,7 @@ class FunctionCompiler {
   // ---- generators.cpp
   Value yield_expression(const Node* n);
   bool keeps_generator(const std::string& name) const;
+  void expect_bound_once(const Value& v, const Node* at) const;
   bool yields_each_turn(const Node* loop) const;
   /// How a generator calls the body of a loop over a call of its function; none where a coroutine is needed.
   std::optional<Iteration> called_iteration(const Value& generator, const Node* loop);

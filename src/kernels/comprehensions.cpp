@@ -126,8 +126,10 @@ class Comprehension {
     const Value over = f_.made(f_.expression(level->b), nullptr, n_);
     if (!over.type || (over.type->is_container() && is_incomplete(over.type))) return false;
     auto walk = f_.called_iteration(over, level);
-    const bool called = walk.has_value();
-    if (!called) walk = f_.iteration(over, level->b);
+    const bool called = walk.has_value(), lasts = !called && ends_with_finally(over);
+    const Block before = f_.captured([&] {
+      if (!called) walk = f_.iteration(over, level->b);
+    });
     if (!walk) f_.fail(level->b, fmt::format("cannot loop over {}", over.type->spelling));
     const std::string k = f_.temporary("k");
     const bool grows = over.is(Kind::list);  // a list may grow while it is walked
@@ -145,9 +147,11 @@ class Comprehension {
         inside(level);
     });
     f_.bodies_ -= called;
+    if (!lasts) f_.out_ += before;
     if (numbers_ && level == n_)
       f_.linef("const py::List<{0}> {1} = py::new_list<{0}>({2});", f_.cpp(numbers_), out_,
                fills ? code("py::least({}, py::kFilled)", walk->length) : Code("0"));
+    if (lasts) f_.line("{"), f_.out_ += before;
     // A list of one number a turn gets room for a strip of turns at a time.
     if (called)
       f_.line(walk->call);
@@ -157,7 +161,7 @@ class Comprehension {
     if (called)
       f_.end_of_call(body, "});");
     else
-      f_.line(fills ? code("}} {}.filled({}); }}", out_, k) : Code("}"));
+      f_.line(fills ? code("}} {}.filled({}); }}", out_, k) : Code(lasts ? "}}" : "}"));
     return ok;
   }
 
@@ -177,7 +181,19 @@ class Comprehension {
 };
 
 Value FunctionCompiler::comprehension(const Node* n) {
+  const bool iterator = n->text == "iterator";
+  if (iterator && !(host() && expression(n->b->a).is(Kind::builtin))) return expression(n->b);
   if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
+  if (iterator || (n->text == "generator" && !as_lists_.contains(n))) {
+    CallArguments args;
+    args.nodes.assign(n->orelse.begin(), n->orelse.end());
+    args.positional = ordered(args.nodes);
+    // A generator that is evaluated alone stays part of the call, and ends with it.
+    const bool alone = std::count_if(args.positional.begin(), args.positional.end(), [](const Value& v) { return v.acts(); }) == 1;
+    for (Value& v : args.positional)
+      if (v.acts() && !(alone && v.started)) v = spill(v);
+    return call_value(inner_function(n), std::move(args), n);
+  }
   return Comprehension(*this, n, std::exchange(hint_, nullptr)).make();
 }
 

@@ -264,41 +264,73 @@ Value FunctionCompiler::list_from(const Value& v, const Node* n) {
   return collected("list", v, nullptr, n);
 }
 
-/// A loop that puts what an iterable gives into a new list or set; `keep`: the function of filter().
-Value FunctionCompiler::collected(const std::string& what, const Value& given, const Value* keep, const Node* n) {
+/// A loop over an iterable. `begin` is told an item's type before the loop, `turn` prints the body, which goes on by `next` or ends the
+/// loop by `stop`; false: the type is not known yet.
+bool FunctionCompiler::walk_items(const Value& given, const Node* n, const std::function<void(Type)>& begin,
+                                  const std::function<void(const Value& item, const char* next, const char* stop)>& turn) {
   const Value over = given.display ? made(given, nullptr, n) : given;
-  if (is_incomplete(over.type) && over.type && over.type->is_container()) return {};
+  if (is_incomplete(over.type) && over.type && over.type->is_container()) return false;
   auto walk = called_iteration(over, n);
-  const bool called = walk.has_value();
-  if (!called) walk = iteration(over, n);
+  const bool called = walk.has_value(), lasts = !called && ends_with_finally(over);
+  Block before = captured([&] {
+    if (!called) walk = iteration(over, n);
+  });
   if (!walk) fail(n, fmt::format("cannot loop over {}", over.type->spelling));
-  const std::string k = temporary("k"), out = temporary(what.c_str());
+  const std::string k = temporary("k");
   Value probe;
   const bool emitting = std::exchange(emitting_, false);
   captured([&] { probe = walk->item(k); });
   emitting_ = emitting;
-  if (!probe.type) return {};
-  const Type element = stored_type(made(probe, nullptr, n).type);
-  const bool set = what == "set";
-  if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
-  const Type t = set ? set_type(element) : list_type(element);
-  linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
+  if (!probe.type) return false;
+  begin(stored_type(made(probe, nullptr, n).type));
+  if (lasts) line("{");
+  out_ += before;
   line(called ? walk->call : code("{} {{", walk->head(k, true)));
   polls_ = true;
   ++depth_;
   ++throws_;
-  Value item = walk->item(k);
-  if (keep) {
-    item = spill(item);
-    const Value test = truth(call_value(*keep, {{item}, {n}, {}}, n), n);
-    linef("if (!({})) {}", test.text, called ? "return 0;" : "continue;");
-  }
-  linef("{}.{}({});", out, set ? "add" : "append", convert(kept(item, element, n), element, n));
+  turn(walk->item(k), called ? "return 0;" : "continue;", called ? "return 1;" : "break;");
   --throws_;
   --depth_;
   line(called ? "  return 0; });" : "}");
+  if (lasts) line("}");
+  return true;
+}
+
+/// A new list or set of what an iterable gives; `keep`: the function of filter().
+Value FunctionCompiler::collected(const std::string& what, const Value& over, const Value* keep, const Node* n) {
+  const std::string out = temporary(what.c_str());
+  const bool set = what == "set";
+  Type element = nullptr, t = nullptr;
+  const auto begin = [&](Type found) {
+    element = found;
+    if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
+    t = set ? set_type(element) : list_type(element);
+    linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
+  };
+  const auto put = [&](Value item, const char* next, const char*) {
+    if (keep) {
+      item = spill(item);
+      linef("if (!({})) {}", truth(call_value(*keep, {{item}, {n}, {}}, n), n).text, next);
+    }
+    linef("{}.{}({});", out, set ? "add" : "append", convert(kept(item, element, n), element, n));
+  };
+  if (!walk_items(over, n, begin, put)) return {};
   Value r = Value::of(t, out);
   r.simple = true;
+  return r;
+}
+
+Value FunctionCompiler::tested(bool any, const Value& over, const Test& test, const Node* n) {
+  const std::string out = temporary(any ? "any" : "all");
+  const auto begin = [&](Type) { linef("bool {} = {};", out, !any); };
+  const auto ask = [&](const Value& item, const char*, const char* stop) {
+    const Code holds = truth(test(item), n).text;
+    linef("if ({}({})) {{ {} = {}; {} }}", any ? "" : "!", holds, out, any, stop);
+  };
+  if (!walk_items(over, n, begin, ask)) return {};
+  Value r = Value::of(bool_type(), out);
+  r.simple = r.non_negative = true;
   return r;
 }
 
@@ -317,7 +349,7 @@ Value FunctionCompiler::container_call(Value given, const Node* n) {
   const std::string& name = n->a->text;
   const bool looks = given.is(Kind::dict) ? name == "get" : given.is(Kind::list) && (name == "index" || name == "count" || name == "copy");
   unit_.changes_containers |= !looks;
-  CallArguments args = arguments(n, &given);
+  CallArguments args = arguments(n, &given, name != "append" && name != "insert" && name != "add");
   if (!args.keywords.empty() && name != "sort") fail(n, fmt::format(".{}() takes no argument '{}' by name", name, args.keywords[0].first));
   for (Value& v : args.positional) {
     const bool element = name == "append" || name == "insert" || name == "setdefault";
@@ -685,7 +717,12 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
       return r;
     }
     Value c = y;
-    if (y.is(Kind::builtin) && (y.type->name == "dict.values" || y.type->name == "map")) c = list_from(y, n);
+    if (y.is(Kind::builtin) && y.type->name == "dict.values") c = list_from(y, n);
+    if (y.is(Kind::generator) || (y.is(Kind::builtin) && y.type->name == "map")) {
+      const Value item = x.simple ? x : spill(x, "item");
+      const Value r = tested(true, y, [&](const Value& one) { return compare_two(Operator::eq, one, item, n); }, n);
+      return op == Operator::in || !r.type ? r : boolean("!" + paren(r));
+    }
     if (!c.type || !c.type->is_container()) return std::nullopt;
     if (c.display) c = finished(made(c, nullptr, n), n);
     if (is_incomplete(c.type)) {

@@ -14,7 +14,7 @@ std::string instead_of(std::string_view construct) {
       {"await", "compiled functions do not wait: call them from the coroutine"},
       {"yield", "write the values into an array, or return them together"},
       {"yieldfrom", "write the values into an array, or return them together"},
-      {"generatorexp", "write the loop"},
+      {":= in a generator expression", "bind the name before, or write the loop"},
       {"classdef", "define the class outside: named tuples and dataclasses can be made inside"},
       {"import", "import at the top of the module"},
       {"importfrom", "import at the top of the module"},

@@ -43,7 +43,9 @@ void count_mentions(const Node* n, const std::string& name, Mentions* found) {
   if (!n) return;
   const auto is_it = [&](const Node* k) { return k && k->kind == NodeKind::name && k->text == name; };
   found->all += is_it(n);
-  found->inner |= n->inner != nullptr;
+  found->inner |= n->inner && n->kind != NodeKind::comprehension;
+  if (n->kind == NodeKind::comprehension && n->inner)
+    for (const Node* k : n->inner->body) count_mentions(k, name, found);
   const bool next = n->kind == NodeKind::call && n->a->kind == NodeKind::name && n->a->text == "next" && n->list.size() == 1;
   found->asks += (next && is_it(n->list[0])) || (n->kind == NodeKind::for_ && is_it(n->b));
   for (const Node* k : {n->a, n->b, n->c}) count_mentions(k, name, found);
@@ -61,6 +63,34 @@ bool FunctionCompiler::keeps_generator(const std::string& name) const {
   if (unit_.options.parallel || found.inner || found.all != found.asks + 1 || syntax_.local_index("next") >= 0) return false;
   const auto next = function_.global("next");
   return next && next->type && next->type->name == "builtins.next";
+}
+
+void read_later(const Value& v, std::vector<std::string>* names) {
+  names->insert(names->end(), v.later.begin(), v.later.end());
+  for (const Value& item : v.items) read_later(item, names);
+}
+
+bool ends_with_finally(const Value& v) {
+  return (v.started && has_finally(*v.started->syntax)) || std::any_of(v.items.begin(), v.items.end(), ends_with_finally);
+}
+
+bool is_passing(const Value& v) {
+  static const auto& names = *new std::set<std::string_view>{"enumerate", "map", "ndenumerate", "ndindex", "zip"};
+  return v.is(Kind::builtin) && (names.contains(v.type->name) || (v.type->name.starts_with("dict.") && !v.items.empty()));
+}
+
+/// A generator that a statement keeps or walks over runs later: what it reads must be the same then.
+void FunctionCompiler::expect_bound_once(const Value& v, const Node* at) const {
+  std::vector<std::string> names;
+  read_later(v, &names);
+  std::set<std::string> bound;
+  if (at->kind == NodeKind::for_) bound_names(at, &bound);
+  for (const std::string& name : names)
+    if (at->kind == NodeKind::for_ ? bound.contains(name) : binds_after(syntax_.body, name, at->line))
+      fail(at,
+           fmt::format("the generator{} reads '{}', which is bound again where it may still run",
+                       v.started && v.started->syntax->name[0] != '<' ? fmt::format(" '{}'", v.started->syntax->name) : "", name),
+           {}, "give the value that it reads a name of its own, or write a list");
 }
 
 bool binds_after(const std::vector<Node*>& body, const std::string& name, int line) {

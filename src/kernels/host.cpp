@@ -412,7 +412,7 @@ Value FunctionCompiler::nan_reduction(const std::string& name, const Value& v, c
   if (name == "sum") return r;
   const Type real = scalar_type(real_type(r.type->dtype));
   const Value count = host_reduction("sum", there, {}, n);
-  if (name == "mean") return Value::of(r.type, operation(r.text, "/", code("{}({})", cpp(real), count.text)));
+  if (name == "mean") return Value::of(r.type, operation(r.text, "/", code("{}({}({}))", cpp(r.type), cpp(real), count.text)));
   return Value::of(r.type, choice(operation(count.text, ">", "0"), r.text, code("{}(limits<double>::nan())", cpp(r.type))));
 }
 

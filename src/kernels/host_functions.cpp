@@ -126,8 +126,10 @@ class HostCall : NamedCall {
                      square ? Code("0") : integer_or(b[2], "0")));
   }
   Made array() {
-    const auto b = bind({"a", "dtype", "copy"});
+    const auto b = bind({"a", "dtype", "copy", "order"});
     const Value& x = b[0];
+    const bool ordered = given(b[3]);
+    if (ordered && !(b[3].is(Kind::string) && b[3].type->name == "C")) fail(fmt::format("{}() takes no other order= than 'C'", name_));
     if (!x.type) fail(fmt::format("{}() needs an argument", name_));
     if (given(b[2])) fail(fmt::format("{}() takes True and None as copy=", name_));
     const bool contiguous = is("ascontiguousarray");
@@ -142,8 +144,8 @@ class HostCall : NamedCall {
     if (contiguous && x.type->ndim == 0) return c_.raveled(element ? c_.cast_to(element, x, n_) : x, n_);
     if (element && element != x.type->element) return c_.materialise(c_.cast_to(element, x, n_), n_);
     if (x.lazy) return c_.materialise(x, n_);
-    if (is("asarray") || b[2].is_none()) return x;
-    return made(x.type->element, x.type->ndim, code("py::{}({})", contiguous ? "contiguous" : "copy", x.text));
+    if ((is("asarray") && !ordered) || b[2].is_none()) return x;
+    return made(x.type->element, x.type->ndim, code("py::{}({})", contiguous || ordered ? "contiguous" : "copy", x.text));
   }
 
   // ---- reductions and what goes along an axis

@@ -391,7 +391,9 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
   if (v.lazy && host()) v = materialise(v, at);
+  if (is_passing(v)) fail(at, fmt::format("'{}' cannot be what {}() gives", name, v.type->name), {}, "keep list(…) of it");
   if (host() && v.type) {
+    expect_bound_once(v, at);
     const auto hint = container_types_.find(name);
     if (hint != container_types_.end() && hint->second && v.type->is_container() && hint->second->typed && !v.type->typed && v.display)
       v.type = list_type(v.type->element, true);
@@ -928,6 +930,7 @@ void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = expression(n->b);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
+  expect_bound_once(v, n);
   if (!v.type) {
     env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
     return;
@@ -1008,7 +1011,7 @@ void FunctionCompiler::for_statement(const Node* n) {
 
   if (const auto called = called_iteration(v, n)) return called_loop(n, *called);
   // A generator's `finally` runs when the loop is left, before what follows.
-  const bool lasts = v.started && has_finally(*v.started->syntax);
+  const bool lasts = ends_with_finally(v);
   if (lasts) line("{"), ++depth_;
   const auto walk = iteration(v, n->b);
   if (!walk)

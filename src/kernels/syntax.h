@@ -81,8 +81,10 @@ enum class NodeKind : uint8_t {
   format_value,  ///< {a!text:b}: text and b may be missing
   set,         ///< {list}
   dict,        ///< {key: value, …}: list holds them in turn
-  comprehension,  ///< [a for c in b if list…]: `text` says of what: "list", "set", "dict" (its value is a keyword); its names are the
-                  ///< function's own, renamed. A second `for` is a comprehension "inner" in the place of `a`
+  comprehension,  ///< [a for c in b if list…]: `text` says of what: "list", "set", "dict" (its value is a keyword), "generator"; its names
+                  ///< are the function's own, renamed. A second `for` is a comprehension "inner" in the place of `a`. A generator
+                  ///< expression is a call of the function `inner` with what is in `orelse`, too; so is an "iterator", the call b of
+                  ///< zip() and its like where it may be walked over in several places
   yield,       ///< yield a
 };
 // clang-format on

@@ -187,7 +187,7 @@ Specialised& Unit::specialise(const Function& function, const FunctionSyntax& sy
     place->arguments = std::move(arguments);
     place->captured = std::move(captured);
     place->each = each;
-    place->name = unique(Named::function, syntax.name == "<lambda>" ? "lambda" : syntax.name);
+    place->name = unique(Named::function, syntax.name[0] == '<' ? syntax.name.substr(1, syntax.name.size() - 2) : syntax.name);
     order_.push_back(place.get());
   }
   Specialised& s = *place;

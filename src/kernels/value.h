@@ -24,6 +24,7 @@ struct Value {
   std::string root, part;                 ///< of an array: the variable that it is a view of, and which slices of it
   std::vector<Value> items;               ///< a tuple display's items; a range's or slice's start, stop, step; a bound method's self
   const Specialised* started = nullptr;   ///< of a call of a generator's function: the function; items[0] is the list of its arguments
+  std::vector<std::string> later;         ///< of a generator: the variables that it reads when it runs
   std::shared_ptr<const LazyArray> lazy;  ///< an array expression that no memory holds; `type` is the array type that it would have
 
   static Value of(Type t, Code text) {

@@ -1432,6 +1432,227 @@ def test_loops_over_generators_are_pythons(function):
         assert outcome(njit(function), n) == outcome(plain, n), n
 
 
+# ---- generator expressions, and iterators in variables
+# ruff: noqa: C400, C401, C416, C417
+
+
+@njit
+def _seen(log, x):
+    log.append(x)
+    return x
+
+
+def _any_and_all_stop(xs, k):
+    log = [0]
+    some = any(_seen(log, x) > k for x in xs)
+    every = all(_seen(log, x) < k for x in xs if x != 2)
+    return some, every, k in (_seen(log, x) for x in xs), 99 not in (x for x in xs), log
+
+
+def _errors_behind_the_stop(xs, k):
+    try:
+        return any(10 // (x - k) < -5 for x in xs), any(10 // (x - k) > 100 for x in xs)
+    except ZeroDivisionError:
+        return True, True
+
+
+def _whole(xs, k):
+    a = sum(x * k for x in xs), min(x - k for x in xs), max(-x for x in xs), sum((x for x in xs), k)
+    b = list(x * k for x in xs), sorted(-x for x in xs), set(x % 2 for x in xs), ",".join(str(x) for x in xs)
+    grown = [k]
+    grown.extend(x for x in xs if x > k)
+    return a, b, grown
+
+
+def _walked_twice(xs, k):
+    g = (x + k for x in xs)
+    s = 0
+    for v in g:
+        s += v
+    return s, [y for y in g], sum(g), next(g, -5)
+
+
+def _asked_and_walked(xs, k):
+    g = (x * x for x in xs if x)
+    first = next(g)
+    found = any(v > k for v in g)
+    return first, found, list(g), next((x for x in xs if x > k), -1), next((x for x in xs if x > k), None)
+
+
+def _none_left(xs, k):
+    return next(x for x in xs if x > 10 * k)
+
+
+def _nested(xs, k):
+    rows = [[x, x + k] for x in xs]
+    deep = any(any(x > k for x in row) for row in rows), [sum(x * k for x in row) for row in rows]
+    return deep, sum(x for row in rows for x in row if x > 1), [y for y in (z * 2 for z in (x + 1 for x in xs))]
+
+
+def _in_loops(xs, k):
+    s = 0
+    for i, v in enumerate(x * x for x in xs):
+        s += i * v
+    for v in (y for y in xs if y > 1):
+        s += v
+        if v == k:
+            break
+    else:
+        s += 1000
+    for p, q in zip((x + 1 for x in xs), (y for y in xs)):
+        s += p * q
+    return s, [v for v in (x * y for x, y in zip(xs, xs))], sum(i * x for i, x in enumerate(xs, 1)), sum(i for i in range(10, 0, -3))
+
+
+def _first_part_is_evaluated_first(xs, k):
+    log = [0]
+    g = (_seen(log, x) for x in range(_seen(log, 70), 72))
+    log.append(k)
+    pairs = {x: x * x for x in xs}
+    h = (a + b for a, b in pairs.items())
+    return list(g), log, sorted(h)
+
+
+def _two_at_once(xs, k):
+    g, h = (x for x in xs), (x * k for x in xs)
+    double = lambda y: y * 2  # noqa: E731
+    return next(g), next(h), next(g), any(double(x) > 5 for x in xs), [z for z in (double(x) for x in xs)]
+
+
+@njit
+def _taken(values, limit):
+    s = 0
+    for v in values:
+        s += v
+        if v > limit:
+            break
+    return s
+
+
+def _given_to_functions(xs, k):
+    s = _taken((x * k for x in xs), 3)
+    g = (x for x in xs)
+    s += 100 * _taken(g, 1)
+    k = 9
+    return s + k, list(g)
+
+
+def _iterators_in_variables(xs, k):
+    z, m, e, r, f = zip(xs, xs), map(lambda x: x + 1, xs), enumerate(xs, 2), reversed(xs), filter(lambda x: x > 1, xs)
+    s = 0
+    for _ in range(2):
+        for x, y in z:
+            s += x * y
+    either = zip(xs, xs) if k > 1 else zip(xs, xs[1:])
+    return s, next(m), list(m), list(m), list(e), list(e), list(r), list(r), next(f), list(f), list(f), list(either), list(either)
+
+
+@njit
+def _finishes(log):
+    try:
+        yield 1
+        yield 2
+        yield 3
+    finally:
+        log.append(100)
+
+
+def _generators_end_with_their_loop(xs, k):
+    """What walks over zip() leaves the generator in it behind: its `finally` runs there."""
+    log = [0]
+    a = [x * y for x, y in zip(xs[:1], _finishes(log))]
+    log.append(1)
+    b = any(x * y > 1 for x, y in zip(xs, _finishes(log))), sum([x + y for x, y in zip(xs[:k], _finishes(log))])
+    log.append(2)
+    for x, y in zip(xs[:2], _finishes(log)):
+        log.append(x + y)
+    log.append(3)
+    c = any(_finishes(log)), list(zip(xs[:2], _finishes(log)))
+    log.append(4)
+    return a, b, c, log
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _generators_end_with_their_loop, _any_and_all_stop, _errors_behind_the_stop, _whole, _walked_twice, _asked_and_walked, _none_left,
+        _nested, _in_loops, _first_part_is_evaluated_first, _two_at_once, _given_to_functions, _iterators_in_variables,
+    ],
+)  # fmt: skip
+def test_generator_expressions_are_pythons(function):
+    namespace = globals() | {"_seen": _seen.py_func, "_taken": _taken.py_func, "_finishes": _finishes.py_func}
+    plain = type(function)(function.__code__, namespace)
+
+    def outcome(f, *given):
+        try:
+            return f(*given)
+        except Exception as error:
+            return type(error), str(error)
+
+    for k in (2, 1, 9):
+        assert outcome(njit(function), [1, 2, 3, 4], k) == outcome(plain, [1, 2, 3, 4], k), k
+
+
+def test_a_generator_expression_comes_back_as_an_iterator():
+    @njit
+    def f(a, k):
+        return (x * k for x in a if x)
+
+    g = f(np.arange(4), 3)
+    assert [next(g), list(g), list(g)] == [3, [6, 9], []]
+
+
+def test_what_generator_expressions_cannot_do_is_said():
+    def bound_again(xs):
+        k = 1
+        g = (x * k for x in xs)
+        k = 3
+        return sum(g)
+
+    def bound_in_the_loop(xs):
+        k, s = 1, 0
+        for v in (x * k for x in xs):
+            k += 1
+            s += v
+        return s
+
+    def hidden_in_zip(xs):
+        k, s = 1, 0
+        for v, w in zip((x * k for x in xs), xs):
+            k += w
+            s += v
+        return s
+
+    def through_a_function(xs):
+        def same(values):
+            return values
+
+        k = 1
+        g = same(x * k for x in xs)
+        k = 2
+        return sum(g)
+
+    def binds(xs):
+        return any((w := x) > 3 for x in xs)  # noqa: F841
+
+    def view(xs):
+        d = {1: 2}
+        v = d.items()
+        return list(v)
+
+    again = "the generator reads 'k', which is bound again"
+    for f, message in (
+        (bound_again, again),
+        (bound_in_the_loop, again),
+        (hidden_in_zip, again),
+        (through_a_function, again),
+        (binds, "bind the name before, or write the loop"),
+        (view, "keep list"),
+    ):
+        with pytest.raises(bc.core.errors.TypingError, match=message):
+            njit(f)([1, 2, 3, 4])
+
+
 def test_chained_comparisons_stop_where_one_fails():
     def chained(n, xs, log):
         def noted(v):

@@ -236,8 +236,8 @@ def diagflat(v, k=0):
 
 
 @stands_for("numpy.asarray_chkfinite")
-def asarray_chkfinite(a, dtype=None):
-    x = np.asarray(a) if dtype is None else np.asarray(a, dtype)
+def asarray_chkfinite(a, dtype=None, order=None):
+    x = np.asarray(a, dtype, order)
     if not np.isfinite(x).all():
         raise ValueError("array must not contain infs or NaNs")
     return x
