@@ -53,6 +53,21 @@ TapeLock::TapeLock(Tape& tape) : tape_(tape) {
   ++held_tapes;
 }
 
+TapeUnlock::TapeUnlock(Tape& tape) : tape_(tape), depth_(tape.mutex().release()) {}
+
+TapeUnlock::~TapeUnlock() {
+  if (!tape_.mutex().try_lock()) lock_contended(tape_.mutex());
+  tape_.mutex().restore(depth_);
+}
+
+PythonUnlock::PythonUnlock(Tape& tape) : tape_(tape), left_(leave_for_wait ? leave_for_wait() : nullptr) {}
+
+PythonUnlock::~PythonUnlock() {
+  if (!left_) return;
+  const TapeUnlock unlocked(tape_);
+  enter_after_wait(left_);
+}
+
 TapeLock::~TapeLock() {
   if (tape_.unowned() && !tape_.mutex().nested()) [[unlikely]]
     tape_.mark();
