@@ -148,9 +148,8 @@ Node& compute_current(const Array& a) {
 /// Ends the recording of a node, when the storages are up to date: flushes if lazy execution would be visible, which is so in plain
 /// execution and for exposed memory, or if too many nodes are pending.
 void end_recording(Tape& t, const Node& node) {
-  if (!config().lazy || touches_exposed(node))
-    t.flush_own();
-  else
+  if (!config().lazy || touches_exposed(node)) t.flush_own();
+  if (t.full()) [[unlikely]]
     t.make_room();
 }
 

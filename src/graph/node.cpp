@@ -53,19 +53,19 @@ TapeLock::TapeLock(Tape& tape) : tape_(tape) {
   ++held_tapes;
 }
 
-TapeUnlock::TapeUnlock(Tape& tape) : tape_(tape), depth_(tape.mutex().release()) {}
+TapeUnlock::TapeUnlock(Tape& t) : tape(t), depth(t.mutex().release()) {}
 
 TapeUnlock::~TapeUnlock() {
-  if (!tape_.mutex().try_lock()) lock_contended(tape_.mutex());
-  tape_.mutex().restore(depth_);
+  if (!tape.mutex().try_lock()) lock_contended(tape.mutex());
+  tape.mutex().restore(depth);
 }
 
-PythonUnlock::PythonUnlock(Tape& tape) : tape_(tape), left_(leave_for_wait ? leave_for_wait() : nullptr) {}
+PythonUnlock::PythonUnlock(Tape& t) : tape(t), left(leave_for_wait ? leave_for_wait() : nullptr) {}
 
 PythonUnlock::~PythonUnlock() {
-  if (!left_) return;
-  const TapeUnlock unlocked(tape_);
-  enter_after_wait(left_);
+  if (!left) return;
+  const TapeUnlock unlocked(tape);
+  enter_after_wait(left);
 }
 
 TapeLock::~TapeLock() {

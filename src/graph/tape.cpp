@@ -459,40 +459,25 @@ void Tape::wait_for_flush() {
   }
 }
 
-Tape::Chosen Tape::choose(What what, const Node* wanted) {
+/// Marks what a flush takes. None: it must first wait for a flush that computes what it needs.
+Tape::Chosen Tape::choose(bool all, const Node* wanted) {
   // Flushes that keep the lock expect that no other runs.
   if (many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
-  const bool alone = lock_.count.load(std::memory_order_relaxed) == 0;
-  if (what == What::own) {
-    bool mine = alone;
-    for (size_t i = 0; i < nodes_.size() && mine; ++i) mine = !nodes_[i] || nodes_[i]->recorder == recorder() || nodes_[i] == wanted;
-    return mine ? Chosen::all : choose_own(wanted);
-  }
-  if (alone) return Chosen::all;
-  // An operand comes before its readers.
+  bool every = lock_.count.load(std::memory_order_relaxed) == 0;
+  const uint16_t mine = recorder();
   for (Node* n : nodes_) {
     if (!n) continue;
-    n->mark = 1;
-    for (const Operand& o : n->in) {
-      if (!o.node->running && (!o.node->tape || o.node->mark)) continue;
-      if (what == What::all) return Chosen::none;
-      n->mark = 0;
-    }
+    n->mark = all || n->recorder == mine || n == wanted;
+    every &= n->mark != 0;
   }
-  return Chosen::marked;
-}
-
-/// Marks the nodes of this thread and the wanted one, and what they need.
-Tape::Chosen Tape::choose_own(const Node* wanted) {
+  if (every) return Chosen::all;
   if (wanted && wanted->running) return Chosen::none;
-  for (Node* n : nodes_)
-    if (n) n->mark = n->recorder == recorder() || n == wanted;
-  for (size_t i = nodes_.size(); i-- > 0;) {
+  for (size_t i = nodes_.size(); i-- > 0;) {  // an operand comes before its readers
     const Node* n = nodes_[i];
     if (!n || !n->mark) continue;
     // Memory that others know is read and written in program order, so that all of it runs; such ops wait on a tape only after an
     // interrupt.
-    if (touches_exposed(*n)) return choose(What::all, wanted);
+    if (!all && touches_exposed(*n)) return choose(true, wanted);
     for (const Operand& o : n->in) {
       if (o.node->running) return Chosen::none;
       o.node->mark = 1;
@@ -516,10 +501,11 @@ void Tape::take(bool all, std::vector<Ref<Node>>* taken) {
     nodes_[left++] = n;
   }
   nodes_.resize(left);
-  if (left) {
+  if (left != 0) {
     for (const Ref<Node>& n : *taken) count(*n, -1);
     return;
   }
+  left_ = 0;
   set_alive(0);
   pending_bytes_ = 0;
   set_work(0);
@@ -604,7 +590,7 @@ void Tape::run_chosen(bool all) {
   }
 }
 
-void Tape::flush_once(What what, const Node* wanted) {
+void Tape::flush_once(bool all, const Node* wanted) {
   const interrupt::Scope scope(interrupt::Mode::look);
   TapeLock lock(*this);
   if (flushing_here()) return;
@@ -615,19 +601,18 @@ void Tape::flush_once(What what, const Node* wanted) {
   if (!kept_.empty()) [[unlikely]]
     release_kept();
   Chosen chosen;
-  while ((chosen = choose(what, wanted)) == Chosen::none) {
+  while ((chosen = choose(all, wanted)) == Chosen::none) {
     wait_for_flush();
     if (wanted && !wanted->pending()) return;
   }
   run_chosen(chosen == Chosen::all);
-  if (what != What::all) return;
-  for (const uint64_t last = lock_.begun; others_running(last) != 0;) wait_for_flush();
+  for (const uint64_t last = lock_.begun; all && others_running(last) != 0;) wait_for_flush();
 }
 
-void Tape::run(What what, const Node* wanted) {
+void Tape::run(bool all, const Node* wanted) {
   while (alive() != 0 || lock_.count.load(std::memory_order_relaxed) != 0) {
     try {
-      return flush_once(what, wanted);
+      return flush_once(all, wanted);
     } catch (const Interrupted&) {
       // The signal handler runs below, where this flush holds no lock.
     }
@@ -635,13 +620,13 @@ void Tape::run(What what, const Node* wanted) {
   }
 }
 
-void Tape::flush() { run(What::all, nullptr); }
+void Tape::flush() { run(true, nullptr); }
 
 bool Tape::compute(Node& node) {
   const Ref<Node> kept(&node);
   while (node.pending()) {
     if (flushing_here()) return false;
-    run(What::own, &node);
+    run(false, &node);
   }
   return true;
 }

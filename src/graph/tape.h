@@ -87,14 +87,15 @@ class Tape {
   /// and reading them raises an error.
   void flush();
   /// Runs the pending nodes that this thread recorded.
-  void flush_own() { run(What::own, nullptr); }
+  void flush_own() { run(false, nullptr); }
+  /// The same where the tape is full. Other threads' nodes, which stay, do not make it full again.
+  void make_room() {
+    flush_own();
+    left_ = alive();
+  }
   /// Computes a node of this tape, with the pending nodes that this thread recorded. Called with the lock held. False inside the flush that
   /// computes it.
   bool compute(Node& node);
-  /// Called when a node has been recorded and the storages are up to date: runs pending nodes if there are too many.
-  void make_room() {
-    if (full()) run(What::free, nullptr);
-  }
   /// How many flushes other threads run on the device without the lock. Called with the lock held.
   size_t others_running(uint64_t until = ~uint64_t{0}) const;
   /// The phases of the plan that a flush would run.
@@ -117,7 +118,7 @@ class Tape {
   /// Tells whether running the pending nodes takes less time than handing the GIL to another thread: little work on the CPU, without a
   /// compile.
   bool short_running() const { return traits(device()).on_host && pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork; }
-  bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
+  bool full() const { return alive() >= left_ + kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ---------------------------------------------------------------------------------------------------------------------- A
   // tick is a stream and the number of its last submission. Buffers store the ticks that used them; a native event is recorded only when
@@ -173,24 +174,18 @@ class Tape {
   uint32_t* error_word();
 
  private:
-  // Beyond these limits make_room() flushes, so that planning stays cheap and the pending results' memory is bounded.
+  // Beyond these limits recording flushes, so that planning stays cheap and the pending results' memory is bounded.
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
   static constexpr int64_t kShortRunningWork = 4096;  // elements
 
-  /// What a flush takes.
-  enum class What : uint8_t {
-    own,   ///< what this thread recorded, and what that or the wanted node needs
-    all,   ///< everything
-    free,  ///< everything that needs no value which another flush computes
-  };
-  enum class Chosen : uint8_t { none, marked, all };
   struct Flush;
-  void run(What what, const Node* wanted);
-  void flush_once(What what, const Node* wanted);
+  enum class Chosen : uint8_t { none, marked, all };
+  // `all`: a flush takes every node, not only what this thread recorded, the wanted node, and what those need.
+  void run(bool all, const Node* wanted);
+  void flush_once(bool all, const Node* wanted);
   void run_chosen(bool all);
-  Chosen choose(What what, const Node* wanted);
-  Chosen choose_own(const Node* wanted);
+  Chosen choose(bool all, const Node* wanted);
   std::shared_ptr<Plan> find_plan(Slots* slots);
   void take(bool all, std::vector<Ref<Node>>* taken);
   void put_back(std::span<const Ref<Node>> nodes);
@@ -212,6 +207,7 @@ class Tape {
   size_t alive() const { return alive_.load(std::memory_order_relaxed); }
   void set_alive(size_t n) { alive_.store(n, std::memory_order_relaxed); }
   void set_work(int64_t n) { pending_work_.store(n, std::memory_order_relaxed); }
+  size_t left_ = 0;  ///< the nodes that make_room() left
   int64_t pending_bytes_ = 0;
   std::atomic<int64_t> pending_work_{0};  ///< estimated elements that the pending nodes process; changed under the lock, read without it
   bool flushing_ = false;                 ///< a flush runs that keeps the lock
@@ -332,29 +328,21 @@ class TapeLock {
 };
 
 /// For its scope lets go of a tape's lock, however often this thread holds it.
-class TapeUnlock {
- public:
-  explicit TapeUnlock(Tape& tape);
-  ~TapeUnlock();
+struct TapeUnlock {
+  explicit TapeUnlock(Tape& t);
   TapeUnlock(const TapeUnlock&) = delete;
-  TapeUnlock& operator=(const TapeUnlock&) = delete;
-
- private:
-  Tape& tape_;
-  const uint32_t depth_;
+  ~TapeUnlock();
+  Tape& tape;
+  const uint32_t depth;
 };
 
 /// For its scope lets go of the GIL, if this thread holds it. Used with the tape's lock held.
-class PythonUnlock {
- public:
-  explicit PythonUnlock(Tape& tape);
-  ~PythonUnlock();
+struct PythonUnlock {
+  explicit PythonUnlock(Tape& t);
   PythonUnlock(const PythonUnlock&) = delete;
-  PythonUnlock& operator=(const PythonUnlock&) = delete;
-
- private:
-  Tape& tape_;
-  void* const left_;
+  ~PythonUnlock();
+  Tape& tape;
+  void* const left;
 };
 
 }  // namespace bc
