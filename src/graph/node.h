@@ -181,7 +181,7 @@ struct Node final : RefCounted {
   uint32_t handles = 0;   ///< number of storages whose current value this node is
   bool held = false;      ///< set at a flush: a reference other than those of the flush's nodes exists, so the value must be kept
   bool running = false;   ///< a flush has taken the node from its tape and computes it
-  uint16_t recorder = 0;  ///< the thread that recorded it; two threads may have one number
+  uint16_t recorder = 0;  ///< of the thread that recorded it; two threads may have one number
   int32_t line = 0;       ///< line in the Python program, for errors that appear later
   const char* file = nullptr;
   const char* label = nullptr;  ///< the kernel's name in profiles, if the recording function sets one; interned

@@ -95,15 +95,6 @@ void mark_held(std::span<const Ref<Node>> pending) {
   for (const Ref<Node>& n : pending) n->held = n->handles > 0 || n->refs() > n->mark;
 }
 
-/// The number of this thread in the nodes that it records.
-uint16_t recorder() {
-  static std::atomic<uint16_t> last{0};
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local uint16_t mine = 0;
-  if (mine == 0) [[unlikely]]
-    while (mine == 0) mine = ++last;
-  return mine;
-}
-
 bool touches_exposed(const Node& node) {
   for (const Operand& o : node.in)
     if (o.node->buffer && o.node->buffer->exposed) return true;
@@ -313,42 +304,13 @@ int64_t work_of(const Node& node) {
 
 }  // namespace
 
-void Tape::append(Node* node) {
-  for (const Operand& o : node->in)
-    if (!o.node->buffer && !o.node->tape) [[unlikely]]
-      require_value(*o.node);
-  node->tape = this;
-  node->recorder = recorder();
-  node->tape_index = static_cast<uint32_t>(nodes_.size());
-  nodes_.push_back(node);
-  count(*node, 1);
-}
-
-void Tape::count(const Node& node, int sign) {
-  set_alive(alive() + static_cast<size_t>(sign));
-  pending_bytes_ += sign * node.size * itemsize(node.dtype);
-  set_work(pending_work_.load(std::memory_order_relaxed) + sign * work_of(node));
-}
-
-void Tape::forget(Node* node) {
-  TapeLock lock(*this);
-  if (!node->tape) return;  // a flush in another thread has taken the node already
-  nodes_[node->tape_index] = nullptr;
-  count(*node, -1);
-  if (alive() == 0) nodes_.clear();
-  while (!nodes_.empty() && !nodes_.back()) nodes_.pop_back();
-}
-
 // ---- Flushes --------------------------------------------------------------------------------------------------------------------
 
 /// One run of nodes that have left the tape. It is made and destroyed with the lock held.
 struct Tape::Flush {
   enum class End { planned, ran, failed, interrupted };
 
-  explicit Flush(Tape& t) : tape(t), outer(std::exchange(innermost, this)) {
-    slots.nodes.swap(t.slots_.nodes);
-    slots.buffers.swap(t.slots_.buffers);
-  }
+  explicit Flush(Tape& t) : tape(t), slots(std::exchange(t.slots_, {})), outer(std::exchange(innermost, this)) {}
   ~Flush() {
     leave();
     if (apart)
@@ -359,9 +321,7 @@ struct Tape::Flush {
     // Releasing nodes can destroy buffers whose owners record and flush again.
     slots.nodes.clear();
     slots.buffers.clear();
-    if (tape.slots_.nodes.capacity() != 0) return;
-    slots.nodes.swap(tape.slots_.nodes);
-    slots.buffers.swap(tape.slots_.buffers);
+    if (tape.slots_.nodes.capacity() == 0) std::swap(slots, tape.slots_);
   }
   Flush(const Flush&) = delete;
   Flush& operator=(const Flush&) = delete;
@@ -403,18 +363,16 @@ struct Tape::Flush {
 
   /// From now on the flush runs without the lock.
   void enter_running() {
-    DeviceLock& lock = tape.lock_;
-    apart = ++lock.begun;
-    lock.running.push_back(apart);
-    lock.count.store(lock.running.size(), std::memory_order_relaxed);
+    apart = ++tape.lock_.begun;
+    tape.lock_.running.push_back(apart);
+    ++tape.lock_.count;
   }
   void leave_running() const {
     DeviceLock& lock = tape.lock_;
     std::erase(lock.running, apart);
-    lock.count.store(lock.running.size(), std::memory_order_relaxed);
-    ++lock.ended;
-    if (lock.waiters.load() == 0) return;
+    --lock.count;
     const std::lock_guard waited(lock.ended_mutex);
+    ++lock.ended;
     lock.ended_one.notify_all();
   }
 
@@ -424,10 +382,38 @@ struct Tape::Flush {
   End end = End::planned;
   uint64_t apart = 0;  ///< its number in DeviceLock::running; 0: it keeps the lock
   const Flush* const outer;
-  /// The flush that this thread is inside of.
+  /// The flush that this thread is inside of; its address tells threads apart.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local const Flush* innermost;
 };
 constinit thread_local const Tape::Flush* Tape::Flush::innermost = nullptr;
+
+uint16_t Tape::recorder() { return static_cast<uint16_t>(reinterpret_cast<uintptr_t>(&Flush::innermost) * 0x9e3779b97f4a7c15u >> 48); }
+
+void Tape::append(Node* node) {
+  for (const Operand& o : node->in)
+    if (!o.node->buffer && !o.node->tape) [[unlikely]]
+      require_value(*o.node);
+  node->tape = this;
+  node->recorder = recorder();
+  node->tape_index = static_cast<uint32_t>(nodes_.size());
+  nodes_.push_back(node);
+  count(*node, 1);
+}
+
+void Tape::count(const Node& node, int sign) {
+  set_alive(alive() + static_cast<size_t>(sign));
+  pending_bytes_ += sign * node.size * itemsize(node.dtype);
+  set_work(pending_work_.load(std::memory_order_relaxed) + sign * work_of(node));
+}
+
+void Tape::forget(Node* node) {
+  TapeLock lock(*this);
+  if (!node->tape) return;  // a flush in another thread has taken the node already
+  nodes_[node->tape_index] = nullptr;
+  count(*node, -1);
+  if (alive() == 0) nodes_.clear();
+  while (!nodes_.empty() && !nodes_.back()) nodes_.pop_back();
+}
 
 bool Tape::flushing_here() const {
   for (const Flush* f = Flush::innermost; f; f = f->outer)
@@ -443,16 +429,11 @@ size_t Tape::others_running(uint64_t until) const {
 
 /// Waits, without the lock, until another flush of the device that runs now has ended. Throws Interrupted.
 void Tape::wait_for_flush() {
-  const uint32_t seen = lock_.ended.load();
-  lock_.waiters.fetch_add(1);
+  const uint32_t seen = lock_.ended;
   const PythonUnlock python(*this);
   const TapeUnlock unlocked(*this);
-  struct Waiting {
-    std::atomic<int>& waiters;
-    ~Waiting() { waiters.fetch_sub(1); }
-  } const waiting{lock_.waiters};
   std::unique_lock lock(lock_.ended_mutex);
-  while (!lock_.ended_one.wait_for(lock, std::chrono::milliseconds(20), [&] { return lock_.ended.load() != seen; })) {
+  while (!lock_.ended_one.wait_for(lock, std::chrono::milliseconds(20), [&] { return lock_.ended != seen; })) {
     lock.unlock();
     interrupt::poll();
     lock.lock();
@@ -462,7 +443,7 @@ void Tape::wait_for_flush() {
 /// Marks what a flush takes. None: it must first wait for a flush that computes what it needs.
 Tape::Chosen Tape::choose(bool all, const Node* wanted) {
   // Flushes that keep the lock expect that no other runs.
-  if (many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
+  if (!traits(device()).on_host || many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
   bool every = lock_.count.load(std::memory_order_relaxed) == 0;
   const uint16_t mine = recorder();
   for (Node* n : nodes_) {

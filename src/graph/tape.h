@@ -50,17 +50,16 @@ struct StreamStatus {
   int line = 0;
 };
 
-/// The lock of a device's tapes, and the flushes that run without it.
+/// The lock of a device's tapes, which also guards what follows, and the flushes that run without it.
 struct DeviceLock {
   RecursiveLock mutex;
-  std::vector<uint64_t> running;  ///< the numbers of the flushes that run without the lock, in the order in which they began
+  std::vector<uint64_t> running;  ///< their numbers, in the order in which they began
   uint64_t begun = 0;
-  std::atomic<size_t> count{0};      ///< of `running`; read without the lock to test for 0
+  std::atomic<size_t> count{0};      ///< how many they are; read without the lock to test for 0
   std::atomic<bool> closing{false};  ///< a fork or the end of the process waits until none runs: flushes keep the lock
-  std::atomic<int> waiters{0};       ///< threads that wait for the end of one; changed under the lock
-  std::atomic<uint32_t> ended{0};    ///< counts the ends, changed under the lock
-  std::mutex ended_mutex;            ///< for the condition only
+  std::mutex ended_mutex;            ///< for those who wait without the lock until `ended` changes
   std::condition_variable ended_one;
+  uint32_t ended = 0;  ///< how many have ended
 };
 
 /// The engine's state of one stream: its pending nodes in program order, and the order of its queued work. The entries are weak: when the
@@ -193,6 +192,8 @@ class Tape {
   /// Counts a node that comes to the tape (1) or leaves it (-1).
   void count(const Node& node, int sign);
   bool flushing_here() const;
+  /// The number of this thread in the nodes that it records.
+  static uint16_t recorder();
   void wait_for_flush();
   uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
 
