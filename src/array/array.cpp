@@ -245,7 +245,8 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
   if (dtype != o.node->dtype && o.node->pending())
     if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
   // A view with another dtype (`.view`) has no node, so it is read from memory.
-  if (dtype != o.node->dtype && o.node->pending() && !o.node->tape->compute(*o.node)) require_value(*o.node);
+  while (dtype != o.node->dtype && o.node->pending())
+    if (!o.node->tape->compute(*o.node)) require_value(*o.node);
   if (many_streams()) [[unlikely]]
     bring_here(*o.node);
   o.dtype = dtype;

@@ -441,7 +441,7 @@ void Tape::wait_for_flush() {
 }
 
 /// Marks what a flush takes. None: it must first wait for a flush that computes what it needs.
-Tape::Chosen Tape::choose(bool all, const Node* wanted) {
+Tape::Chosen Tape::choose(bool all, Node* wanted) {
   // Flushes that keep the lock expect that no other runs.
   if (!traits(device()).on_host || many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
   bool every = lock_.count.load(std::memory_order_relaxed) == 0;
@@ -571,7 +571,7 @@ void Tape::run_chosen(bool all) {
   }
 }
 
-void Tape::flush_once(bool all, const Node* wanted) {
+void Tape::flush_once(bool all, Node* wanted) {
   const interrupt::Scope scope(interrupt::Mode::look);
   TapeLock lock(*this);
   if (flushing_here()) return;
@@ -582,7 +582,8 @@ void Tape::flush_once(bool all, const Node* wanted) {
   if (!kept_.empty()) [[unlikely]]
     release_kept();
   Chosen chosen;
-  while ((chosen = choose(all, wanted)) == Chosen::none) {
+  for (Ref<Node> kept; (chosen = choose(all, wanted)) == Chosen::none;) {
+    if (!kept) kept = Ref<Node>(wanted);
     wait_for_flush();
     if (wanted && !wanted->pending()) return;
   }
@@ -590,7 +591,7 @@ void Tape::flush_once(bool all, const Node* wanted) {
   for (const uint64_t last = lock_.begun; all && others_running(last) != 0;) wait_for_flush();
 }
 
-void Tape::run(bool all, const Node* wanted) {
+void Tape::run(bool all, Node* wanted) {
   while (alive() != 0 || lock_.count.load(std::memory_order_relaxed) != 0) {
     try {
       return flush_once(all, wanted);
@@ -598,17 +599,15 @@ void Tape::run(bool all, const Node* wanted) {
       // The signal handler runs below, where this flush holds no lock.
     }
     interrupt::deliver();
+    if (wanted) return;  // others may have let it go meanwhile
   }
 }
 
 void Tape::flush() { run(true, nullptr); }
 
 bool Tape::compute(Node& node) {
-  const Ref<Node> kept(&node);
-  while (node.pending()) {
-    if (flushing_here()) return false;
-    run(false, &node);
-  }
+  if (flushing_here()) return false;
+  run(false, &node);
   return true;
 }
 

@@ -92,8 +92,8 @@ class Tape {
     flush_own();
     left_ = alive();
   }
-  /// Computes a node of this tape, with the pending nodes that this thread recorded. Called with the lock held. False inside the flush that
-  /// computes it.
+  /// Runs a pending node of this tape, and the nodes that this thread recorded. Called with the lock held. The node may not be computed yet
+  /// when it returns, if a signal's handler has run, and others may have let it go. False inside a flush of this tape.
   bool compute(Node& node);
   /// How many flushes other threads run on the device without the lock. Called with the lock held.
   size_t others_running(uint64_t until = ~uint64_t{0}) const;
@@ -181,10 +181,10 @@ class Tape {
   struct Flush;
   enum class Chosen : uint8_t { none, marked, all };
   // `all`: a flush takes every node, not only what this thread recorded, the wanted node, and what those need.
-  void run(bool all, const Node* wanted);
-  void flush_once(bool all, const Node* wanted);
+  void run(bool all, Node* wanted);
+  void flush_once(bool all, Node* wanted);
   void run_chosen(bool all);
-  Chosen choose(bool all, const Node* wanted);
+  Chosen choose(bool all, Node* wanted);
   std::shared_ptr<Plan> find_plan(Slots* slots);
   void take(bool all, std::vector<Ref<Node>>* taken);
   void put_back(std::span<const Ref<Node>> nodes);
