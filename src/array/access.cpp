@@ -92,7 +92,7 @@ void* ArrayAccess::add(const Array& a, bool write) {
     // Runs pending ops that read the old content, on this stream; if others still need the old value, it is copied.
     std::optional<CurrentTape> current;
     if (many_streams()) current.emplace(t);
-    t.flush();
+    t.flush_own();
     flush_others(t);
     base = own(a);
     ++a.storage()->version;

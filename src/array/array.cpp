@@ -133,9 +133,24 @@ void bring_here(Node& node) {
   if (many_streams() && node.pending() && node.tape != &tape(node.device)) node.tape->flush();
 }
 
-/// Flushes the tape if lazy execution would be visible: in plain execution, or if the node uses exposed memory.
-void flush_if_eager(Tape& t, const Node& node) {
-  if (!config().lazy || touches_exposed(node)) t.flush();
+/// Computes the current value of an array's storage. Called with the lock held. While it waits or computes without the lock other threads
+/// may change the storage: the node that is returned is its value when it returns, and what was read of the storage before is out of date.
+Node& compute_current(const Array& a) {
+  for (;;) {
+    Node& node = *a.storage()->current;
+    if (!node.pending() || !node.tape->compute(node)) {
+      require_value(node);
+      return node;
+    }
+  }
+}
+
+/// Ends the recording of a node, when the storages are up to date: flushes if lazy execution would be visible, which is so in plain
+/// execution and for exposed memory, or if too many nodes are pending.
+void end_recording(Tape& t, const Node& node) {
+  if (!config().lazy || touches_exposed(node)) t.flush_own();
+  if (t.full()) [[unlikely]]
+    t.make_room();
 }
 
 Operand cast_operand(Operand o, DType dtype, const Dims& shape, Device device) {
@@ -230,7 +245,8 @@ Operand make_operand(const char* op, const Array& a, const Dims& shape) {
   if (dtype != o.node->dtype && o.node->pending())
     if (const std::optional<Array> part = pending_component(a, *o.node)) return make_operand(op, *part, shape);
   // A view with another dtype (`.view`) has no node, so it is read from memory.
-  if (dtype != o.node->dtype && o.node->pending()) o.node->tape->flush();
+  while (dtype != o.node->dtype && o.node->pending())
+    if (!o.node->tape->compute(*o.node)) require_value(*o.node);
   if (many_streams()) [[unlikely]]
     bring_here(*o.node);
   o.dtype = dtype;
@@ -266,7 +282,7 @@ Array record(Ref<Node> node) {
   Tape& t = tape(node->device);
   Array result(Ref<Storage>::first(new Storage(node)), node->dtype, contiguous_layout(node->shape));
   t.append(node.get());
-  flush_if_eager(t, *node);
+  end_recording(t, *node);
   return result;
 }
 
@@ -903,12 +919,13 @@ void store_value(const Array& dst, const Array& src_in) {
     cast->in.push_back(std::move(value));
     t.append(cast.get());
     storage.rebind(cast);
-    flush_if_eager(t, *cast);
+    end_recording(t, *cast);
     return;
   }
   value = cast_operand(std::move(value), dtype, dst.shape(), dst.device());
   flush_others(t);
-  if (storage.current->pending() && storage.current->dtype != dtype) t.flush();
+  if (storage.current->dtype != dtype) compute_current(dst);
+  // From here to rebind() the lock is held, so that no other thread's store is lost.
   // A store through a view of another dtype (`z.real = x`) treats the storage as a 1-d array of that dtype.
   const Node& old = *storage.current;
   const bool same = old.dtype == dtype;
@@ -925,7 +942,7 @@ void store_value(const Array& dst, const Array& src_in) {
   node->extra = std::move(extra);
   t.append(node.get());
   storage.rebind(node);
-  flush_if_eager(t, *node);
+  end_recording(t, *node);
 }
 
 }  // namespace
@@ -957,7 +974,7 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
     return astype(record_gather(as_bytes(source), std::move(indices), std::move(extra), std::move(result_shape)), DType::b1);
   TapeLock lock(tape(source.device()));
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
-  if (source.storage()->current->pending() && node->dtype != source.storage()->current->dtype) flush(source.device());
+  if (node->dtype != source.storage()->current->dtype) compute_current(source);
   Operand from;
   bring_here(*source.storage()->current);
   from.node = source.storage()->current;
@@ -1014,8 +1031,10 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   Tape& t = tape(target.device());
   Storage& storage = *target.storage();
   flush_others(t);
+  std::vector<Operand> values;
+  for (const Array& a : inputs) values.push_back(make_operand(extra->name, a, a.shape()));
   const DType dtype = storage_type(target.dtype());
-  if (storage.current->dtype != dtype) t.flush();
+  if (storage.current->dtype != dtype) compute_current(target);
   const bool same = storage.current->dtype == dtype;
   const Dims shape = same ? storage.current->shape : Dims{static_cast<int64_t>(storage.current->buffer->bytes) / itemsize(dtype)};
   Ref<Node> node = new_node(Op::library, dtype, target.device(), shape);
@@ -1024,9 +1043,9 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   before.dtype = dtype;
   node->in.push_back(std::move(before));
   extra->input_shapes = {shape};
-  for (const Array& a : inputs) {
-    node->in.push_back(make_operand(extra->name, a, a.shape()));
-    extra->input_shapes.push_back(a.shape());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    node->in.push_back(std::move(values[i]));
+    extra->input_shapes.push_back(inputs[i].shape());
   }
   extra->in_place = true;
   extra->region = target.layout();
@@ -1034,7 +1053,7 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   t.append(node.get());
   storage.rebind(node);
   if (history) storage.history = std::move(*history);
-  flush_if_eager(t, *node);
+  end_recording(t, *node);
 }
 
 // ---- Creation -------------------------------------------------------------------------------------------------------------------
@@ -1214,20 +1233,27 @@ StorageFacts storage_facts(const Array& a) {
 
 void* data(const Array& a) {
   TapeLock lock(tape(a.device()));
-  Node& node = *a.storage()->current;
-  if (node.pending()) node.tape->flush();
-  require_value(node);
-  return node.buffer->ptr;
+  return compute_current(a).buffer->ptr;
 }
 
 void* own(const Array& a) {
   TapeLock lock(tape(a.device()));
-  void* p = data(a);
-  Ref<Node>& current = a.storage()->current;
-  // References of a capture do not count as sharing.
-  const auto& capture = tape(a.device()).capture();
-  const uint32_t kept = capture ? capture->count(*current->buffer) : 0;
-  if (!current->buffer->exposed && (current->handles > 1 || current->buffer->refs() > 1 + kept)) {
+  for (bool flushed = false;; flushed = true) {
+    void* const p = data(a);
+    Ref<Node>& current = a.storage()->current;
+    // References of a capture do not count as sharing.
+    const auto& capture = tape(a.device()).capture();
+    const uint32_t kept = capture ? capture->count(*current->buffer) : 0;
+    const bool shared = current->handles > 1 || current->buffer->refs() > 1 + kept;
+    const bool read = current->refs() > current->handles;
+    if (current->buffer->exposed || !(shared || (read && flushed))) {
+      if (!read || flushed) return p;
+      // Ops that were recorded before the memory is changed read the elements that it has now.
+      const bool all = current->buffer->exposed || many_streams();
+      for (Tape* t : tapes(a.device())) all ? t->flush() : t->flush_own();
+      continue;
+    }
+    // What another thread recorded, or computes now, goes on reading the old memory.
     const Array own = empty(current->shape, current->dtype, a.device());
     Ref<Node> leaf = own.storage()->current;
     Tape& t = tape(a.device());
@@ -1236,12 +1262,8 @@ void* own(const Array& a) {
     use(t, *current->buffer, false);
     use(t, *leaf->buffer, true);
     a.storage()->rebind(leaf);
-    p = leaf->buffer->ptr;
-  } else if (current->refs() > current->handles) {
-    // Ops that were recorded before the memory is changed read the elements that it has now.
-    for (Tape* t : tapes(a.device())) t->flush();
+    return leaf->buffer->ptr;
   }
-  return p;
 }
 
 std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte) {
@@ -1343,7 +1365,7 @@ Scalar item(const Array& a) {
   {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
-    const bool copied = node.pending() && node.op == Op::cast && node.in[0].dtype == node.dtype && a.dtype() == node.dtype;
+    const bool copied = node.pending() && !node.running && node.op == Op::cast && node.in[0].dtype == node.dtype && a.dtype() == node.dtype;
     if (copied && node.in[0].node->buffer && !node.in[0].node->pending()) {
       // An element of a pending copy is read from the copy's source.
       if (on_gpu) buffer = node.in[0].node->buffer;

@@ -47,6 +47,15 @@ class RecursiveLock {
     if (state_.exchange(kFree, std::memory_order_release) == kWanted) [[unlikely]]
       syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
+  /// Unlocks it however often the owner has locked it, and returns how often that was beyond the first time: the depth for restore().
+  uint32_t release() {
+    const uint32_t depth = depth_;
+    depth_ = 0;
+    unlock();
+    return depth;
+  }
+  /// Called by the owner, which has just locked it once.
+  void restore(uint32_t depth) { depth_ = depth; }
   /// True when the owner has locked it more than once: the next unlock does not release it yet.
   bool nested() const { return depth_ != 0; }
 

@@ -53,6 +53,21 @@ TapeLock::TapeLock(Tape& tape) : tape_(tape) {
   ++held_tapes;
 }
 
+TapeUnlock::TapeUnlock(Tape& t) : tape(t), depth(t.mutex().release()) {}
+
+TapeUnlock::~TapeUnlock() {
+  if (!tape.mutex().try_lock()) lock_contended(tape.mutex());
+  tape.mutex().restore(depth);
+}
+
+PythonUnlock::PythonUnlock(Tape& t) : tape(t), left(leave_for_wait ? leave_for_wait() : nullptr) {}
+
+PythonUnlock::~PythonUnlock() {
+  if (!left) return;
+  const TapeUnlock unlocked(tape);
+  enter_after_wait(left);
+}
+
 TapeLock::~TapeLock() {
   if (tape_.unowned() && !tape_.mutex().nested()) [[unlikely]]
     tape_.mark();

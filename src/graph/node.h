@@ -158,6 +158,13 @@ struct GatherExtra final : Extra {
 };
 
 /// An immutable value. Its elements lie C-contiguous over `shape` once it is computed.
+///
+/// A node is computed (`buffer`), pending on a tape (`tape`), or running: pending(), but taken off the tape by a flush, which computes it
+/// without the device's lock. A node that is none of these was lost in an error. The states change under the lock, and so do `handles` and
+/// who refers to a node. Of a running node only the flush uses `in` and `extra`; its buffer is set when the flush has ended. Others may
+/// record ops that read it, and wait for the flush before they run those or read the value. A flush writes to memory of an older value only
+/// if nobody but its own nodes could reach that value when they were taken, so nobody can begin to read it meanwhile; any other reader
+/// keeps the value in place, and the flush writes to a copy.
 struct Node final : RefCounted {
   Op op = Op::leaf;
   DType dtype = DType::f64;
@@ -169,11 +176,13 @@ struct Node final : RefCounted {
   Scalar value;  ///< the value of a constant
   std::unique_ptr<Extra> extra;
   Ref<Buffer> buffer;    ///< set once computed (or a leaf)
-  Tape* tape = nullptr;  ///< the tape on which the node is pending; nullptr once computed
+  Tape* tape = nullptr;  ///< the tape on which the node is pending or from which a flush took it; nullptr once computed
   uint32_t tape_index = 0;
-  uint32_t handles = 0;  ///< number of storages whose current value this node is
-  bool held = false;     ///< set at a flush: a reference other than those of pending nodes exists, so the value must be kept
-  int32_t line = 0;      ///< line in the Python program, for errors that appear later
+  uint32_t handles = 0;   ///< number of storages whose current value this node is
+  bool held = false;      ///< set at a flush: a reference other than those of the flush's nodes exists, so the value must be kept
+  bool running = false;   ///< a flush has taken the node from its tape and computes it
+  uint16_t recorder = 0;  ///< of the thread that recorded it; two threads may have one number
+  int32_t line = 0;       ///< line in the Python program, for errors that appear later
   const char* file = nullptr;
   const char* label = nullptr;  ///< the kernel's name in profiles, if the recording function sets one; interned
   uint32_t mark = 0;            ///< scratch of the planner: index among the pending nodes
@@ -187,6 +196,9 @@ struct Node final : RefCounted {
 /// The nodes of one flush by slot, in a plan's order.
 struct Slots {
   std::vector<Ref<Node>> nodes;
+  /// While the plan runs: the memory of pending nodes, temporaries and constants, which other threads do not see before the flush has
+  /// ended. Leaves have none here but their own (Node::buffer).
+  std::vector<Ref<Buffer>> buffers;
 };
 
 /// The recorded computation of a storage's value, for derivatives: src/autograd creates and walks it. While no history exists, recording an

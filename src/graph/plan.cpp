@@ -651,6 +651,7 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
       const Node& node = *nodes[group.members[0]];
       step.kind = Step::Kind::library;
       step.library = static_cast<int>(node.slot);
+      for (const Operand& o : node.in) step.inputs.push_back(static_cast<int>(o.node->slot));
       const LibraryExtra& extra = static_cast<const LibraryExtra&>(*node.extra);
       step.name = extra.name;
       step.elements = node.size;

@@ -29,6 +29,7 @@ struct Step {
   bool take_copies = false;  ///< a later step reads the old value, so `take` copies
   int donor = -1;            ///< the input slot into whose memory the only output may be written, if its value is not needed any more
   int library = -1;          ///< the slot of a library node
+  std::vector<int> inputs;   ///< the slots of its operands
   int costliest = -1;        ///< the slot of the node with most of a kernel's operations: reports name its line
 
   Ir ir;
@@ -41,10 +42,14 @@ struct Step {
   size_t partial_bytes = 0;  ///< scratch for a segmented reduction
   int64_t tickets = 0;       ///< CUDA: the number of counters of finished blocks
   int64_t elements = 0, bytes = 0;
+
+  // Several flushes may run the step at the same time, so these are read and written atomically (std::atomic_ref).
   LoadedKernel* kernel = nullptr;
-  std::shared_ptr<const Tier0Program> tier0;  ///< CPU: the built-in loops that run the step while it has no kernel
+  const Tier0Program* loops = nullptr;  ///< CPU: the built-in loops that run the step while it has no kernel
   int tier0_runs = 0;
   int64_t tier0_nanoseconds = 0;  ///< run time of the built-in loops since the kernel was last requested from the compiler
+
+  std::shared_ptr<const Tier0Program> tier0;  ///< owns `loops`; set once
 };
 
 /// The steps of a flush in order. Slots [0, pending) are the tape's nodes; the other slots are leaves and constants in the order in which
@@ -69,9 +74,13 @@ inline constexpr uint32_t kComputed = ~uint32_t{0}, kFailed = kComputed - 1;
 /// Raises if a node that is not pending has no value, because its computation failed.
 void require_value(const Node& node);
 
-/// Runs a plan on the stream of its nodes' tape. Throws errors of the compiler and the device, and IndexError for an index out of range.
-/// Throws Interrupted between steps, and inside steps that do not overwrite an older value. Whenever it throws it sets the nodes' marks.
-void run_plan(Plan& plan, Slots& slots, Tape& tape);
+/// Runs a plan on the stream of its nodes' tape; `apart`: without the lock, which it lets go and takes again. The results are in
+/// slots.buffers. Throws errors of the compiler and the device, and IndexError for an index out of range. Throws Interrupted between steps,
+/// and inside steps that do not overwrite an older value. Whenever it throws it sets the nodes' marks.
+void run_plan(Plan& plan, Slots& slots, Tape& tape, bool apart);
+
+/// Whether every kernel of the plan can be launched, or run by built-in loops, without a wait for a compiler.
+bool is_ready(Plan& plan);
 
 /// A digest of everything that make_plan reads: tapes of equal digests can share a plan. `slots` holds the `pending` nodes; the leaves and
 /// constants that they read are appended.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -57,70 +58,80 @@ class Parameters {
   std::vector<int64_t> more_;
 };
 
+/// A step's field that several flushes may use at the same time.
+template <class T>
+std::atomic_ref<T> shared(T& field) {
+  return std::atomic_ref<T>(field);
+}
+
+/// Adds to a count that need not be exact when flushes add at the same time: an atomic addition takes longer.
+template <class T>
+void add(T& field, T more) {
+  shared(field).store(shared(field).load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+/// The built-in loops of a step, made at their first use.
+const Tier0Program& loops_of(Step& step) {
+  static constinit std::mutex making;
+  if (const Tier0Program* made = shared(step.loops).load(std::memory_order_acquire)) return *made;
+  const std::lock_guard lock(making);
+  if (!step.tier0) {
+    step.tier0 = std::make_shared<const Tier0Program>(step.ir);
+    shared(step.loops).store(step.tier0.get(), std::memory_order_release);
+  }
+  return *step.tier0;
+}
+
 class Runner {
  public:
-  Runner(Plan& plan, Slots& slots, Tape& tape)
+  Runner(Plan& plan, Slots& slots, Tape& tape, bool apart)
       : plan_(plan),
         slots_(slots),
         tape_(tape),
         device_(tape.device()),
         stream_(tape.stream()),
         backend_(backend(device_)),
-        ordered_(many_streams()) {}
-
-  ~Runner() {
-    for (const Ref<Node>& constant : captured_) constant->buffer = Ref<Buffer>();
-  }
+        ordered_(many_streams()),
+        apart_(apart) {}
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
   void run() {
     const CurrentDevice current(backend_);  // once for all driver calls of the run
+    std::optional<TapeUnlock> unlocked;
+    Step* at = nullptr;
     try {
-      prepare();
-    } catch (...) {
-      for (const Ref<Node>& n : slots_.nodes) n->mark = kFailed;
+      begin();
+      if (apart_) unlocked.emplace(tape_);
+      request_kernels();
+      for (Step& step : plan_.steps) run_step(*(at = &step));
+    } catch (const Error& error) {
+      unlocked.reset();
+      mark_nodes(at, error.kind() == ErrorKind::Index);
       throw;
-    }
-    for (Step& step : plan_.steps) {
-      bool donated = false;
-      try {
-        interrupt::poll();
-        // find_kernel may wait for the compiler; Ctrl-C can interrupt that wait.
-        if (step.kind != Step::Kind::library && !step.launches.empty()) find_kernel(step);
-        donated = step.donor >= 0 && donate(*slots_.nodes[step.allocate[0]], *slots_.nodes[step.donor]);
-        for (int slot : step.allocate) allocate(*slots_.nodes[slot]);
-        for (const auto& [slot, from] : step.take) take(*slots_.nodes[slot], *slots_.nodes[from], step.take_copies);
-        // A step that overwrites another value is not interrupted.
-        const interrupt::Scope scope(donated || !step.take.empty() ? interrupt::Mode::never : interrupt::Mode::look);
-        if (step.kind == Step::Kind::library)
-          run_library(step);
-        else if (!step.launches.empty())
-          run_kernel(step);
-      } catch (const Error& error) {
-        mark_nodes(step, error.kind() == ErrorKind::Index);
-        throw;
-      } catch (...) {
-        mark_nodes(step, false);
-        throw;
-      }
-      for (const auto& [slot, from] : step.take)
-        if (slots_.nodes[from]->buffer == slots_.nodes[slot]->buffer) slots_.nodes[from]->buffer = Ref<Buffer>();
-      if (donated) slots_.nodes[step.donor]->buffer = Ref<Buffer>();
-      for (int slot : step.release) slots_.nodes[slot]->buffer = Ref<Buffer>();
+    } catch (...) {
+      unlocked.reset();
+      mark_nodes(at, false);
+      throw;
     }
   }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Waits for values of other streams, makes the temporaries, and requests the kernels, before the first step.
-  void prepare() {
+  /// Whether a step may write to the memory of an older value, by what was known when the nodes were taken: later nobody but this flush can
+  /// reach a value that only its nodes referred to.
+  enum class Writable : char { no, yes, exposed };
+
+  /// Called with the lock held, before the first step: waits for values of other streams, makes the temporaries, and looks who refers to
+  /// values that steps overwrite.
+  void begin() {
     if (ordered_) [[unlikely]] {
       // The plan is one submission: it waits for all values that it reads before its first step.
       for (const Ref<Node>& n : slots_.nodes)
         if (n->buffer) use(*n->buffer, false);
     }
+    const size_t given = slots_.nodes.size();
     for (const Plan::Temporary& t : plan_.temporaries) {
       Ref<Node> node(new Node);
       node->dtype = t.dtype;
@@ -129,36 +140,98 @@ class Runner {
       node->size = product(t.shape);
       slots_.nodes.push_back(std::move(node));
     }
-    request_kernels();
+    slots_.buffers.resize(slots_.nodes.size());
+    for (size_t i = static_cast<size_t>(plan_.pending); i < given; ++i)
+      if (const Node& n = *slots_.nodes[i]; n.op == Op::constant) slots_.buffers[i] = n.buffer;
+    for (const Step& step : plan_.steps) {
+      for (const auto& [slot, from] : step.take) note_writable(from);
+      if (step.donor >= 0) note_writable(step.donor);
+    }
+  }
+
+  void note_writable(int slot) {
+    writable_.resize(slots_.nodes.size());
+    const Node& old = *slots_.nodes[slot];
+    if (old.handles > 0) return;
+    const Buffer* const memory = memory_of(old);
+    if (memory && memory->exposed) {
+      writable_[slot] = Writable::exposed;
+      return;
+    }
+    // mark_held() has counted the operands that refer to a leaf; the list of slots is one owner more.
+    const bool pending = slot < plan_.pending;
+    const bool mine =
+        pending ? !old.held : old.refs() == old.mark + 1 && memory && memory->refs(std::memory_order_acquire) == 1 + kept(*memory);
+    if (mine) writable_[slot] = Writable::yes;
+  }
+
+  /// How many references a graph that is being captured keeps to a buffer.
+  uint32_t kept(const Buffer& buffer) const { return tape_.capture() ? tape_.capture()->count(buffer) : 0; }
+
+  /// A slot's memory; nullptr before it is allocated.
+  const Ref<Buffer>& memory(int slot) const {
+    const Ref<Buffer>& own = slots_.buffers[slot];
+    return own ? own : slots_.nodes[slot]->buffer;
+  }
+  /// Lets go of the memory of a slot whose value nobody else can reach.
+  void forget(int slot) {
+    if (slots_.buffers[slot])
+      slots_.buffers[slot] = Ref<Buffer>();
+    else if (slot >= plan_.pending)
+      slots_.nodes[slot]->buffer = Ref<Buffer>();
+  }
+
+  void run_step(Step& step) {
+    interrupt::poll();
+    // find_kernel may wait for the compiler; Ctrl-C can interrupt that wait.
+    if (step.kind != Step::Kind::library && !step.launches.empty()) find_kernel(step);
+    const bool donated = step.donor >= 0 && donate(step.allocate[0], step.donor);
+    for (int slot : step.allocate) allocate(slot);
+    for (const auto& [slot, from] : step.take) take(slot, from, step.take_copies);
+    {
+      // A step that overwrites another value is not interrupted.
+      const interrupt::Scope scope(donated || !step.take.empty() ? interrupt::Mode::never : interrupt::Mode::look);
+      if (step.kind == Step::Kind::library)
+        run_library(step);
+      else if (!step.launches.empty())
+        run_kernel(step);
+    }
+    for (const auto& [slot, from] : step.take)
+      if (memory(from) == memory(slot)) forget(from);
+    if (donated) forget(step.donor);
+    for (int slot : step.release) forget(slot);
   }
 
   template <class F>
   void for_outputs(const Step& step, F&& f) {
-    for (int slot : step.allocate) f(*slots_.nodes[slot]);
-    for (const auto& [slot, from] : step.take) f(*slots_.nodes[slot]);
+    for (int slot : step.allocate) f(slot);
+    for (const auto& [slot, from] : step.take) f(slot);
   }
 
   /// Marks what the steps before the failing one computed. What the failing one should have computed loses its memory and is marked as
   /// failed, but for what an index out of range leaves alone: an array into which such indices store keeps its elements, as in NumPy, and a
   /// kernel computes all its outputs that do not depend on the indices.
-  void mark_nodes(const Step& failing, bool index_error) {
-    for (const Ref<Node>& n : slots_.nodes) n->mark = 0;
+  /// Where no step had begun, all have failed. Called with the lock held.
+  void mark_nodes(const Step* failing, bool index_error) {
+    for (const Ref<Node>& n : slots_.nodes) n->mark = failing ? 0 : kFailed;
+    if (!failing) return;
     for (const Step& step : plan_.steps) {
-      if (&step == &failing) break;
-      for_outputs(step, [](Node& n) { n.mark = kComputed; });
+      if (&step == failing) break;
+      for_outputs(step, [&](int slot) { slots_.nodes[slot]->mark = kComputed; });
     }
     std::vector<char> indexed(slots_.nodes.size());
     for (int i = 0; index_error && i < plan_.pending; ++i) {
       const Node& n = *slots_.nodes[i];
       if (n.mark == kComputed) continue;
       indexed[i] = n.op == Op::gather;
-      for (const Operand& o : n.in) indexed[i] |= indexed[o.node->slot];
+      for (const Operand& o : n.in)
+        if (o.node->running) indexed[i] |= indexed[o.node->slot];
     }
-    const bool library = failing.kind == Step::Kind::library;
-    for_outputs(failing, [&](Node& n) {
-      const bool whole = index_error && n.buffer && (library ? !failing.take.empty() : !indexed[n.slot]);
-      n.mark = whole ? kComputed : kFailed;
-      if (!whole) n.buffer = Ref<Buffer>();
+    const bool library = failing->kind == Step::Kind::library;
+    for_outputs(*failing, [&](int slot) {
+      const bool whole = index_error && slots_.buffers[slot] && (library ? !failing->take.empty() : !indexed[slot]);
+      slots_.nodes[slot]->mark = whole ? kComputed : kFailed;
+      if (!whole) slots_.buffers[slot] = Ref<Buffer>();
     });
   }
 
@@ -167,38 +240,36 @@ class Runner {
     tape_.after(buffer, write);
   }
 
-  void allocate(Node& node) {
-    if (!node.buffer) node.buffer = Buffer::allocate(device_, static_cast<size_t>(node.size) * itemsize(node.dtype));
+  void allocate(int slot) {
+    const Node& node = *slots_.nodes[slot];
+    Ref<Buffer>& buffer = slots_.buffers[slot];
+    if (!buffer) buffer = Buffer::allocate(device_, static_cast<size_t>(node.size) * itemsize(node.dtype));
   }
 
   /// An in-place step writes to the old value's memory if no other reader needs the old value, else to a copy of it.
-  void take(Node& node, Node& old, bool copies) {
-    const uint32_t kept = tape_.capture() ? tape_.capture()->count(*old.buffer) : 0;  // the graph's references
-    const bool mine = !copies && old.handles == 0 && (old.buffer->refs() == 1 + kept || old.buffer->exposed);
-    if (mine) {
-      if (ordered_) use(*old.buffer, true);
-      node.buffer = old.buffer;  // the step still reads the old value from it; run() resets old.buffer afterwards
+  void take(int slot, int from, bool copies) {
+    const Ref<Buffer>& old = memory(from);
+    const Writable may = copies ? Writable::no : writable_[from];
+    if (may == Writable::exposed || (may == Writable::yes && old->refs() == 1 + kept(*old))) {
+      if (ordered_) use(*old, true);
+      slots_.buffers[slot] = old;  // the step still reads the old value from it; run_step() resets that afterwards
       return;
     }
-    node.buffer = Buffer::allocate(device_, old.buffer->bytes);
-    backend_.copy(node.buffer->ptr, old.buffer->ptr, old.buffer->bytes, copy_kind(device_, device_), stream_);
+    Ref<Buffer> own = Buffer::allocate(device_, old->bytes);
+    backend_.copy(own->ptr, old->ptr, old->bytes, copy_kind(device_, device_), stream_);
+    slots_.buffers[slot] = std::move(own);
   }
 
   /// Gives the input's memory to the result if only nodes of this flush refer to the input. Never in a capture: each launch of the graph
   /// would overwrite its own input.
-  bool donate(Node& node, Node& old) {
-    if (node.buffer || tape_.capture() || !old.buffer || old.handles > 0 || (old.pending() && old.held)) return false;
-    if (old.buffer->refs() != 1 || old.buffer->exposed || old.buffer->release) return false;
-    if (old.buffer->bytes != static_cast<size_t>(node.size) * itemsize(node.dtype)) return false;
-    uint32_t readers = 1;  // the list of slots
-    for (int i = 0; i < plan_.pending; ++i) {
-      readers += slots_.nodes[i].get() == &old ? 1u : 0u;
-      for (const Operand& o : slots_.nodes[i]->in) readers += o.node.get() == &old ? 1u : 0u;
-    }
-    if (static_cast<int>(old.slot) < plan_.pending) --readers;  // `old` itself is in slots_ and was counted twice
-    if (old.refs() != readers) return false;
-    if (ordered_) use(*old.buffer, true);
-    node.buffer = old.buffer;
+  bool donate(int slot, int from) {
+    if (writable_[from] != Writable::yes || slots_.buffers[slot] || tape_.capture()) return false;
+    const Ref<Buffer>& old = memory(from);
+    const Node& node = *slots_.nodes[slot];
+    if (!old || old->refs() != 1 || old->exposed || old->release) return false;
+    if (old->bytes != static_cast<size_t>(node.size) * itemsize(node.dtype)) return false;
+    if (ordered_) use(*old, true);
+    slots_.buffers[slot] = old;
     return true;
   }
 
@@ -209,11 +280,9 @@ class Runner {
     for (size_t k = extra.in_place ? 1 : 0; k < node.in.size(); ++k) {
       const Operand& o = node.in[k];
       const Dims& shape = extra.input_shapes[k];
-      Node& source = *o.node;
-      if (source.op == Op::constant && !source.buffer) fill_constant(source);
-      inputs.push_back({source.buffer->ptr, o.dtype, {shape, o.identity ? contiguous_strides(shape) : o.strides, o.offset}});
+      inputs.push_back({address(step.inputs[k]), o.dtype, {shape, o.identity ? contiguous_strides(shape) : o.strides, o.offset}});
     }
-    const View output{node.buffer->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
+    const View output{memory(step.library)->ptr, node.dtype, extra.in_place ? extra.region : contiguous_layout(node.shape)};
     if (tape_.capture() && backend_.capturing(stream_) && traits(device_).on_host) [[unlikely]] {
       // A node's arguments are released after its run, but the graph runs them again, so it takes ownership.
       backend_.record(stream_, [kept = std::shared_ptr<Extra>(std::move(node.extra)), &extra, device = device_, inputs, output] {
@@ -226,7 +295,14 @@ class Runner {
     end_timing(step, start, &node);
   }
 
-  void fill_constant(Node& node) {
+  /// The address of a slot's value. A constant is put into memory if it is in none.
+  void* address(int slot) {
+    if (slots_.nodes[slot]->op == Op::constant && !slots_.buffers[slot]) fill_constant(slot);
+    return memory(slot)->ptr;
+  }
+
+  void fill_constant(int slot) {
+    const Node& node = *slots_.nodes[slot];
     alignas(16) char bytes[16];
     node.value.store(node.dtype, bytes);
     const Ref<Buffer> buffer = Buffer::allocate(device_, 16);
@@ -235,9 +311,7 @@ class Runner {
       std::memcpy(to, node_bytes.data(), size);
     });
     if (!recorded) backend_.copy(buffer->ptr, bytes, size, copy_kind(device_, kHost), stream_);
-    // In a capture the value is written only when the graph runs, so code outside the graph must not use this buffer as the constant.
-    if (tape_.capture()) captured_.push_back(Ref<Node>(&node));
-    node.buffer = buffer;
+    slots_.buffers[slot] = buffer;
   }
 
   /// Memory for a step's partial results, freed when the work that uses it is queued or the step has failed.
@@ -266,19 +340,20 @@ class Runner {
 
   void find_kernel(Step& step) {
     on_tier0_ = false;
-    if (!step.kernel || step.kernel->quick.load(std::memory_order_acquire) || !config().jit) choose_engine(step);
+    kernel_ = shared(step.kernel).load(std::memory_order_acquire);
+    if (kernel_ && !kernel_->quick.load(std::memory_order_acquire) && config().jit) return;
+    choose_engine(step);
+    if (kernel_) shared(step.kernel).store(kernel_, std::memory_order_release);
   }
 
   void run_kernel(Step& step) {
     parameters_.assign(step.parameters);
     for (const Step::Patch& patch : step.patches) {
-      Node& node = *slots_.nodes[patch.slot];
       if (patch.kind == Step::Patch::Kind::constant) {
-        node.value.store(patch.dtype, &parameters_[patch.word]);
+        slots_.nodes[patch.slot]->value.store(patch.dtype, &parameters_[patch.word]);
         continue;
       }
-      if (!node.buffer && node.op == Op::constant) fill_constant(node);
-      parameters_[patch.word] = reinterpret_cast<int64_t>(node.buffer->ptr) + patch.offset;
+      parameters_[patch.word] = reinterpret_cast<int64_t>(address(patch.slot)) + patch.offset;
     }
     const ParamLayout p = param_layout(step.ir);
     const Partials partials(*this, step.partial_bytes);
@@ -303,7 +378,7 @@ class Runner {
       for (const Launch& launch : step.launches) {
         if (const LaunchObserver observe = launch_observer.load(std::memory_order_relaxed)) [[unlikely]]
           report_memory(observe, step, partials.get());
-        backend_.launch(*step.kernel, launch, parameters_.data(), parameters_.size() * sizeof(int64_t), stream_);
+        backend_.launch(*kernel_, launch, parameters_.data(), parameters_.size() * sizeof(int64_t), stream_);
       }
     }
     end_timing(step, start, step.costliest >= 0 ? slots_.nodes[step.costliest].get() : first_output(step));
@@ -320,7 +395,7 @@ class Runner {
       return std::any_of(step.take.begin(), step.take.end(), [&](const auto& t) { return t.first == slot; });
     };
     for (const Step::Patch& patch : step.patches)
-      if (const Buffer* buffer = slots_.nodes[patch.slot]->buffer.get(); buffer && patch.kind != Step::Patch::Kind::constant)
+      if (const Buffer* buffer = memory(patch.slot).get(); buffer && patch.kind != Step::Patch::Kind::constant)
         observe(buffer->ptr, buffer->bytes, written(patch.slot));
     if (partials) observe(partials, step.partial_bytes, true);
     if (step.tickets) observe(tape_.status.tickets, tape_.status.count * sizeof(uint32_t), true);
@@ -331,18 +406,19 @@ class Runner {
     const auto start = Clock::now();
     const int64_t* parameters = parameters_.data();
     for (const Launch& launch : step.launches) {
-      cpu::parallel_for(launch.items, launch.grain, [&program = *step.tier0, entry = launch.entry, parameters](int64_t begin, int64_t end) {
-        program.run(entry, parameters, begin, end);
-      });
+      cpu::parallel_for(launch.items, launch.grain,
+                        [&program = loops_of(step), entry = launch.entry, parameters](int64_t begin, int64_t end) {
+                          program.run(entry, parameters, begin, end);
+                        });
     }
-    step.tier0_nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    add(step.tier0_nanoseconds, std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
   }
 
   /// Adds a step's launches to the graph being captured, on backends whose work is host calls.
   bool record_kernel(const Step& step, const ParamLayout& p) {
     const Node* node = first_output(step);
     return backend_.record(
-        stream_, [&backend = backend_, kernel = on_tier0_ ? nullptr : step.kernel, tier0 = step.tier0, launches = step.launches,
+        stream_, [&backend = backend_, kernel = on_tier0_ ? nullptr : kernel_, tier0 = step.tier0, launches = step.launches,
                   parameters = std::vector<int64_t>(parameters_.data(), parameters_.data() + parameters_.size()),
                   error_word = step.ir.checked ? p.error : -1, file = node ? node->file : nullptr, line = node ? node->line : 0]() mutable {
           uint32_t error = 0;
@@ -372,33 +448,34 @@ class Runner {
       // Even repeated runs of a small step take less time than its compile. A medium one takes less than to open the compiler, and is
       // compiled once the built-in loops have spent as long on it as a part of a compile takes: many programs run most of their kernels
       // once.
-      const bool small = step.elements < kSmallStep && step.tier0_runs < kSmallRuns;
+      const int runs = shared(step.tier0_runs).load(std::memory_order_relaxed);
+      const bool small = step.elements < kSmallStep && runs < kSmallRuns;
       const bool medium = kSmallStep <= step.elements && step.elements < kMediumStep;
       const bool large = step.elements / cpu::thread_count() > kLargeStep;
       const bool only_loops = small || (step.elements < kMediumStep && !kernel_cache_opened(backend_));
       on_tier0_ = !c.jit || (c.background_compile && only_loops) || !backend_.can_compile();
       if (!on_tier0_ && c.background_compile && !large) {
         const auto text = [&] { return print(step.ir); };
-        if (medium && step.tier0_nanoseconds < kWorthCompiling)
-          step.kernel = step.tier0_runs == 0 ? kernel_cache_load(backend_, step.key, text) : kernel_cache_find(backend_, step.key);
+        if (medium && shared(step.tier0_nanoseconds).load(std::memory_order_relaxed) < kWorthCompiling)
+          kernel_ = runs == 0 ? kernel_cache_load(backend_, step.key, text) : kernel_cache_find(backend_, step.key);
         else
-          step.kernel = kernel_cache_try(backend_, step.key, text, std::exchange(step.tier0_nanoseconds, 0));
-        on_tier0_ = !step.kernel;
+          kernel_ = kernel_cache_try(backend_, step.key, text, shared(step.tier0_nanoseconds).exchange(0, std::memory_order_relaxed));
+        on_tier0_ = !kernel_;
       }
       if (on_tier0_) {
-        if (!step.tier0) step.tier0 = std::make_shared<const Tier0Program>(step.ir);
-        ++step.tier0_runs;
+        loops_of(step);
+        add(step.tier0_runs, 1);
         return;
       }
     }
-    if (step.kernel) {
+    if (kernel_) {
       // A second run means that the kernel may run often, so the optimized code is requested. A graph keeps the code that was captured, so
       // a capture waits for it.
       const bool wait = tape_.capture() || !config().background_compile;
-      if (step.kernel->quick.load(std::memory_order_acquire)) kernel_cache_improve(*step.kernel, wait);
+      if (kernel_->quick.load(std::memory_order_acquire)) kernel_cache_improve(*kernel_, wait);
       return;
     }
-    step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick(step));
+    kernel_ = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); }, quick(step));
   }
 
   bool quick(const Step& step) const { return config().background_compile && step.elements < kQuickElements && !tape_.capture(); }
@@ -407,8 +484,9 @@ class Runner {
   void request_kernels() {
     const bool waits = traits(device_).asynchronous;  // elsewhere built-in loops run until the kernel is there
     bool first = true;
-    for (const Step& step : plan_.steps) {
-      if (step.kind == Step::Kind::library || step.launches.empty() || step.kernel || !(waits || step.ir.needs_compiler())) continue;
+    for (Step& step : plan_.steps) {
+      if (step.kind == Step::Kind::library || step.launches.empty() || shared(step.kernel).load() || !(waits || step.ir.needs_compiler()))
+        continue;
       // The first kernel is compiled by this thread.
       if (!std::exchange(first, false) && backend_.can_compile())
         kernel_cache_request(backend_, step.key, [&] { return print(step.ir); }, quick(step));
@@ -418,11 +496,11 @@ class Runner {
   /// A kernel with users' functions has no built-in loops: it waits for the compiler. Compile errors are reported as errors in the user's
   /// text, unless all functions were printed from Python.
   void compile_user_step(Step& step) {
-    if (step.kernel) return;
+    if (kernel_) return;
     BC_CHECK(backend_.can_compile(), NotImplemented,
              "{}: kernels in C++ need the compiler for the CPU, which this build of broadcloth does not have", step.name);
     try {
-      step.kernel = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
+      kernel_ = &kernel_cache_get(backend_, step.key, [&] { return print(step.ir); });
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::Runtime && e.kind() != ErrorKind::Compile) throw;
       const std::vector<Ref<UserOp>>& users = step.ir.users;
@@ -465,15 +543,25 @@ class Runner {
   const Device device_;
   const Stream stream_;
   Backend& backend_;
-  const bool ordered_;               ///< more than one stream exists
-  std::vector<Ref<Node>> captured_;  ///< constants that the captured graph writes
+  const bool ordered_;  ///< more than one stream exists
+  const bool apart_;
+  std::vector<Writable> writable_;  ///< by slot; empty where no step overwrites a value
   Parameters parameters_;
-  bool on_tier0_ = false;  ///< for the current step
+  // For the current step:
+  LoadedKernel* kernel_ = nullptr;
+  bool on_tier0_ = false;
 };
 
 }  // namespace
 
-void run_plan(Plan& plan, Slots& slots, Tape& tape) { Runner(plan, slots, tape).run(); }
+void run_plan(Plan& plan, Slots& slots, Tape& tape, bool apart) { Runner(plan, slots, tape, apart).run(); }
+
+bool is_ready(Plan& plan) {
+  return std::all_of(plan.steps.begin(), plan.steps.end(), [](Step& step) {
+    return step.kind == Step::Kind::library || step.launches.empty() || shared(step.kernel).load(std::memory_order_relaxed) ||
+           shared(step.loops).load(std::memory_order_relaxed);
+  });
+}
 
 uint32_t* Tape::tickets(int64_t count) {
   if (status.count < count) {

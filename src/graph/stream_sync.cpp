@@ -267,6 +267,7 @@ void Tape::synchronize() {
 void Tape::begin_capture(std::shared_ptr<Capture> capture) {
   TapeLock lock(*this);
   flush();
+  while (others_running() != 0) wait_for_flush();
   for (Tape* t : tapes(device())) {
     if (t == this || t->capture_) continue;
     t->flush();

@@ -47,15 +47,15 @@ Registry& registry() {
 
 int place_of(Device device) { return static_cast<int>(device.type) * detail::kTapeDevices + device.index; }
 
-RecursiveLock& device_mutex(Device device) {
-  static auto* const all = new RecursiveLock[3 * detail::kTapeDevices];
+DeviceLock& device_lock(Device device) {
+  static auto* const all = new DeviceLock[3 * detail::kTapeDevices];
   return all[place_of(device)];
 }
 
 /// Called with registry_mutex held.
 Tape* make_tape(Stream stream, bool foreign = false) {
   Registry& r = registry();
-  r.all.push_back(new Tape(stream, static_cast<int>(r.all.size()), device_mutex(stream.device), foreign));
+  r.all.push_back(new Tape(stream, static_cast<int>(r.all.size()), device_lock(stream.device), foreign));
   return r.all.back();
 }
 
@@ -84,13 +84,21 @@ PlanCache& plan_cache(Device device) {
   return caches[place_of(device)];
 }
 
-/// A value is needed after the flush if an array holds it, or if an op that is just being recorded refers to it: it then has more owners
-/// than the pending nodes that read it and the list itself.
+/// A value is needed after the flush if an array holds it, or if an op refers to it that is just being recorded or is left on the tape: it
+/// then has more owners than the flush's nodes that read it and the list itself. A leaf's mark becomes the number of operands that read it.
 void mark_held(std::span<const Ref<Node>> pending) {
+  for (const Ref<Node>& n : pending)
+    for (const Operand& o : n->in) o.node->mark = 0;
   for (const Ref<Node>& n : pending) n->mark = 1;
   for (const Ref<Node>& n : pending)
     for (const Operand& o : n->in) ++o.node->mark;
   for (const Ref<Node>& n : pending) n->held = n->handles > 0 || n->refs() > n->mark;
+}
+
+bool touches_exposed(const Node& node) {
+  for (const Operand& o : node.in)
+    if (o.node->buffer && o.node->buffer->exposed) return true;
+  return false;
 }
 
 }  // namespace
@@ -210,21 +218,40 @@ void flush_others(Tape& tape) {
 
 namespace {
 
+/// Takes a tape's lock when no flush runs without it, if that is so.
+bool lock_idle(Tape& t, bool wait) {
+  RecursiveLock& mutex = t.mutex();
+  if (wait)
+    mutex.lock();
+  else if (!mutex.try_lock())
+    return false;
+  if (t.others_running() == 0) return true;
+  mutex.unlock();
+  return false;
+}
+
 void before_fork() {
   // A running compile holds locks for which the fork's own handlers would wait.
   kernel_cache_wait();
-  for (Tape* t : tapes()) t->mutex().lock();
+  for (Tape* t : tapes()) {
+    t->device_lock().closing.store(true);
+    while (!lock_idle(*t, true)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  kernel_cache_wait();  // flushes that have just ended may have requested kernels
   registry_mutex.lock();
 }
 
 void after_fork(bool child) {
   registry_mutex.unlock();
   for (Tape* t : tapes()) {
+    DeviceLock& lock = t->device_lock();
     // In the child the lock must not be owned by a thread of the parent, so a new lock replaces it.
-    if (child)
-      new (&t->mutex()) RecursiveLock;
-    else
-      t->mutex().unlock();
+    if (child) {
+      new (&lock) DeviceLock;
+      continue;
+    }
+    lock.closing.store(false);
+    lock.mutex.unlock();
   }
 }
 
@@ -235,8 +262,10 @@ void after_fork(bool child) {
 void hold_tapes() {
   kernel_cache_close();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  for (Tape* t : tapes())
-    while (!t->mutex().try_lock() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (Tape* t : tapes()) {
+    t->device_lock().closing.store(true);
+    while (!lock_idle(*t, false) && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void watch_forks() {
@@ -275,144 +304,311 @@ int64_t work_of(const Node& node) {
 
 }  // namespace
 
+// ---- Flushes --------------------------------------------------------------------------------------------------------------------
+
+/// One run of nodes that have left the tape. It is made and destroyed with the lock held.
+struct Tape::Flush {
+  enum class End { planned, ran, failed, interrupted };
+
+  explicit Flush(Tape& t) : tape(t), slots(std::exchange(t.slots_, {})), outer(std::exchange(innermost, this)) {}
+  ~Flush() {
+    leave();
+    if (apart)
+      leave_running();
+    else
+      tape.flushing_ = false;
+    innermost = outer;
+    // Releasing nodes can destroy buffers whose owners record and flush again.
+    slots.nodes.clear();
+    slots.buffers.clear();
+    if (tape.slots_.nodes.capacity() == 0) std::swap(slots, tape.slots_);
+  }
+  Flush(const Flush&) = delete;
+  Flush& operator=(const Flush&) = delete;
+
+  /// Whether a node that was not computed goes back on the tape.
+  bool later(Node& node) const {
+    if (end == End::interrupted) return node.mark != kComputed;
+    if (end != End::failed || node.mark == kComputed) return false;
+    for (const Operand& o : node.in)
+      if (o.node->mark == kFailed) node.mark = kFailed;
+    return node.mark != kFailed;
+  }
+
+  /// Gives the nodes their values. Those that an interrupt or an error kept from being computed go back on the tape, but for what failed
+  /// and what depends on it: such nodes have no buffer, and reading them raises.
+  void leave() {
+    std::vector<Ref<Node>> back;
+    for (size_t i = 0; i < slots.nodes.size(); ++i) {
+      Node& node = *slots.nodes[i];
+      Ref<Buffer>* const made = i < slots.buffers.size() && slots.buffers[i] ? &slots.buffers[i] : nullptr;
+      if (i >= count) {
+        // In a capture the value is written only when the graph runs, so code outside the graph must not use it.
+        if (made && node.op == Op::constant && !node.buffer && !tape.capture_) node.buffer = std::move(*made);
+        continue;
+      }
+      node.running = false;
+      node.tape = nullptr;
+      if (made) node.buffer = std::move(*made);
+      if (later(node)) {
+        back.push_back(slots.nodes[i]);
+        continue;
+      }
+      node.in.clear();
+      node.extra.reset();
+    }
+    if (!back.empty()) tape.put_back(back);
+    if (end == End::failed || end == End::planned) tape.drop_lost();
+  }
+
+  /// From now on the flush runs without the lock.
+  void enter_running() {
+    apart = ++tape.lock_.begun;
+    tape.lock_.running.push_back(apart);
+    ++tape.lock_.count;
+  }
+  void leave_running() const {
+    DeviceLock& lock = tape.lock_;
+    std::erase(lock.running, apart);
+    --lock.count;
+    const std::lock_guard waited(lock.ended_mutex);
+    ++lock.ended;
+    lock.ended_one.notify_all();
+  }
+
+  Tape& tape;
+  Slots slots;
+  size_t count = 0;  ///< the nodes that were taken: the first slots
+  End end = End::planned;
+  uint64_t apart = 0;  ///< its number in DeviceLock::running; 0: it keeps the lock
+  const Flush* const outer;
+  /// The flush that this thread is inside of; its address tells threads apart.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local const Flush* innermost;
+};
+constinit thread_local const Tape::Flush* Tape::Flush::innermost = nullptr;
+
+uint16_t Tape::recorder() { return static_cast<uint16_t>(reinterpret_cast<uintptr_t>(&Flush::innermost) * 0x9e3779b97f4a7c15u >> 48); }
+
 void Tape::append(Node* node) {
   for (const Operand& o : node->in)
     if (!o.node->buffer && !o.node->tape) [[unlikely]]
       require_value(*o.node);
-  if (full() && !flushing_) flush();
   node->tape = this;
+  node->recorder = recorder();
   node->tape_index = static_cast<uint32_t>(nodes_.size());
   nodes_.push_back(node);
-  set_alive(alive() + 1);
-  pending_bytes_ += node->size * itemsize(node->dtype);
-  set_work(pending_work_.load(std::memory_order_relaxed) + work_of(*node));
+  count(*node, 1);
+}
+
+void Tape::count(const Node& node, int sign) {
+  set_alive(alive() + static_cast<size_t>(sign));
+  pending_bytes_ += sign * node.size * itemsize(node.dtype);
+  set_work(pending_work_.load(std::memory_order_relaxed) + sign * work_of(node));
 }
 
 void Tape::forget(Node* node) {
   TapeLock lock(*this);
   if (!node->tape) return;  // a flush in another thread has taken the node already
   nodes_[node->tape_index] = nullptr;
-  pending_bytes_ -= node->size * itemsize(node->dtype);
-  set_work(pending_work_.load(std::memory_order_relaxed) - work_of(*node));
-  set_alive(alive() - 1);
+  count(*node, -1);
   if (alive() == 0) nodes_.clear();
   while (!nodes_.empty() && !nodes_.back()) nodes_.pop_back();
 }
 
-void Tape::take(std::vector<Ref<Node>>* taken) {
-  taken->reserve(alive());
-  for (Node* n : nodes_)
-    if (n && n->try_retain()) taken->push_back(Ref<Node>::adopt(n));
+bool Tape::flushing_here() const {
+  for (const Flush* f = Flush::innermost; f; f = f->outer)
+    if (&f->tape == this) return true;
+  return false;
 }
 
-void Tape::flush() {
-  /// Puts the nodes that a flush did not come to back on the tape, before nodes that were recorded since then.
-  const auto put_back = [this](std::span<const Ref<Node>> nodes) {
-    std::vector<Node*> later;
-    later.swap(nodes_);
-    const auto put = [&](Node& n) {
-      n.tape = this;
-      n.tape_index = static_cast<uint32_t>(nodes_.size());
-      nodes_.push_back(&n);
-    };
-    for (const Ref<Node>& n : nodes) {
-      put(*n);
-      set_alive(alive() + 1);
-      pending_bytes_ += n->size * itemsize(n->dtype);
-      set_work(pending_work_.load(std::memory_order_relaxed) + work_of(*n));
+size_t Tape::others_running(uint64_t until) const {
+  auto n = static_cast<size_t>(std::count_if(lock_.running.begin(), lock_.running.end(), [&](uint64_t number) { return number <= until; }));
+  for (const Flush* f = Flush::innermost; f; f = f->outer) n -= f->apart != 0 && f->apart <= until && &f->tape.lock_ == &lock_ ? 1 : 0;
+  return n;
+}
+
+/// Waits, without the lock, until another flush of the device that runs now has ended. Throws Interrupted.
+void Tape::wait_for_flush() {
+  const uint32_t seen = lock_.ended;
+  const PythonUnlock python(*this);
+  const TapeUnlock unlocked(*this);
+  std::unique_lock lock(lock_.ended_mutex);
+  while (!lock_.ended_one.wait_for(lock, std::chrono::milliseconds(20), [&] { return lock_.ended != seen; })) {
+    lock.unlock();
+    interrupt::poll();
+    lock.lock();
+  }
+}
+
+/// Marks what a flush takes. None: it must first wait for a flush that computes what it needs.
+Tape::Chosen Tape::choose(bool all, Node* wanted) {
+  // Flushes that keep the lock expect that no other runs.
+  if (!traits(device()).on_host || many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
+  bool every = lock_.count.load(std::memory_order_relaxed) == 0;
+  const uint16_t mine = recorder();
+  for (Node* n : nodes_) {
+    if (!n) continue;
+    n->mark = all || n->recorder == mine || n == wanted;
+    every &= n->mark != 0;
+  }
+  if (every) return Chosen::all;
+  if (wanted && wanted->running) return Chosen::none;
+  for (size_t i = nodes_.size(); i-- > 0;) {  // an operand comes before its readers
+    const Node* n = nodes_[i];
+    if (!n || !n->mark) continue;
+    // Memory that others know is read and written in program order, so that all of it runs; such ops wait on a tape only after an
+    // interrupt.
+    if (!all && touches_exposed(*n)) return choose(true, wanted);
+    for (const Operand& o : n->in) {
+      if (o.node->running) return Chosen::none;
+      o.node->mark = 1;
     }
-    for (Node* n : later)
-      if (n) put(*n);
+  }
+  return Chosen::marked;
+}
+
+/// Takes all or the marked nodes off the tape. A node whose last owner has just let it go stays; it will leave the tape by itself.
+void Tape::take(bool all, std::vector<Ref<Node>>* taken) {
+  taken->reserve(alive());
+  size_t left = 0;
+  for (Node* n : nodes_) {
+    if (!n) continue;
+    if ((all || n->mark) && n->try_retain()) {
+      taken->push_back(Ref<Node>::adopt(n));
+      n->running = true;
+      continue;
+    }
+    n->tape_index = static_cast<uint32_t>(left);
+    nodes_[left++] = n;
+  }
+  nodes_.resize(left);
+  if (left != 0) {
+    for (const Ref<Node>& n : *taken) count(*n, -1);
+    return;
+  }
+  left_ = 0;
+  set_alive(0);
+  pending_bytes_ = 0;
+  set_work(0);
+}
+
+/// Puts nodes that a flush did not come to back on the tape, before nodes that were recorded since then.
+void Tape::put_back(std::span<const Ref<Node>> nodes) {
+  std::vector<Node*> later;
+  later.swap(nodes_);
+  const auto put = [&](Node& n) {
+    n.tape = this;
+    n.tape_index = static_cast<uint32_t>(nodes_.size());
+    nodes_.push_back(&n);
   };
-  const auto flush_now = [&] {
-    const interrupt::Scope scope(interrupt::Mode::look);
-    TapeLock lock(*this);
-    if (flushing_) return;
-    // Library bodies must allocate and record on this stream, even if the thread's current stream is another one.
-    std::optional<CurrentTape> current;
-    if (many_streams()) [[unlikely]]
-      current.emplace(*this);
-    if (!kept_.empty()) [[unlikely]]
-      release_kept();
-    take(&slots_.nodes);
-    const size_t count = slots_.nodes.size();
-    if (count == 0) return;
-    nodes_.clear();
-    set_alive(0);
-    pending_bytes_ = 0;
-    set_work(0);
-    flush_tick_ = submit();
-    flushing_ = true;
-    // The nodes leave the tape in every case. Those that an interrupt or an error kept from being computed go back, but for what failed and
-    // what depends on it: such nodes have no buffer, and reading them raises.
-    enum class End { planned, ran, failed, interrupted };
-    struct Leave {
-      Tape& tape;
-      const decltype(put_back)& back;
-      size_t count;
-      End end = End::planned;
-      /// Whether a node that was not computed goes back on the tape.
-      bool later(Node& node) const {
-        if (end == End::interrupted) return node.mark != kComputed;
-        if (end != End::failed || node.mark == kComputed) return false;
-        for (const Operand& o : node.in)
-          if (o.node->mark == kFailed) node.mark = kFailed;
-        return node.mark != kFailed;
-      }
-      ~Leave() {
-        std::vector<Ref<Node>>& nodes = tape.slots_.nodes;
-        std::vector<Ref<Node>> kept;
-        for (size_t i = 0; i < count; ++i) {
-          nodes[i]->tape = nullptr;
-          if (later(*nodes[i])) {
-            kept.push_back(nodes[i]);
-            continue;
-          }
-          nodes[i]->in.clear();
-          nodes[i]->extra.reset();
-        }
-        // Releasing nodes can destroy buffers whose owners record again, so slots_ must not be in use at that point.
-        if (!kept.empty()) back(kept);
-        kept.clear();
-        std::vector<Ref<Node>> last;
-        last.swap(nodes);
-        tape.flushing_ = false;
-        last.clear();
-        if (nodes.capacity() == 0) nodes.swap(last);
-      }
-    } leave{*this, put_back, count};
-    mark_held(slots_.nodes);
-    if (const Node& last = *slots_.nodes[count - 1]; last.file) file_ = last.file, line_ = last.line;
-    const Target target = target_of(device());
-    Hash128 key = tape_hash(count, &slots_);
-    key.lo ^= static_cast<uint64_t>(target);  // the null device can change its target
-    PlanCache& cache = plan_cache(device());
-    std::shared_ptr<Plan> plan;
-    if (const auto found = cache.plans.find(key); found != cache.plans.end()) {
-      plan = found->second;
-    } else {
-      plan = std::make_shared<Plan>(make_plan(slots_, static_cast<int>(count), target));
-      dump(*plan);
-      if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
-      cache.plans.emplace(key, plan);
-    }
-    leave.end = End::failed;
+  for (const Ref<Node>& n : nodes) {
+    put(*n);
+    count(*n, 1);
+  }
+  for (Node* n : later)
+    if (n) put(*n);
+}
+
+/// After an error: what other threads have recorded meanwhile that reads a lost value is lost too.
+void Tape::drop_lost() {
+  std::vector<Ref<Node>> lost;
+  std::vector<Operands> owned;  // released when the list of nodes is not in use
+  for (Node*& n : nodes_) {
+    if (!n) continue;
+    bool without = false;
+    for (const Operand& o : n->in) without |= !o.node->buffer && !o.node->tape && o.node->op != Op::constant;
+    if (!without || !n->try_retain()) continue;
+    lost.push_back(Ref<Node>::adopt(n));
+    owned.push_back(n->in);
+    n->in.clear();
+    n->extra.reset();
+    n->tape = nullptr;
+    count(*n, -1);
+    n = nullptr;
+  }
+}
+
+std::shared_ptr<Plan> Tape::find_plan(Slots* slots) {
+  const size_t count = slots->nodes.size();
+  const Target target = target_of(device());
+  Hash128 key = tape_hash(count, slots);
+  key.lo ^= static_cast<uint64_t>(target);  // the null device can change its target
+  PlanCache& cache = plan_cache(device());
+  if (const auto found = cache.plans.find(key); found != cache.plans.end()) return found->second;
+  auto plan = std::make_shared<Plan>(make_plan(*slots, static_cast<int>(count), target));
+  dump(*plan);
+  if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
+  cache.plans.emplace(key, plan);
+  return plan;
+}
+
+void Tape::run_chosen(bool all) {
+  std::optional<PythonUnlock> python;
+  Flush flush(*this);
+  const int64_t before = pending_work_.load(std::memory_order_relaxed);
+  take(all, &flush.slots.nodes);
+  flush.count = flush.slots.nodes.size();
+  if (flush.count == 0) return;
+  flush_tick_ = submit();
+  flushing_ = true;
+  mark_held(flush.slots.nodes);
+  if (const Node& last = *flush.slots.nodes[flush.count - 1]; last.file) file_ = last.file, line_ = last.line;
+  const std::shared_ptr<Plan> plan = find_plan(&flush.slots);
+  const bool little = before - pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork && is_ready(*plan);
+  const bool apart = traits(device()).on_host && !many_streams() && !capture_ && !little && !lock_.closing.load();
+  if (apart) {
+    python.emplace(*this);
+    flushing_ = false;
+    flush.enter_running();
+  }
+  flush.end = Flush::End::failed;
+  try {
+    run_plan(*plan, flush.slots, *this, apart);
+    flush.end = Flush::End::ran;
+  } catch (const Interrupted&) {
+    flush.end = Flush::End::interrupted;
+    throw;
+  }
+}
+
+void Tape::flush_once(bool all, Node* wanted) {
+  const interrupt::Scope scope(interrupt::Mode::look);
+  TapeLock lock(*this);
+  if (flushing_here()) return;
+  // Library bodies must allocate and record on this stream, even if the thread's current stream is another one.
+  std::optional<CurrentTape> current;
+  if (many_streams()) [[unlikely]]
+    current.emplace(*this);
+  if (!kept_.empty()) [[unlikely]]
+    release_kept();
+  Chosen chosen;
+  for (Ref<Node> kept; (chosen = choose(all, wanted)) == Chosen::none;) {
+    if (!kept) kept = Ref<Node>(wanted);
+    wait_for_flush();
+    if (wanted && !wanted->pending()) return;
+  }
+  run_chosen(chosen == Chosen::all);
+  for (const uint64_t last = lock_.begun; all && others_running(last) != 0;) wait_for_flush();
+}
+
+void Tape::run(bool all, Node* wanted) {
+  while (alive() != 0 || lock_.count.load(std::memory_order_relaxed) != 0) {
     try {
-      run_plan(*plan, slots_, *this);
-      leave.end = End::ran;
-    } catch (const Interrupted&) {
-      leave.end = End::interrupted;
-      throw;
-    }
-  };
-  while (alive() != 0) {
-    try {
-      return flush_now();
+      return flush_once(all, wanted);
     } catch (const Interrupted&) {
       // The signal handler runs below, where this flush holds no lock.
     }
     interrupt::deliver();
+    if (wanted) return;  // others may have let it go meanwhile
   }
+}
+
+void Tape::flush() { run(true, nullptr); }
+
+bool Tape::compute(Node& node) {
+  if (flushing_here()) return false;
+  run(false, &node);
+  return true;
 }
 
 void require_value(const Node& node) {
@@ -423,8 +619,10 @@ size_t set_plan_limit(size_t count) { return max_plans.exchange(count, std::memo
 
 std::string Tape::show(const PlanPhases& phases) {
   TapeLock lock(*this);
+  while (others_running() != 0) wait_for_flush();  // their values are leaves then
   Slots slots;
-  take(&slots.nodes);
+  for (Node* n : nodes_)
+    if (n && n->try_retain()) slots.nodes.push_back(Ref<Node>::adopt(n));
   const size_t count = slots.nodes.size();
   if (count == 0) return "";
   mark_held(slots.nodes);

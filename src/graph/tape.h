@@ -1,9 +1,11 @@
 #pragma once
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 namespace bc {
 
 class Tape;
+struct Plan;
 struct PlanPhases;
 
 /// The memory and functions that captured work uses, of all streams that were captured together. The Capture lives as long as the graph.
@@ -47,22 +50,53 @@ struct StreamStatus {
   int line = 0;
 };
 
+/// The lock of a device's tapes, which also guards what follows, and the flushes that run without it.
+struct DeviceLock {
+  RecursiveLock mutex;
+  std::vector<uint64_t> running;  ///< their numbers, in the order in which they began
+  uint64_t begun = 0;
+  std::atomic<size_t> count{0};      ///< how many they are; read without the lock to test for 0
+  std::atomic<bool> closing{false};  ///< a fork or the end of the process waits until none runs: flushes keep the lock
+  std::mutex ended_mutex;            ///< for those who wait without the lock until `ended` changes
+  std::condition_variable ended_one;
+  uint32_t ended = 0;  ///< how many have ended
+};
+
 /// The engine's state of one stream: its pending nodes in program order, and the order of its queued work. The entries are weak: when the
 /// last owner of a node releases it, the node leaves a gap and is never run. The lock guards all tapes of the device, the nodes on them and
 /// the device's storages; it is recursive because releasing a node takes it too. Tapes are never destroyed.
+///
+/// A flush takes nodes off the tape and plans them under the lock. On a CPU without streams it lets the lock go while it compiles and
+/// computes, however often its thread holds it: whoever calls a flush must afterwards read again what the lock guards. It takes the nodes
+/// that its own thread recorded, those that they or the wanted value need, and waits first if another flush computes one of those. So a
+/// running flush waits for no other.
 class Tape {
  public:
-  Tape(Stream stream, int number, RecursiveLock& mutex, bool foreign)
-      : stream_(stream), number_(number), mutex_(mutex), foreign_(foreign) {}
+  Tape(Stream stream, int number, DeviceLock& lock, bool foreign)
+      : stream_(stream), number_(number), lock_(lock), mutex_(lock.mutex), foreign_(foreign) {}
 
   Device device() const { return stream_.device; }
   Stream stream() const { return stream_; }
   RecursiveLock& mutex() { return mutex_; }
+  DeviceLock& device_lock() { return lock_; }
 
   void append(Node* node);
   void forget(Node* node);
-  /// Runs every pending node. On an error the nodes that could not run are dropped, and reading them raises an error.
+  /// Runs every pending node, and waits for the flushes that other threads had begun. On an error the nodes that could not run are dropped,
+  /// and reading them raises an error.
   void flush();
+  /// Runs the pending nodes that this thread recorded.
+  void flush_own() { run(false, nullptr); }
+  /// The same where the tape is full. Other threads' nodes, which stay, do not make it full again.
+  void make_room() {
+    flush_own();
+    left_ = alive();
+  }
+  /// Runs a pending node of this tape, and the nodes that this thread recorded. Called with the lock held. The node may not be computed yet
+  /// when it returns, if a signal's handler has run, and others may have let it go. False inside a flush of this tape.
+  bool compute(Node& node);
+  /// How many flushes other threads run on the device without the lock. Called with the lock held.
+  size_t others_running(uint64_t until = ~uint64_t{0}) const;
   /// The phases of the plan that a flush would run.
   std::string show(const PlanPhases& phases);
   bool empty() const { return alive() == 0; }
@@ -83,7 +117,7 @@ class Tape {
   /// Tells whether running the pending nodes takes less time than handing the GIL to another thread: little work on the CPU, without a
   /// compile.
   bool short_running() const { return traits(device()).on_host && pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork; }
-  bool full() const { return alive() >= kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
+  bool full() const { return alive() >= left_ + kMaxNodes || pending_bytes_ > kMaxPendingBytes; }
 
   // ---- Order ---------------------------------------------------------------------------------------------------------------------- A
   // tick is a stream and the number of its last submission. Buffers store the ticks that used them; a native event is recorded only when
@@ -139,16 +173,33 @@ class Tape {
   uint32_t* error_word();
 
  private:
-  // Beyond these limits append() flushes, so that planning stays cheap and the pending results' memory is bounded.
+  // Beyond these limits recording flushes, so that planning stays cheap and the pending results' memory is bounded.
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kMaxPendingBytes = int64_t{16} << 30;
   static constexpr int64_t kShortRunningWork = 4096;  // elements
 
-  void take(std::vector<Ref<Node>>* taken);
+  struct Flush;
+  enum class Chosen : uint8_t { none, marked, all };
+  // `all`: a flush takes every node, not only what this thread recorded, the wanted node, and what those need.
+  void run(bool all, Node* wanted);
+  void flush_once(bool all, Node* wanted);
+  void run_chosen(bool all);
+  Chosen choose(bool all, Node* wanted);
+  std::shared_ptr<Plan> find_plan(Slots* slots);
+  void take(bool all, std::vector<Ref<Node>>* taken);
+  void put_back(std::span<const Ref<Node>> nodes);
+  void drop_lost();
+  /// Counts a node that comes to the tape (1) or leaves it (-1).
+  void count(const Node& node, int sign);
+  bool flushing_here() const;
+  /// The number of this thread in the nodes that it records.
+  static uint16_t recorder();
+  void wait_for_flush();
   uint64_t seen(const Tape& other) const { return static_cast<size_t>(other.number_) < seen_.size() ? seen_[other.number_] : 0; }
 
   const Stream stream_;
   const int number_;  ///< index among all tapes
+  DeviceLock& lock_;
   RecursiveLock& mutex_;
   const bool foreign_;
   std::atomic<int> borrowers_{0};
@@ -157,11 +208,12 @@ class Tape {
   size_t alive() const { return alive_.load(std::memory_order_relaxed); }
   void set_alive(size_t n) { alive_.store(n, std::memory_order_relaxed); }
   void set_work(int64_t n) { pending_work_.store(n, std::memory_order_relaxed); }
+  size_t left_ = 0;  ///< the nodes that make_room() left
   int64_t pending_bytes_ = 0;
   std::atomic<int64_t> pending_work_{0};  ///< estimated elements that the pending nodes process; changed under the lock, read without it
-  bool flushing_ = false;
-  uint64_t flush_tick_ = 0;  ///< the submission of the running flush
-  Slots slots_;              ///< the slots of the running flush; a member so that its memory is reused
+  bool flushing_ = false;                 ///< a flush runs that keeps the lock
+  uint64_t flush_tick_ = 0;               ///< its submission
+  Slots slots_;                           ///< the slots of the next flush; a member so that their memory is reused
 
   /// The last tick whose work is queued completely: a running flush still queues work of its own tick.
   uint64_t queued() const { return flushing_ ? flush_tick_ - 1 : tick(); }
@@ -274,6 +326,24 @@ class TapeLock {
  private:
   const HostWait wait_;
   Tape& tape_;
+};
+
+/// For its scope lets go of a tape's lock, however often this thread holds it.
+struct TapeUnlock {
+  explicit TapeUnlock(Tape& t);
+  TapeUnlock(const TapeUnlock&) = delete;
+  ~TapeUnlock();
+  Tape& tape;
+  const uint32_t depth;
+};
+
+/// For its scope lets go of the GIL, if this thread holds it. Used with the tape's lock held.
+struct PythonUnlock {
+  explicit PythonUnlock(Tape& t);
+  PythonUnlock(const PythonUnlock&) = delete;
+  ~PythonUnlock();
+  Tape& tape;
+  void* const left;
 };
 
 }  // namespace bc

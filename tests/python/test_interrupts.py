@@ -539,6 +539,55 @@ def test_interrupted_flush_loses_nothing():
     assert lines == ["interrupted", "whole"]
 
 
+def test_interrupt_ends_the_wait_for_another_threads_flush():
+    lines = run("""
+        a = bc.ones((1500, 1500))
+        def long():
+            global x
+            x = a
+            for _ in range(100):
+                x = (x @ a) / 1500
+            begun.set()
+            float(x[0, 0])
+        begun = threading.Event()
+        def work():
+            threading.Thread(target=long, daemon=True).start()
+            begun.wait()
+            time.sleep(0.2)
+            y = x + 1  # recorded while x is computed
+            ready()
+            float(y[0, 0])
+        def after():
+            assert float((bc.arange(10.0) * 2).sum()) == 90
+            assert float((a + 1)[0, 0]) == 2
+    """)
+    assert lines == ["interrupted", "whole"]
+
+
+def test_another_thread_computes_what_an_interrupted_flush_left():
+    lines = run("""
+        a = bc.ones((1200, 1200))
+        x = a
+        for _ in range(40):
+            x = (x @ a) / 1200
+        y = x + 1
+        got = []
+        def work():
+            def read():
+                time.sleep(0.2)
+                got.append(float(y[0, 0]))
+            globals()["other"] = threading.Thread(target=read)
+            other.start()
+            ready()
+            while True:
+                float(x[0, 0])
+        def after():
+            other.join()
+            assert got == [2] and float(x[5, 7]) == 1
+    """)
+    assert lines == ["interrupted", "whole"]
+
+
 def test_handler_that_does_not_raise_lets_work_go_on():
     lines = run("""
         import signal
