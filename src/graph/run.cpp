@@ -158,11 +158,17 @@ class Runner {
       writable_[slot] = Writable::exposed;
       return;
     }
-    // mark_held() has counted the operands that refer to a leaf; the list of slots is one owner more.
-    const bool pending = slot < plan_.pending;
     const bool mine =
-        pending ? !old.held : old.refs() == old.mark + 1 && memory && memory->refs(std::memory_order_acquire) == 1 + kept(*memory);
+        slot < plan_.pending ? !old.held : memory && memory->refs(std::memory_order_acquire) == 1 + kept(*memory) && sole(old);
     if (mine) writable_[slot] = Writable::yes;
+  }
+
+  /// Whether only nodes of this flush refer to a leaf, and the list of slots.
+  bool sole(const Node& leaf) const {
+    uint32_t readers = 1;
+    for (int i = 0; i < plan_.pending; ++i)
+      for (const Operand& o : slots_.nodes[i]->in) readers += o.node.get() == &leaf ? 1u : 0u;
+    return leaf.refs(std::memory_order_acquire) == readers;
   }
 
   /// How many references a graph that is being captured keeps to a buffer.
@@ -406,10 +412,9 @@ class Runner {
     const auto start = Clock::now();
     const int64_t* parameters = parameters_.data();
     for (const Launch& launch : step.launches) {
-      cpu::parallel_for(launch.items, launch.grain,
-                        [&program = loops_of(step), entry = launch.entry, parameters](int64_t begin, int64_t end) {
-                          program.run(entry, parameters, begin, end);
-                        });
+      cpu::parallel_for(launch.items, launch.grain, [&program = *loops_, entry = launch.entry, parameters](int64_t begin, int64_t end) {
+        program.run(entry, parameters, begin, end);
+      });
     }
     add(step.tier0_nanoseconds, std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
   }
@@ -463,7 +468,7 @@ class Runner {
         on_tier0_ = !kernel_;
       }
       if (on_tier0_) {
-        loops_of(step);
+        loops_ = &loops_of(step);
         add(step.tier0_runs, 1);
         return;
       }
@@ -549,6 +554,7 @@ class Runner {
   Parameters parameters_;
   // For the current step:
   LoadedKernel* kernel_ = nullptr;
+  const Tier0Program* loops_ = nullptr;
   bool on_tier0_ = false;
 };
 

@@ -85,10 +85,8 @@ PlanCache& plan_cache(Device device) {
 }
 
 /// A value is needed after the flush if an array holds it, or if an op refers to it that is just being recorded or is left on the tape: it
-/// then has more owners than the flush's nodes that read it and the list itself. A leaf's mark becomes the number of operands that read it.
+/// then has more owners than the flush's nodes that read it and the list itself.
 void mark_held(std::span<const Ref<Node>> pending) {
-  for (const Ref<Node>& n : pending)
-    for (const Operand& o : n->in) o.node->mark = 0;
   for (const Ref<Node>& n : pending) n->mark = 1;
   for (const Ref<Node>& n : pending)
     for (const Operand& o : n->in) ++o.node->mark;
@@ -339,17 +337,12 @@ struct Tape::Flush {
   /// and what depends on it: such nodes have no buffer, and reading them raises.
   void leave() {
     std::vector<Ref<Node>> back;
-    for (size_t i = 0; i < slots.nodes.size(); ++i) {
+    const bool ran = !slots.buffers.empty();
+    for (size_t i = 0; i < count; ++i) {
       Node& node = *slots.nodes[i];
-      Ref<Buffer>* const made = i < slots.buffers.size() && slots.buffers[i] ? &slots.buffers[i] : nullptr;
-      if (i >= count) {
-        // In a capture the value is written only when the graph runs, so code outside the graph must not use it.
-        if (made && node.op == Op::constant && !node.buffer && !tape.capture_) node.buffer = std::move(*made);
-        continue;
-      }
       node.running = false;
       node.tape = nullptr;
-      if (made) node.buffer = std::move(*made);
+      if (ran && slots.buffers[i]) node.buffer = std::move(slots.buffers[i]);
       if (later(node)) {
         back.push_back(slots.nodes[i]);
         continue;
@@ -357,6 +350,10 @@ struct Tape::Flush {
       node.in.clear();
       node.extra.reset();
     }
+    // In a capture a constant is written only when the graph runs, so code outside the graph must not use it.
+    for (size_t i = count; ran && i < slots.nodes.size(); ++i)
+      if (Node& node = *slots.nodes[i]; node.op == Op::constant && !node.buffer && !tape.capture_)
+        node.buffer = std::move(slots.buffers[i]);
     if (!back.empty()) tape.put_back(back);
     if (end == End::failed || end == End::planned) tape.drop_lost();
   }
@@ -444,14 +441,11 @@ void Tape::wait_for_flush() {
 Tape::Chosen Tape::choose(bool all, Node* wanted) {
   // Flushes that keep the lock expect that no other runs.
   if (!traits(device()).on_host || many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
-  bool every = lock_.count.load(std::memory_order_relaxed) == 0;
   const uint16_t mine = recorder();
-  for (Node* n : nodes_) {
-    if (!n) continue;
-    n->mark = all || n->recorder == mine || n == wanted;
-    every &= n->mark != 0;
-  }
-  if (every) return Chosen::all;
+  const auto is_asked = [&](const Node* n) { return !n || all || n->recorder == mine || n == wanted; };
+  if (lock_.count.load(std::memory_order_relaxed) == 0 && std::all_of(nodes_.begin(), nodes_.end(), is_asked)) return Chosen::all;
+  for (Node* n : nodes_)
+    if (n) n->mark = is_asked(n);
   if (wanted && wanted->running) return Chosen::none;
   for (size_t i = nodes_.size(); i-- > 0;) {  // an operand comes before its readers
     const Node* n = nodes_[i];

@@ -73,6 +73,7 @@ def test_fork_while_other_threads_compute():
         PREAMBLE
         + """
 stop = threading.Event()
+bc.arange, bc.sin  # imports them: Python's lock of a module that another thread imports stays locked in a child
 def busy(k):
     x = bc.arange(50_000.0)
     while not stop.is_set():
