@@ -309,11 +309,15 @@ TEST_F(FlushThreads, ManyThreadsOverSharedAndOwnArrays) {
       for (int round = 0; round < 40; ++round) {
         assign(slice(own, half()), plus(slice(own, half()), 1));
         const Array from = plus(pending[static_cast<size_t>((k + round) % 4)], 0);
-        if (round % 7 == 0) EXPECT_EQ(first(own), k + round + 1);
+        if (round % 7 == 0) {
+          EXPECT_EQ(first(own), k + round + 1);
+        }
         EXPECT_EQ(first(ufunc(Op::subtract, {from, shared})), (k + round) % 4 + 1);
         const std::lock_guard lock(guard);
         assign(total, plus(total, 1));
-        if (round % 5 == 0) EXPECT_EQ(first(gated(total)), first(total) + 1);
+        if (round % 5 == 0) {
+          EXPECT_EQ(first(gated(total)), first(total) + 1);
+        }
       }
       EXPECT_EQ(first(own), k + 40);
       EXPECT_EQ(values<double>(own).back(), k);
