@@ -60,9 +60,12 @@ Ref<Node> new_leaf(Ref<Buffer> buffer, DType dtype, const Dims& shape) {
   return node;
 }
 
+/// Whether a node reads or writes exposed memory, itself or through a cast that was recorded for it.
 bool touches_exposed(const Node& node) {
-  for (const Operand& o : node.in)
+  for (const Operand& o : node.in) {
     if (o.node->buffer && o.node->buffer->exposed) return true;
+    if (!o.node->buffer && !o.node->running && o.node->op == Op::cast && touches_exposed(*o.node)) return true;
+  }
   return false;
 }
 
@@ -147,8 +150,12 @@ Node& compute_current(const Array& a) {
 
 /// Ends the recording of a node, when the storages are up to date: flushes if lazy execution would be visible, which is so in plain
 /// execution and for exposed memory, or if too many nodes are pending.
-void end_recording(Tape& t, const Node& node) {
-  if (!config().lazy || touches_exposed(node)) t.flush_own();
+void end_recording(Tape& t, Node& node) {
+  if (!config().lazy || touches_exposed(node)) {
+    t.flush_own();
+    // Another thread's flush may have taken the node.
+    while (node.pending() && node.tape->compute(node)) {}
+  }
   if (t.full()) [[unlikely]]
     t.make_room();
 }
@@ -1284,13 +1291,20 @@ std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte) {
 }
 
 void* expose(const Array& a) {
-  TapeLock lock(tape(a.device()));
+  Tape& t = tape(a.device());
+  TapeLock lock(t);
+  // From here on no flush begins to run without the lock, and those that do so may read the memory.
+  struct Exposing {
+    Exposing() { Buffer::exposed_on_host.fetch_add(1); }
+    ~Exposing() { Buffer::exposed_on_host.fetch_sub(1); }
+  } const exposing;
+  if (t.others_running() != 0) t.flush();
   void* p = own(a);
   Buffer& buffer = *a.storage()->current->buffer;
-  buffer.exposed = true;
-  share_uses(tape(a.device()), buffer);
+  buffer.expose(true);
+  share_uses(t, buffer);
   // Code that uses the memory must order its work after this thread's current stream.
-  wait_before_access(tape(a.device()), buffer, true);
+  wait_before_access(t, buffer, true);
   return p;
 }
 

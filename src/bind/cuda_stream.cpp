@@ -439,7 +439,7 @@ PyObject* stream_end_capture(PyObject* self, PyObject*) {
       {
         // The graph knows addresses: from now on values are written there, and nowhere else.
         TapeLock lock(t);
-        for (const Ref<Buffer>& b : capture->buffers) b->exposed = true;
+        for (const Ref<Buffer>& b : capture->buffers) b->expose(true);
       }
       if (failed) std::rethrow_exception(failed);
       return made;

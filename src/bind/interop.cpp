@@ -61,7 +61,7 @@ class Loan {
     std::lock_guard guard(l.mutex);
     const auto known = l.open.find(buffer_.get());
     if (known == l.open.end() || --known->second > 0) return;
-    buffer_->exposed = false;
+    buffer_->expose(false);
     l.open.erase(known);
   }
   Loan(const Loan&) = delete;

@@ -56,6 +56,7 @@ class RecursiveLock {
   }
   /// Called by the owner, which has just locked it once.
   void restore(uint32_t depth) { depth_ = depth; }
+  bool owned() const { return owner_.load(std::memory_order_relaxed) == &mark_; }
   /// True when the owner has locked it more than once: the next unlock does not release it yet.
   bool nested() const { return depth_ != 0; }
 

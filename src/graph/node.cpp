@@ -106,12 +106,19 @@ Ref<Buffer> Buffer::allocate(Device device, size_t bytes) {
   return ref;
 }
 
+std::atomic<int64_t> Buffer::exposed_on_host{0};
+
+void Buffer::expose(bool on) {
+  if (on != exposed && traits(device).on_host) exposed_on_host.fetch_add(on ? 1 : -1);
+  exposed = on;
+}
+
 Ref<Buffer> Buffer::foreign(Device device, void* ptr, size_t bytes, std::function<void()> release) {
   auto* b = new Buffer;
   b->device = device;
   b->ptr = ptr;
   b->bytes = bytes;
-  b->exposed = true;
+  b->expose(true);
   b->release = release ? std::move(release) : [] {};
   return b;
 }
@@ -158,6 +165,7 @@ void release_in_order(Buffer& buffer) noexcept {
 }  // namespace
 
 void destroy(Buffer* buffer) {
+  buffer->expose(false);
   if (buffer->release)
     release_in_order(*buffer);
   else if (buffer->ptr)

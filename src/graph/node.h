@@ -37,7 +37,7 @@ struct Buffer final : OwnedCounted {
   Device device;
   void* ptr = nullptr;
   size_t bytes = 0;
-  bool exposed = false;           ///< visible outside (DLPack, NumPy, a raw kernel): never rebound, ordered at call time
+  bool exposed = false;           ///< visible outside (DLPack, NumPy, a raw kernel): never rebound, ordered at call time; see expose()
   bool read_only = false;         ///< borrowed from a read-only exporter
   Uses uses;                      ///< guarded by the device's lock
   std::function<void()> release;  ///< returns foreign memory to its owner
@@ -47,6 +47,11 @@ struct Buffer final : OwnedCounted {
   /// Memory for work of the thread's current stream.
   static Ref<Buffer> allocate(Device device, size_t bytes);
   static Ref<Buffer> foreign(Device device, void* ptr, size_t bytes, std::function<void()> release);
+  /// Sets `exposed`.
+  void expose(bool on);
+  /// How much memory of host devices is exposed. While there is any, all flushes keep the device's lock: others may read and write such
+  /// memory between any two statements, so that ops on it must be done when their statement ends, in the order of all threads' statements.
+  static std::atomic<int64_t> exposed_on_host;
 };
 void destroy(Buffer* buffer);
 

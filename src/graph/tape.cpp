@@ -93,12 +93,6 @@ void mark_held(std::span<const Ref<Node>> pending) {
   for (const Ref<Node>& n : pending) n->held = n->handles > 0 || n->refs() > n->mark;
 }
 
-bool touches_exposed(const Node& node) {
-  for (const Operand& o : node.in)
-    if (o.node->buffer && o.node->buffer->exposed) return true;
-  return false;
-}
-
 }  // namespace
 
 namespace detail {
@@ -233,7 +227,11 @@ void before_fork() {
   kernel_cache_wait();
   for (Tape* t : tapes()) {
     t->device_lock().closing.store(true);
-    while (!lock_idle(*t, true)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    while (!lock_idle(*t, true)) {
+      std::optional<TapeUnlock> unlocked;
+      if (t->mutex().owned()) unlocked.emplace(*t);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
   }
   kernel_cache_wait();  // flushes that have just ended may have requested kernels
   registry_mutex.lock();
@@ -251,6 +249,7 @@ void after_fork(bool child) {
     lock.closing.store(false);
     lock.mutex.unlock();
   }
+  if (child) Tape::forget_running();
 }
 
 }  // namespace
@@ -378,11 +377,15 @@ struct Tape::Flush {
   size_t count = 0;  ///< the nodes that were taken: the first slots
   End end = End::planned;
   uint64_t apart = 0;  ///< its number in DeviceLock::running; 0: it keeps the lock
-  const Flush* const outer;
+  Flush* const outer;
   /// The flush that this thread is inside of; its address tells threads apart.
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local const Flush* innermost;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Flush* innermost;
 };
-constinit thread_local const Tape::Flush* Tape::Flush::innermost = nullptr;
+constinit thread_local Tape::Flush* Tape::Flush::innermost = nullptr;
+
+void Tape::forget_running() {
+  for (Flush* f = Flush::innermost; f; f = f->outer) f->apart = 0;
+}
 
 uint16_t Tape::recorder() { return static_cast<uint16_t>(reinterpret_cast<uintptr_t>(&Flush::innermost) * 0x9e3779b97f4a7c15u >> 48); }
 
@@ -437,10 +440,15 @@ void Tape::wait_for_flush() {
   }
 }
 
+/// Whether flushes may run without the lock.
+bool Tape::may_run_apart() const {
+  return traits(device()).on_host && !many_streams() && !capture_ && Buffer::exposed_on_host.load(std::memory_order_relaxed) == 0;
+}
+
 /// Marks what a flush takes. None: it must first wait for a flush that computes what it needs.
 Tape::Chosen Tape::choose(bool all, Node* wanted) {
   // Flushes that keep the lock expect that no other runs.
-  if (!traits(device()).on_host || many_streams() || capture_) return others_running() ? Chosen::none : Chosen::all;
+  if (!may_run_apart()) return others_running() ? Chosen::none : Chosen::all;
   const uint16_t mine = recorder();
   const auto is_asked = [&](const Node* n) { return !n || all || n->recorder == mine || n == wanted; };
   if (lock_.count.load(std::memory_order_relaxed) == 0 && std::all_of(nodes_.begin(), nodes_.end(), is_asked)) return Chosen::all;
@@ -450,9 +458,6 @@ Tape::Chosen Tape::choose(bool all, Node* wanted) {
   for (size_t i = nodes_.size(); i-- > 0;) {  // an operand comes before its readers
     const Node* n = nodes_[i];
     if (!n || !n->mark) continue;
-    // Memory that others know is read and written in program order, so that all of it runs; such ops wait on a tape only after an
-    // interrupt.
-    if (!all && touches_exposed(*n)) return choose(true, wanted);
     for (const Operand& o : n->in) {
       if (o.node->running) return Chosen::none;
       o.node->mark = 1;
@@ -549,7 +554,7 @@ void Tape::run_chosen(bool all) {
   if (const Node& last = *flush.slots.nodes[flush.count - 1]; last.file) file_ = last.file, line_ = last.line;
   const std::shared_ptr<Plan> plan = find_plan(&flush.slots);
   const bool little = before - pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork && is_ready(*plan);
-  const bool apart = traits(device()).on_host && !many_streams() && !capture_ && !little && !lock_.closing.load();
+  const bool apart = may_run_apart() && !little && !lock_.closing.load();
   if (apart) {
     python.emplace(*this);
     flushing_ = false;
@@ -592,7 +597,12 @@ void Tape::run(bool all, Node* wanted) {
     } catch (const Interrupted&) {
       // The signal handler runs below, where this flush holds no lock.
     }
-    interrupt::deliver();
+    {
+      // The handler may wait for a thread whose flush needs the lock.
+      std::optional<TapeUnlock> unlocked;
+      if (mutex_.owned()) unlocked.emplace(*this);
+      interrupt::deliver();
+    }
     if (wanted) return;  // others may have let it go meanwhile
   }
 }

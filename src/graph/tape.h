@@ -97,6 +97,8 @@ class Tape {
   bool compute(Node& node);
   /// How many flushes other threads run on the device without the lock. Called with the lock held.
   size_t others_running(uint64_t until = ~uint64_t{0}) const;
+  /// In the child of a fork: the flushes that this thread is inside of are no longer counted among those that run without the lock.
+  static void forget_running();
   /// The phases of the plan that a flush would run.
   std::string show(const PlanPhases& phases);
   bool empty() const { return alive() == 0; }
@@ -192,6 +194,7 @@ class Tape {
   /// Counts a node that comes to the tape (1) or leaves it (-1).
   void count(const Node& node, int sign);
   bool flushing_here() const;
+  bool may_run_apart() const;
   /// The number of this thread in the nodes that it records.
   static uint16_t recorder();
   void wait_for_flush();

@@ -612,6 +612,29 @@ def test_handler_that_does_not_raise_lets_work_go_on():
     assert lines == ["ended", "whole"]
 
 
+def test_a_handler_may_join_the_thread_that_is_waited_for():
+    """The main thread waits for the value that a worker computes, and the signal's handler joins the worker."""
+    lines = run("""
+        import signal
+        signal.signal(signal.SIGINT, lambda *a: (other.join(), seen.append(1)))
+        seen = []
+        def work():
+            c = bc.arange(1 << 21) * 1e-6
+            for _ in range(150):
+                c = bc.sin(bc.cumsum(c) * 1e-7)
+            globals()["other"] = threading.Thread(target=lambda: float(c[0]))
+            other.start()
+            time.sleep(0.1)
+            ready()
+            float(c[1])
+            while not seen:
+                time.sleep(0.001)
+        def after():
+            assert seen == [1]
+    """)
+    assert lines == ["ended", "whole"]
+
+
 def test_other_threads_go_on():
     lines = run("""
         results = []

@@ -132,3 +132,58 @@ def test_arrays_are_dropped_in_other_threads(xp):
 
     in_threads(4, work)
     xp.synchronize()
+
+
+def test_numpy_sees_each_store_of_its_thread(xp):
+    """Two threads store into the halves of an array whose memory NumPy has too, while a third one flushes: after a statement NumPy sees
+    what it stored."""
+    if not device_of(xp).startswith("cpu"):
+        pytest.skip("NumPy shares the memory of the CPU's arrays only")
+    n = 1 << 18
+    x = xp.zeros(2 * n)
+    seen = np.asarray(x)
+    ended = threading.Event()
+
+    def work(k):
+        if k == 2:
+            while not ended.wait(0.001):
+                xp.flush()
+            return 0
+        low, high = k * n, (k + 1) * n
+        missed = 0
+        for i in range(1, 120):
+            x[low:high] = xp.arange(n) * 0 + i
+            missed += seen[low] != i or seen[high - 1] != i
+        if k == 0:
+            ended.set()
+        return missed
+
+    assert in_threads(3, work) == [0, 0, 0]
+    assert np.shares_memory(seen, np.asarray(x))
+
+
+def test_what_numpy_changes_later_is_not_read(xp):
+    """An op that reads memory which NumPy has too is done when its statement ends, beside another thread's ops and with a cast."""
+    if not device_of(xp).startswith("cpu"):
+        pytest.skip("NumPy shares the memory of the CPU's arrays only")
+    x = xp.zeros(5000, dtype="float32")
+    seen = np.asarray(x)
+    y = xp.zeros(6000)
+    y[1000:] = x
+    seen[:] = 9
+    assert float(y[2000]) == 0
+
+    def work(k):
+        own = xp.zeros(200_000)
+        shown = np.asarray(own) if k == 0 else None
+        wrong = 0
+        for i in range(60):
+            if k:
+                own = xp.sin(own) + i
+                continue
+            z = own * 2
+            shown[:] = i + 1
+            wrong += float(z[-1]) != 2 * i
+        return wrong
+
+    assert in_threads(3, work) == [0, 0, 0]
