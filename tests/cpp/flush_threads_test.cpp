@@ -172,8 +172,8 @@ TEST_F(FlushThreads, AValueIsNotOverwrittenWhileAFlushReadsIt) {
   EXPECT_EQ(first(a), 50);
   auto* raw = static_cast<double*>(own(b));
   for (int64_t i = 0; i < kSize; ++i) raw[i] = 60;
-  static_cast<double*>(expose(c))[0] = 70;
   gate_.open();
+  static_cast<double*>(expose(c))[0] = 70;  // waits for the flushes that run
   for (const Array& m : made) expect_all(m, 2);
   EXPECT_EQ(values<double>(a).back(), 1);
   expect_all(b, 60);
