@@ -153,23 +153,32 @@ void free_in_order(Buffer& buffer) noexcept {
   pool_free(buffer.device, buffer.ptr, last.stream().native);
 }
 
-/// Returns foreign memory to its owner once all queued work that uses it is done, because the owner does not know our streams.
-void release_in_order(Buffer& buffer) noexcept {
-  if (!traits(buffer.device).asynchronous) return release_unlocked(std::move(buffer.release));
-  Tape& last = last_user(buffer);
+/// Returns foreign memory to its owner once all queued work that uses it is done, because the owner does not know our streams. Until then
+/// the buffer stays among its aliases, so that a new import of the same memory is ordered after that work.
+void release_in_order(Buffer* buffer) noexcept {
+  if (!traits(buffer->device).asynchronous) {
+    release_unlocked(std::move(buffer->release));
+    delete buffer;
+    return;
+  }
+  Tape& last = last_user(*buffer);
   TapeLock lock(last);
-  wait_for_others(last, buffer);
-  last.keep(std::move(buffer.release), true);
+  wait_for_others(last, *buffer);
+  const auto release = [buffer] {
+    const std::function<void()> to_owner = std::move(buffer->release);
+    forget_uses(*buffer);
+    delete buffer;
+    to_owner();
+  };
+  last.keep(release, true);
 }
 
 }  // namespace
 
 void destroy(Buffer* buffer) {
   buffer->expose(false);
-  if (buffer->release)
-    release_in_order(*buffer);
-  else if (buffer->ptr)
-    free_in_order(*buffer);
+  if (buffer->release) return release_in_order(buffer);
+  if (buffer->ptr) free_in_order(*buffer);
   forget_uses(*buffer);
   delete buffer;
 }

@@ -367,6 +367,24 @@ def test_two_imports_of_one_array_on_two_streams_wait_for_each_other():
 
 
 @on_vector_clock()
+def test_a_new_import_waits_for_the_work_of_one_that_is_gone():
+    import broadcloth as bc
+
+    lib = OtherLibrary()
+    one, two = streams(2)
+    with recorded() as log:
+        theirs = lib.array(SIZE)
+        a = on(one, bc.asarray, theirs)
+        on(one, overwrite, a)
+        del a
+        gc.collect()
+        b = on(two, bc.asarray, theirs)
+        on(two, lambda v: v + 1, b)
+        del b, theirs
+    log.check()
+
+
+@on_vector_clock()
 def test_imports_of_parts_of_one_array_wait_for_each_other():
     import broadcloth as bc
 
