@@ -260,7 +260,7 @@ def cache(arguments: list[str]) -> int:
         try:
             count = c.cache_export(arguments[1]) if what == "export" else c.cache_import(arguments[1], trust=len(arguments) > 2)
         except (OSError, RuntimeError, ValueError) as error:
-            print(f"cache {what}: {error}", file=sys.stderr)
+            print(f"cache {what}: {str(error).removeprefix(f'cache {what}: ')}", file=sys.stderr)
             return 1
         print(f"{count} kernels {'written to' if what == 'export' else 'read from'} {arguments[1]}")
         return 0

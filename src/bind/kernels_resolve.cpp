@@ -248,6 +248,8 @@ Type type_of_class(PyObject* cls) {
       PyErr_Clear();  // only its instances have types
     }
   }
+  // A user's class may have the name of an abstract one.
+  if (module == "numbers" || module == "collections.abc") return class_type(keep(cls), module + "." + name);
   return class_type(keep(cls), name);
 }
 

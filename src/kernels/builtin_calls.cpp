@@ -203,24 +203,45 @@ class BuiltinCall : NamedCall {
     need(2, 2);
     return constant(Constant{is_instance(p_[0], p_[1])});
   }
-  static bool is_instance(const Value& v, const Value& cls) {
-    if (cls.is(Kind::tuple)) return std::any_of(cls.items.begin(), cls.items.end(), [&](const Value& c) { return is_instance(v, c); });
+  /// Only what is a class here has an answer: of others (abstract classes of collections, say) this code would not know.
+  bool is_instance(const Value& v, const Value& cls) const {
+    if (cls.is(Kind::tuple)) {
+      // All are looked at, so that what is no class is refused wherever it stands.
+      bool found = false;
+      for (const Value& c : cls.items) found = is_instance(v, c) || found;
+      return found;
+    }
     const std::string& name = cls.type->name;
-    if (cls.is(Kind::builtin))
-      return (name == "builtins.tuple" && v.is(Kind::tuple)) || (name == "builtins.slice" && v.is(Kind::slice)) ||
-             (name == "builtins.range" && v.is(Kind::range));
+    if (cls.is(Kind::builtin)) {
+      if (name == "builtins.tuple") return v.is(Kind::tuple) && !v.is_mixed_list();
+      if (name == "builtins.slice") return v.is(Kind::slice);
+      if (name == "builtins.range") return v.is(Kind::range);
+      if (name == "builtins.type") return v.is(Kind::dtype) || v.is(Kind::type);
+      for (const std::string_view made : {"enumerate", "zip", "reversed", "map", "filter"})
+        if (name == fmt::format("builtins.{}", made)) return v.is(Kind::builtin) && v.type->name == made;
+      if (name == "numpy.dtype") return false;
+    }
     const bool number = is_number(v);
     const DType d = v.is_scalar() ? v.type->dtype : DType::i64;
-    if (cls.is(Kind::dtype) && number)
-      return d == cls.type->element->dtype || (name == "int" && (is_integer(d) || is_bool(d))) || (name == "float" && is_real_float(d)) ||
-             (name == "complex" && is_complex(d));
-    if (!cls.is(Kind::type)) return false;
+    if (cls.is(Kind::dtype))
+      return number && (d == cls.type->element->dtype || (name == "int" && (is_integer(d) || is_bool(d))) ||
+                        (name == "float" && is_real_float(d)) || (name == "complex" && is_complex(d)));
+    const bool may_be_bytes = name == "bytes" && v.is_array();  // bytes are arrays here
+    if (!cls.is(Kind::type) || may_be_bytes || name.starts_with("collections."))
+      fail(fmt::format("isinstance() does not take {} as a class", cls.type->spelling));
+    if (name == "object") return true;
     if (v.type->object) return cls.type->object == v.type->object;
-    if (number)
-      return (name == "integer" && is_integer(d)) || (name == "floating" && is_real_float(d)) ||
-             (name == "complexfloating" && is_complex(d)) || (name == "number" && !is_bool(d));
+    if (number) {
+      const bool real = !is_complex(d), whole = is_integer(d);
+      if (name == "integer" || name == "signedinteger" || name == "unsignedinteger")
+        return whole && (name == "integer" || is_signed_int(d) == (name == "signedinteger"));
+      if (name == "numbers.Integral" || name == "numbers.Rational") return whole || is_bool(d);
+      return (name == "inexact" && is_inexact(d)) || (name == "floating" && is_real_float(d)) || (name == "complexfloating" && !real) ||
+             (name == "number" && !is_bool(d)) || name == "generic" || name == "numbers.Number" || name == "numbers.Complex" ||
+             (name == "numbers.Real" && real);
+    }
     return (name == "tuple" && v.is(Kind::tuple)) || (name == "str" && (v.is(Kind::string) || v.is(Kind::text))) ||
-           (name == "list" && (v.is(Kind::list) || v.display)) || (name == "dict" && v.is(Kind::dict)) ||
+           (name == "list" && (v.is(Kind::list) || (v.display && v.is(Kind::tuple)))) || (name == "dict" && v.is(Kind::dict)) ||
            (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) || (name == "ndarray" && v.is_array());
   }
   Made type() {

@@ -922,7 +922,7 @@ void FunctionCompiler::delete_statement(const Node* n) {
     if (target->kind == NodeKind::name) {
       // The name is gone; what it held goes with its block.
       const int index = syntax_.local_index(target->text);
-      if (index < 0) continue;
+      if (index < 0) fail(target, fmt::format("'{}' belongs outside this function, and compiled functions cannot delete it", target->text));
       env_.locals[static_cast<size_t>(index)] = std::nullopt;
       note_bound(index, false);
       continue;

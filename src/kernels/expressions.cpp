@@ -918,6 +918,9 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     if (op == Operator::is || op == Operator::is_not) fail(n, "'is' does not work on arrays in compiled functions");
     if ((a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar()))
       return lift({a, b}, [this, op, n](std::span<const Value> v) { return compare_two(op, v[0], v[1], n); }, n);
+    // NumPy compares the elements with the text; one answer for all would be another value.
+    const auto is_text = [](const Value& v) { return v.is(Kind::string) || v.is(Kind::text); };
+    if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
   if (a.is(Kind::optional)) return compare_two(op, converted(a, a.type->element, n), b, n);
   if (b.is(Kind::optional)) return compare_two(op, a, converted(b, b.type->element, n), n);

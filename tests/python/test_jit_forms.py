@@ -5,6 +5,8 @@ BROADCLOTH_FORMS=5000 sets how many forms run (400), BROADCLOTH_FORMS_SEED which
 
 from __future__ import annotations
 
+import collections.abc
+import numbers
 import os
 
 import numpy as np
@@ -642,6 +644,44 @@ def test_a_global_cannot_be_assigned():
         bc.njit(f)(2)
     g = call_forms.function("def f(x):\n    global G\n    return G + x\n", G=1)
     assert bc.njit(g)(2) == 3
+
+
+def test_a_global_cannot_be_deleted():
+    with pytest.raises(TypingError, match="'G' belongs outside"):
+        bc.njit(call_forms.function("def f(x):\n    global G\n    del G\n    return x\n", G=1))(2)
+
+
+CLASSES = (
+    "object int float bool complex str list tuple dict set (int,float) int|float range slice type np.ndarray numbers.Number "
+    "numbers.Integral numbers.Real numbers.Complex"
+).split()
+VALUES = "3 2.5 True 1j 'abc' None (1,2) [1.0,2.0] {1:2} {1,2} range(3) slice(1) np.arange(3) np.float64(2) x".split()
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_isinstance_answers_as_in_python(value):
+    asked = call_forms.function("def f(x):\n    return " + ", ".join(f"isinstance({value}, {c})" for c in CLASSES) + "\n", numbers=numbers)
+    assert dict(zip(CLASSES, bc.njit(asked)(3))) == dict(zip(CLASSES, asked(3)))
+
+
+def test_isinstance_of_numpys_abstract_classes():
+    names = "generic number integer signedinteger unsignedinteger inexact floating complexfloating".split()
+    asked = call_forms.function("def f(x):\n    return " + ", ".join(f"isinstance(x, np.{name})" for name in names) + "\n")
+    for x in (np.int8(1), np.uint16(1), np.float32(1), np.float64(1), np.complex64(1)):
+        assert bc.njit(asked)(x) == asked(x), type(x)
+
+
+@pytest.mark.parametrize("cls", ["3", "None", "'a'", "len", "np.sin", "x", "(int, 3)", "abc.Sequence"])
+def test_isinstance_refuses_what_is_no_class_that_it_knows(cls):
+    f = call_forms.function(f"def f(x):\n    return isinstance(x, {cls})\n", abc=collections.abc)
+    with pytest.raises(TypingError, match="isinstance"):
+        bc.njit(f)(2)
+
+
+@pytest.mark.parametrize("form", ["a == 'x'", "a != 'x'", "'x' == a", "a < 'x'"])
+def test_arrays_are_not_compared_with_texts(form):
+    with pytest.raises(TypingError, match="no operator"):
+        bc.njit(call_forms.function(f"def f(a):\n    return {form}\n"))(np.arange(3))
 
 
 def test_a_list_of_several_types_cannot_be_returned():

@@ -57,7 +57,7 @@ class LinkableCode:
 
 
 class PTXSource(LinkableCode):
-    """PTX."""
+    """PTX, the text of a kernel or device function for the driver's compiler: for devices of CUDA only."""
 
     kind, default_name = "ptx", "<unnamed-ptx>"
 
