@@ -38,6 +38,7 @@ def program(folder, text: str, name: str = "program.py"):
     return path
 
 
+@pytest.mark.timeout(600)
 def test_programs_print_what_they_print_under_numpy(device):
     words = [sys.executable, str(HELPER), "--device", str(device)]
     done = subprocess.run(words, env=child_environment(), capture_output=True, text=True, timeout=600)
