@@ -152,7 +152,7 @@ def test_numpy_sees_each_store_of_its_thread(xp):
         low, high = k * n, (k + 1) * n
         missed = 0
         for i in range(1, 120):
-            x[low:high] = xp.arange(n) * 0 + i
+            x[low:high] = xp.arange(n, device=x.device) * 0 + i
             missed += seen[low] != i or seen[high - 1] != i
         if k == 0:
             ended.set()
@@ -174,7 +174,7 @@ def test_what_numpy_changes_later_is_not_read(xp):
     assert float(y[2000]) == 0
 
     def work(k):
-        own = xp.zeros(200_000)
+        own = xp.zeros(200_000, device=x.device)
         shown = np.asarray(own) if k == 0 else None
         wrong = 0
         for i in range(60):
