@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t kIntMax = int64_t{1} << 30;
 /// Below this number of multiplications a second thread costs more than it gains.
 constexpr double kParallelWork = 1 << 19;
+/// A product with a vector reads an element for each multiplication, so that one takes as long as several of other products.
+constexpr double kVectorWork = 4;
 constexpr double kLongestTile = 4e10;  // multiplications of a tile, times the bytes of an element: a tenth of a second or two
 constexpr int64_t kShortestSum = 512;  // minimum length to which the sums of a long product are split
 /// If the sums are this long and there are few outputs, the sums are split into pieces that run in parallel and are added in a tree.
@@ -286,10 +288,11 @@ void run(const Problem& p) {
   if ((outputs <= kSplitOutputs && p.k >= 2 * kSplitDepth) || p.k > kIntMax) return split_depth(p, tile);
 
   const double work = static_cast<double>(outputs) * static_cast<double>(p.k);
+  const double cost = p.m == 1 || p.n == 1 ? work * kVectorWork : work;
   const int64_t threads = thread_count();
   int64_t parts = 1;
   if (p.batch < 2 * threads) parts = (threads + p.batch - 1) / p.batch;
-  parts = std::clamp(static_cast<int64_t>(work / kParallelWork), int64_t{1}, parts);
+  parts = std::clamp(static_cast<int64_t>(cost / kParallelWork), int64_t{1}, parts);
   // An interrupt waits for running tiles, so tiles must not be too long. Sums are split first, since smaller tiles pack their operands
   // again and again.
   auto pieces = static_cast<int64_t>(work * item / kLongestTile);
@@ -303,7 +306,7 @@ void run(const Problem& p) {
   grid.rows = std::max(grid.rows, (p.m + kIntMax - 1) / kIntMax);
   grid.columns = std::max(grid.columns, (p.n + kIntMax - 1) / kIntMax);
   const int64_t tiles = grid.rows * grid.columns;
-  const auto grain = static_cast<int64_t>(std::max(1.0, kParallelWork / std::max(1.0, work / static_cast<double>(tiles))));
+  const auto grain = static_cast<int64_t>(std::max(1.0, kParallelWork / std::max(1.0, cost / static_cast<double>(tiles))));
   if (tiles == 1 && depth >= p.k) {
     parallel_for(p.batch, grain, [&](int64_t begin, int64_t end) {
       for (int64_t z = begin; z < end; ++z)
