@@ -453,3 +453,30 @@ def test_descending_order_of_times_and_in_place(xp):
 def test_a_line_of_one_element_keeps_its_bits(xp):
     bits = np.array([[0xFEFD], [0x7E00], [0x3C00]], "uint16")
     assert xp.sort(xp.array(bits).view("float16"), 1).view("uint16").get().tolist() == bits.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("n", [47, 49, 1000, 1024, 5000, 70_000])
+def test_all_values_are_kept(xp, dtype, n):
+    """Lists without NaN, with infinities, with zeros of both signs, with the largest numbers, and integers with one far from the others."""
+    rng = np.random.default_rng(n)
+    if np.dtype(dtype).kind == "f":
+        x = (rng.standard_normal(n) * 4).astype(dtype)
+        zeros = np.where(rng.random(n) < 0.5, -0.0, 0.0).astype(dtype)
+        far = np.where(x > 0, np.finfo(dtype).max, x)
+        lists = [x, np.round(x), zeros, np.where(x > 2, np.inf, zeros), np.where(x > 2, np.nan, x), far]
+    else:
+        x = rng.integers(0, 3, n).astype(dtype)
+        far, lists = x.copy(), [x]
+        for value in (np.iinfo(dtype).max, np.iinfo(dtype).min):
+            far[n // 2] = value
+            lists.append(far.copy())
+    for values in lists:
+        got = host(xp.sort(xp.asarray(values)))
+        np.testing.assert_array_equal(got, np.sort(values))
+        if np.dtype(dtype).kind == "f":
+            # -0.0 comes before 0.0
+            signs = np.signbit(got[got == 0])
+            assert signs.sum() == np.signbit(values[values == 0]).sum() and (signs == np.sort(signs)[::-1]).all()
+        rows = host(xp.sort(xp.asarray(np.stack([values, values[::-1]], 1)), axis=0))
+        np.testing.assert_array_equal(rows, np.stack([np.sort(values)] * 2, 1))

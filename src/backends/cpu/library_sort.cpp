@@ -84,20 +84,33 @@ void bits_of_keys(typename O::Bits* keys, int64_t n, bool parallel) {
   });
 }
 
+/// Copies a line into contiguous memory.
+template <class T>
+void load_line(const T* x, int64_t step, int64_t n, T* out, bool parallel) {
+  over(n, parallel, [=](int64_t begin, int64_t end) {
+    if (step == 1)
+      std::memcpy(out + begin, x + begin, static_cast<size_t>(end - begin) * sizeof(T));
+    else
+      for (int64_t i = begin; i < end; ++i) out[i] = x[i * step];
+  });
+}
+
 template <class O>
 void sort_line(const typename O::Bits* x, int64_t step, int64_t n, typename O::Bits* out, bool parallel) {
   using T = typename O::Number;
+  if constexpr (!std::is_void_v<typename O::Float>) {
+    if (!parallel || thread_limit() == 1) {
+      load_line(x, step, n, out, false);
+      if (sort_finite(reinterpret_cast<typename O::Float*>(out), n)) return;
+      x = out, step = 1;
+    }
+  }
   if constexpr (std::is_void_v<T> || sizeof(typename O::Bits) == 1) {
     load_keys<O>(x, step, n, out, parallel);
     sort_numbers(out, n, parallel);
     bits_of_keys<O>(out, n, parallel);
   } else {
-    over(n, parallel, [=](int64_t begin, int64_t end) {
-      if (step == 1)
-        std::memcpy(out + begin, x + begin, static_cast<size_t>(end - begin) * sizeof(*out));
-      else
-        for (int64_t i = begin; i < end; ++i) out[i] = x[i * step];
-    });
+    load_line(x, step, n, out, parallel);
     sort_numbers(reinterpret_cast<T*>(out), n, parallel);
   }
 }

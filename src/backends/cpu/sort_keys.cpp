@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -32,9 +33,14 @@ bool sort_by_counts(K* keys, int64_t n) {
   if constexpr (std::is_integral_v<K>) {
     if (n < kCounted) return false;
     K low = keys[0], high = keys[0];
+    const auto span_of = [&] { return static_cast<uint64_t>(high) - static_cast<uint64_t>(low); };
+    const auto most = static_cast<uint64_t>(std::min(n, kMostValues));
+    // A few keys already tell most lists with a large range.
+    for (int64_t i = 0; i < n; i += n / 32) low = std::min(low, keys[i]), high = std::max(high, keys[i]);
+    if (span_of() >= most) return false;
     for (int64_t i = 1; i < n; ++i) low = std::min(low, keys[i]), high = std::max(high, keys[i]);
-    const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-    if (span >= static_cast<uint64_t>(std::min(n, kMostValues))) return false;
+    const uint64_t span = span_of();
+    if (span >= most) return false;
     std::vector<int64_t> counts(span + 1);
     for (int64_t i = 0; i < n; ++i) ++counts[static_cast<uint64_t>(keys[i]) - static_cast<uint64_t>(low)];
     for (uint64_t k = 0; k <= span; ++k) keys = std::fill_n(keys, counts[k], static_cast<K>(static_cast<uint64_t>(low) + k));
@@ -171,6 +177,26 @@ void sort_numbers(T* numbers, int64_t n, bool parallel) {
   parallel ? sort_in_parallel(numbers, n) : sort_piece(numbers, n);
 }
 
+template <class T>
+bool sort_finite(T* numbers, int64_t n) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1), kInfinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+  if (n >> 31 != 0) return false;  // so that the number of -0.0 fits
+  Bits not_finite = 0;             // its highest bit
+  Bits negative = 0;               // number of -0.0: the minimum and the maximum of -0.0 and 0.0 are one and the same for vqsort
+  for (int64_t i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<Bits>(numbers[i]);
+    not_finite |= (bits & ~kSign) + (kSign - kInfinity);
+    negative += bits == kSign;
+  }
+  if (not_finite & kSign) return false;
+  sort_piece(numbers, n);
+  T* const zeros = std::lower_bound(numbers, numbers + n, T{0});
+  T* const end = std::upper_bound(zeros, numbers + n, T{0});
+  std::fill(std::fill_n(zeros, negative, -T{0}), end, T{0});
+  return true;
+}
+
 template <>
 void sort_numbers(uint8_t* numbers, int64_t n, bool) {
   int64_t counts[256] = {};
@@ -227,5 +253,7 @@ template void sort_numbers(uint32_t*, int64_t, bool);
 template void sort_numbers(int64_t*, int64_t, bool);
 template void sort_numbers(uint64_t*, int64_t, bool);
 template void sort_numbers(WideKey*, int64_t, bool);
+template bool sort_finite(float*, int64_t);
+template bool sort_finite(double*, int64_t);
 
 }  // namespace bc::cpu

@@ -12,9 +12,14 @@ struct WideKey {
 inline bool operator<(const WideKey& a, const WideKey& b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
 
 /// Sorts n numbers ascending, in place. With `parallel` long lists are sorted on all threads. T: uint8_t, (u)int16_t, (u)int32_t,
-/// (u)int64_t, WideKey. (Floats must be converted to keys, because vqsort of Highway 1.0 loses infinities.)
+/// (u)int64_t, WideKey. (Floats with infinities must be converted to keys, because vqsort of Highway 1.0 loses them.)
 template <class T>
 void sort_numbers(T* numbers, int64_t n, bool parallel);
+
+/// Sorts n floats ascending on the calling thread, in place, with -0.0 before 0.0. Returns false, with the floats unchanged, if an infinity
+/// or a NaN is among them: then their keys must be sorted. T: float, double.
+template <class T>
+bool sort_finite(T* numbers, int64_t n);
 
 /// A function that puts the keys of the given ranks (ascending) where a sort would put them.
 template <class K>

@@ -18,6 +18,8 @@ struct Order {
   using Signed = std::make_signed_t<B>;
   /// The C++ type whose built-in order is the elements' order; void for floats, because of NaN.
   using Number = std::conditional_t<kNumbers == Numbers::Signed, Signed, std::conditional_t<kNumbers == Numbers::Unsigned, B, void>>;
+  /// The C++ type of floats; void for other numbers and for 16-bit floats.
+  using Float = std::conditional_t<kNumbers != Numbers::Floats || sizeof(B) < 4, void, std::conditional_t<sizeof(B) == 8, double, float>>;
   static constexpr B kSign = static_cast<B>(B{1} << (sizeof(B) * 8 - 1));
 
   /// -0.0 comes before 0.0, so that bits() restores the element. All NaNs have the same, largest key.
