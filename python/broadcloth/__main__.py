@@ -260,7 +260,8 @@ def cache(arguments: list[str]) -> int:
         try:
             count = c.cache_export(arguments[1]) if what == "export" else c.cache_import(arguments[1], trust=len(arguments) > 2)
         except (OSError, RuntimeError, ValueError) as error:
-            print(f"cache {what}: {error}", file=sys.stderr)
+            text, command = str(error), f"cache {what}: "  # the engine's errors begin with the command
+            print(text if text.startswith(command) else command + text, file=sys.stderr)
             return 1
         print(f"{count} kernels {'written to' if what == 'export' else 'read from'} {arguments[1]}")
         return 0

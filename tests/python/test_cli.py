@@ -60,6 +60,7 @@ def test_cache_commands(tmp_path):
     other = {**env, "BROADCLOTH_CACHE_DIR": str(tmp_path / "two")}
     asked = cli("cache", "import", str(tmp_path / "kernels"), env=other)
     assert asked.returncode == 1 and "--trust" in asked.stderr and "native code" in asked.stderr
+    assert asked.stderr.count("cache import:") == 1
     assert not list((tmp_path / "two").glob("*.bck"))
     imported = cli("cache", "import", str(tmp_path / "kernels"), "--trust", env=other)
     assert imported.returncode == 0, imported.stderr
