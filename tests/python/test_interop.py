@@ -13,6 +13,7 @@ import struct
 import textwrap
 import warnings
 from datetime import timedelta
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -300,6 +301,18 @@ def test_elements_calculate_with_other_numbers(xp):
     assert (xp.ones(2) * timedelta(1)).tolist() == [timedelta(1)] * 2
     with pytest.raises(TypeError, match="0-dimensional"):
         xp.ones(2).is_integer()
+
+
+def test_one_host_copy_is_enough_where_python_asks_for_floats(xp):
+    half, three = xp.array([0.5]).sum(), xp.arange(3).sum()
+    for make in (Decimal, Fraction, lambda x: timedelta(seconds=x)):
+        for x in (half, three):
+            assert make(x.item()) == make(float(x)) == make(float(x.get()))
+            try:
+                made = make(x)
+            except TypeError:  # Python takes floats and integers of its own alone
+                continue
+            assert made == make(x.item())
 
 
 def test_elements_where_python_asks_for_numbers(xp):
