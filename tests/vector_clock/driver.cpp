@@ -724,8 +724,12 @@ API int cuModuleGetFunction(void** function, void* module, const char* name) {
 API int cuModuleGetGlobal_v2(u64*, size_t*, void*, const char*) { return kNotFound; }
 API int cuFuncGetAttribute(int* value, int attribute, void*) { return *value = attribute == 0 ? 1024 : 0, kSuccess; }
 API int cuFuncSetAttribute(void*, int, int) { return kSuccess; }
+/// How often a parameter after a kernel's last one was asked for: compute-sanitizer reports each such call as an error of the driver.
+std::atomic<int> asked_past_last{0};
+API int vc_asked_past_last() { return asked_past_last.load(); }
 API int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* bytes) {
   const Function& f = *static_cast<Function*>(function);
+  if (f.sizes_known && index >= f.sizes.size()) asked_past_last.fetch_add(1);
   if (!f.sizes_known || index >= f.sizes.size()) return kInvalidValue;
   *offset = 0;
   for (size_t i = 0; i <= index; ++i) {
@@ -734,6 +738,11 @@ API int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t*
     if (i < index) *offset += f.sizes[i];
   }
   return *bytes = f.sizes[index], kSuccess;
+}
+API int cuFuncGetParamCount(void* function, size_t* count) {
+  const Function& f = *static_cast<Function*>(function);
+  if (!f.sizes_known) return kInvalidValue;
+  return *count = f.sizes.size(), kSuccess;
 }
 API int cuFuncGetName(const char** name, void* function) { return *name = static_cast<Function*>(function)->name.c_str(), kSuccess; }
 API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) { return *blocks = 8, kSuccess; }

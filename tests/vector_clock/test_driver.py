@@ -171,3 +171,18 @@ def test_the_log_names_what_was_asked():
     bc.ones(4, device="cuda").get()
     kinds = {e.kind for e in read_log(before)}
     assert {"launch", "copy", "synchronize"} <= kinds
+
+
+@on_vector_clock()
+def test_kernels_are_not_asked_for_parameters_that_they_lack():
+    import numpy as np
+
+    import broadcloth as bc
+
+    a = bc.ones(1000, device="cuda")
+    kernel = bc.RawKernel('extern "C" __global__ void two(float* a, int n) { a[0] = n; }', "two")
+    with recorded() as log:
+        (a * 3 + bc.cumsum(a)).get()
+        kernel((1,), (1,), (a, np.int32(5)))
+        bc.synchronize()
+    assert log.launches("two") and _call("vc_asked_past_last") == 0
