@@ -360,11 +360,11 @@ def test_check_finds_a_barrier_that_threads_pass_by_where_others_have_returned(d
             return
         if t < 8:
             cuda.syncthreads()  # here
-        x[t] = t
+        x[cuda.blockIdx.x, t] = t
         return
 
     with pytest.raises(cuda.CheckError, match="only 8 of the 24 threads") as found:
-        f[2, 32](bc.zeros(32, device=device))
+        f[2, 32](bc.zeros((2, 32), device=device))
     assert found.value.kind == "barrier" and "# here" in found.value.text
 
 

@@ -49,6 +49,12 @@ bool sort_by_counts(K* keys, int64_t n) {
   return false;
 }
 
+/// One for each thread and all types of keys, because its allocation takes as long as sorting two hundred keys.
+const hwy::Sorter& sorter() {
+  static thread_local const hwy::Sorter made;
+  return made;
+}
+
 template <class K>
 void sort_piece(K* keys, int64_t n) {
   if (n < kShort) {
@@ -57,11 +63,10 @@ void sort_piece(K* keys, int64_t n) {
   }
   if (sort_by_counts(keys, n)) return;
   static_assert(sizeof(hwy::uint128_t) == sizeof(WideKey));
-  static thread_local const hwy::Sorter sorter;  // thread_local, because its allocation takes as long as sorting two hundred keys
   if constexpr (std::is_same_v<K, WideKey>)
-    sorter(reinterpret_cast<hwy::uint128_t*>(keys), static_cast<size_t>(n), hwy::SortAscending());
+    sorter()(reinterpret_cast<hwy::uint128_t*>(keys), static_cast<size_t>(n), hwy::SortAscending());
   else
-    sorter(keys, static_cast<size_t>(n), hwy::SortAscending());
+    sorter()(keys, static_cast<size_t>(n), hwy::SortAscending());
 }
 
 /// A sorted sample of `count` keys from pseudo-random positions.
