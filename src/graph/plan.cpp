@@ -632,10 +632,6 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   plan.pending = pending;
   plan.slots = static_cast<int>(slots.nodes.size());
   std::vector<Ref<Node>> nodes(slots.nodes.begin(), slots.nodes.begin() + pending);
-  // The planner may insert copies before stores and change their operands; the operands are restored at the end.
-  std::vector<std::pair<Node*, Operands>> saved;
-  for (const Ref<Node>& n : nodes)
-    if (n->op == Op::store) saved.emplace_back(n.get(), n->in);
   const Fusion fusion(nodes, target);
   for (const Ref<Node>& n : nodes)
     if (static_cast<int>(n->slot) >= pending || slots.nodes[n->slot].get() != n.get()) {
@@ -690,7 +686,6 @@ Plan make_plan(const Slots& slots, int pending, Target target) {
   }
   for (const Ref<Node>& n : nodes)
     if (last_use[n->slot] >= 0 && !n->held) plan.steps[last_use[n->slot]].release.push_back(static_cast<int>(n->slot));
-  for (auto& [node, in] : saved) node->in = std::move(in);
   if constexpr (kVerifiesPlans)
     for (const Step& step : plan.steps)
       if (step.kind == Step::Kind::kernel) verify(step.ir, "planning");

@@ -65,7 +65,8 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-/// Plans the pending nodes, which are in program order and all needed. `target` selects the kernel skeletons.
+/// Plans the pending nodes, which are in program order and all needed. `target` selects the kernel skeletons. It may insert copies before
+/// stores and change the operands of the nodes that it is given.
 Plan make_plan(const Slots& slots, int pending, Target target);
 
 /// The Node::mark, after a run that threw, of nodes that have their values and of nodes that the failing step should have computed.

@@ -93,6 +93,44 @@ void mark_held(std::span<const Ref<Node>> pending) {
   for (const Ref<Node>& n : pending) n->held = n->handles > 0 || n->refs() > n->mark;
 }
 
+/// Copies of a flush's nodes and of the values that they read, as they are now: the planner reads and changes them while other threads use
+/// the nodes. Made, with `slots` as tape_hash leaves them, and destroyed with the lock held.
+struct PlannedNodes {
+  PlannedNodes(const Slots& from, size_t pending) {
+    for (const Ref<Node>& n : from.nodes) {
+      Node& copy = *slots.nodes.emplace_back(Ref<Node>::first(new Node));
+      copy.op = n->op;
+      copy.dtype = n->dtype;
+      std::copy(std::begin(n->loop), std::end(n->loop), copy.loop);
+      copy.device = n->device;
+      copy.shape = n->shape;
+      copy.size = n->size;
+      copy.buffer = n->buffer;
+      copy.tape = n->tape;
+      copy.handles = n->handles;
+      copy.held = n->held;
+      copy.label = n->label;
+      copy.slot = n->slot;
+    }
+    for (size_t i = 0; i < pending; ++i) {
+      slots.nodes[i]->extra.reset(from.nodes[i]->extra.get());  // lent: of a taken node only the flush uses it
+      for (Operand o : from.nodes[i]->in) {
+        o.node = slots.nodes[o.node->slot];
+        slots.nodes[i]->in.push_back(std::move(o));
+      }
+    }
+  }
+  ~PlannedNodes() {
+    for (const Ref<Node>& n : slots.nodes) {
+      n->tape = nullptr;
+      static_cast<void>(n->extra.release());
+    }
+  }
+  PlannedNodes(const PlannedNodes&) = delete;
+  PlannedNodes& operator=(const PlannedNodes&) = delete;
+  Slots slots;
+};
+
 }  // namespace
 
 namespace detail {
@@ -527,18 +565,19 @@ void Tape::drop_lost() {
   }
 }
 
-std::shared_ptr<Plan> Tape::find_plan(Slots* slots) {
-  const size_t count = slots->nodes.size();
-  const Target target = target_of(device());
-  Hash128 key = tape_hash(count, slots);
-  key.lo ^= static_cast<uint64_t>(target);  // the null device can change its target
+/// Plans what a flush has taken; `apart`: without the lock, which it lets go and takes again.
+std::shared_ptr<Plan> Tape::new_plan(const Hash128& key, const Slots& slots, size_t pending, bool apart) {
+  std::shared_ptr<Plan> plan;
+  {
+    const PlannedNodes copies(slots, pending);
+    std::optional<TapeUnlock> unlocked;
+    if (apart) unlocked.emplace(*this);
+    plan = std::make_shared<Plan>(make_plan(copies.slots, static_cast<int>(pending), target_of(device())));
+    dump(*plan);
+  }
   PlanCache& cache = plan_cache(device());
-  if (const auto found = cache.plans.find(key); found != cache.plans.end()) return found->second;
-  auto plan = std::make_shared<Plan>(make_plan(*slots, static_cast<int>(count), target));
-  dump(*plan);
   if (cache.plans.size() >= max_plans.load(std::memory_order_relaxed)) cache.plans.clear();
-  cache.plans.emplace(key, plan);
-  return plan;
+  return cache.plans.emplace(key, std::move(plan)).first->second;  // another thread may have planned the same
 }
 
 void Tape::run_chosen(bool all) {
@@ -552,14 +591,19 @@ void Tape::run_chosen(bool all) {
   flushing_ = true;
   mark_held(flush.slots.nodes);
   if (const Node& last = *flush.slots.nodes[flush.count - 1]; last.file) file_ = last.file, line_ = last.line;
-  const std::shared_ptr<Plan> plan = find_plan(&flush.slots);
-  const bool little = before - pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork && is_ready(*plan);
+  Hash128 key = tape_hash(flush.count, &flush.slots);
+  key.lo ^= static_cast<uint64_t>(target_of(device()));  // the null device can change its target
+  const auto& known = plan_cache(device()).plans;
+  const auto found = known.find(key);
+  std::shared_ptr<Plan> plan = found != known.end() ? found->second : nullptr;
+  const bool little = plan && before - pending_work_.load(std::memory_order_relaxed) <= kShortRunningWork && is_ready(*plan);
   const bool apart = may_run_apart() && !little && !lock_.closing.load();
   if (apart) {
     python.emplace(*this);
     flushing_ = false;
     flush.enter_running();
   }
+  if (!plan) plan = new_plan(key, flush.slots, flush.count, apart);
   flush.end = Flush::End::failed;
   try {
     run_plan(*plan, flush.slots, *this, apart);
@@ -631,7 +675,8 @@ std::string Tape::show(const PlanPhases& phases) {
   if (count == 0) return "";
   mark_held(slots.nodes);
   tape_hash(count, &slots);
-  return plan_text(make_plan(slots, static_cast<int>(count), target_of(device())), phases);
+  const PlannedNodes copies(slots, count);
+  return plan_text(make_plan(copies.slots, static_cast<int>(count), target_of(device())), phases);
 }
 
 }  // namespace bc

@@ -66,10 +66,10 @@ struct DeviceLock {
 /// last owner of a node releases it, the node leaves a gap and is never run. The lock guards all tapes of the device, the nodes on them and
 /// the device's storages; it is recursive because releasing a node takes it too. Tapes are never destroyed.
 ///
-/// A flush takes nodes off the tape and plans them under the lock. On a CPU without streams it lets the lock go while it compiles and
-/// computes, however often its thread holds it: whoever calls a flush must afterwards read again what the lock guards. It takes the nodes
-/// that its own thread recorded, those that they or the wanted value need, and waits first if another flush computes one of those. So a
-/// running flush waits for no other.
+/// A flush takes nodes off the tape under the lock. On a CPU without streams it lets the lock go while it plans, compiles and computes,
+/// however often its thread holds it: whoever calls a flush must afterwards read again what the lock guards. It takes the nodes that its
+/// own thread recorded, those that they or the wanted value need, and waits first if another flush computes one of those. So a running
+/// flush waits for no other.
 class Tape {
  public:
   Tape(Stream stream, int number, DeviceLock& lock, bool foreign)
@@ -187,7 +187,7 @@ class Tape {
   void flush_once(bool all, Node* wanted);
   void run_chosen(bool all);
   Chosen choose(bool all, Node* wanted);
-  std::shared_ptr<Plan> find_plan(Slots* slots);
+  std::shared_ptr<Plan> new_plan(const Hash128& key, const Slots& slots, size_t pending, bool apart);
   void take(bool all, std::vector<Ref<Node>>* taken);
   void put_back(std::span<const Ref<Node>> nodes);
   void drop_lost();

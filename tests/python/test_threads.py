@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from support import assert_same, device_of, host, in_threads
+from support import assert_same, device_of, host, in_threads, run_python
 
 
 def test_threads_with_arrays_of_their_own(xp):
@@ -187,3 +187,52 @@ def test_what_numpy_changes_later_is_not_read(xp):
         return wrong
 
     assert in_threads(3, work) == [0, 0, 0]
+
+
+# The thread's plan is written to a pipe that is full, so the thread stays in the planning of its flush until somebody reads the pipe.
+PLANS_INTO_A_FULL_PIPE = """
+import os, threading, time
+import broadcloth as bc
+
+bc.set_default_device("cpu")
+x = bc.arange(5000, dtype="float64")
+bc.flush()
+expected = float(bc.sum(x + 1.0))  # its plan is known from now on
+read, write = os.pipe()
+os.dup2(write, 2)
+os.set_blocking(2, False)
+try:
+    while True:
+        os.write(2, bytes(4096))
+except BlockingIOError:
+    os.set_blocking(2, True)
+done, drained, ended = threading.Event(), threading.Event(), threading.Event()
+
+def plan():
+    y = bc.arange(70_001, dtype="float32")
+    bc.flush()
+    assert float((bc.sqrt(y) * 3 - y)[100]) == -70.0
+    ended.set()
+
+def drain():
+    done.wait(30)
+    drained.set()
+    while not ended.is_set():
+        os.read(read, 65536)
+
+threads = [threading.Thread(target=plan), threading.Thread(target=drain, daemon=True)]
+for t in threads:
+    t.start()
+time.sleep(0.5)
+assert not ended.is_set()
+for _ in range(20):
+    assert float(bc.sum(x + 1.0)) == expected
+assert not drained.is_set(), "a flush waited for another thread's planning"
+done.set()
+threads[0].join()
+print("done")
+"""
+
+
+def test_a_thread_does_not_wait_for_anothers_planning():
+    assert run_python(PLANS_INTO_A_FULL_PIPE, env={"BROADCLOTH_DUMP": "plan"}).stdout == "done\n"
