@@ -8,8 +8,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
 from .. import _broadcloth as _c
 from .._broadcloth import ndarray
 
@@ -20,7 +18,7 @@ _STEPS = 48
 _THREADS = 256
 _MOST_THREADS = 18  # as a power of two: they fill a GPU, and each has many numbers of a large array
 _NUMBERS_OF_THREAD = 4  # as a power of two: a jump costs as much as several steps
-_ROWS, _BLOCKS = 16, 4  # words that a thread draws for integers, and blocks of such threads that share a multiprocessor
+_ROWS, _BLOCKS = 16, 4  # integers: words of a thread, and blocks that share a multiprocessor
 
 _HEAD = r"""
 typedef unsigned long long u64;
@@ -129,7 +127,7 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
                                                 int kept, unsigned half) {
   constexpr int kUnits = 8 / sizeof(U);  // of a word
   __shared__ U128 base, difference;
-  __shared__ u64 before_tile;
+  __shared__ u64 of_warp[kWarps];
   __shared__ unsigned tile_of_block;
   __shared__ int in_row[kWarps * kRows];
   const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32, first_word = warp * kRows * 32 + lane;
@@ -186,35 +184,38 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
       }
       __syncthreads();
     }
-    if (warp == 0) {
-      u64 total = 0;
-      if (some) {
+    u64 total = 0;
+    if (some) {
 #pragma unroll 1
-        for (int k = 0; k < kRows * kWarps; ++k) total += in_row[k];
-      }
-      volatile u64* cells = work + 2;
-      const u64 one = 1ull << 62, sum = 2ull << 62;
-      if (lane == 0) cells[tile] = (tile == 0 ? sum : one) | total;
-      u64 found = 0;
-      for (long long at = tile - 1 - lane; tile > 0; at -= 32) {
-        u64 cell = sum;
-        do {
-          if (at >= 0) cell = cells[at];
-        } while (!__all_sync(all, cell >> 62 != 0));
-        const unsigned sums = __ballot_sync(all, cell >> 62 == 2);
-        const int nearest = sums == 0 ? 31 : __ffs(static_cast<int>(sums)) - 1;
-        u64 part = lane <= nearest ? cell & (one - 1) : 0;
-        for (int d = 16; d > 0; d /= 2) part += __shfl_xor_sync(all, part, d);
-        found += part;
-        if (sums != 0) break;
-      }
-      if (lane == 0) {
-        if (tile > 0) cells[tile] = sum | (found + total);
-        before_tile = found;
-      }
+      for (int k = 0; k < kRows * kWarps; ++k) total += in_row[k];
     }
-    __syncthreads();
-    before = static_cast<long long>(before_tile);
+    volatile u64* cells = work + 2;
+    const u64 one = 1ull << 62, sum = 2ull << 62;
+    if (t == 0) cells[tile] = (tile == 0 ? sum : one) | total;
+    // Each thread looks at one of the tiles before, so that the whole block comes as far back as blocks run at once in one or two turns.
+    u64 found = 0;
+    for (long long at = tile - 1 - t; tile > 0; at -= kThreads) {
+      u64 cell = sum;
+      do {
+        if (at >= 0) cell = cells[at];
+      } while (!__all_sync(all, cell >> 62 != 0));
+      const unsigned sums = __ballot_sync(all, cell >> 62 == 2);
+      const int nearest = sums == 0 ? 31 : __ffs(static_cast<int>(sums)) - 1;
+      u64 part = lane <= nearest ? cell & (one - 1) : 0;
+      if (__any_sync(all, part != 0))
+        for (int d = 16; d > 0; d /= 2) part += __shfl_xor_sync(all, part, d);
+      if (lane == 0) of_warp[warp] = part | (sums != 0 ? sum : 0);
+      __syncthreads();
+      bool ends = false;
+      for (int k = 0; k < kWarps && !ends; ++k) {
+        found += of_warp[k] & (one - 1);
+        ends = of_warp[k] >= sum;
+      }
+      if (ends) break;
+      __syncthreads();
+    }
+    if (t == 0 && tile > 0) cells[tile] = sum | (found + total);
+    before = static_cast<long long>(found);
   }
   const long long start = tile * kTile * kUnits - kept - before;  // the place of the tile's first number
   if (!some && start >= 0 && start + kTile * kUnits < n) {
@@ -271,11 +272,13 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
 
 
 def _integers(name: str, number: str, unit: str) -> str:
+    bounds = f"{_THREADS}, {_BLOCKS}"
     return _INTEGERS + (
-        f'extern "C" __global__ void __launch_bounds__({_THREADS}, {_BLOCKS}) {name}({number}* out, long long n, u64 state_high, u64 state_low,\n'
-        f"    u64 increment_high, u64 increment_low, {number} first, {unit} count, {unit} threshold, u64* work, int kept, unsigned half) {{\n"
-        f"  integers<{number}, {unit}>(out, n, {{state_high, state_low}}, {{increment_high, increment_low}}, first, count, threshold, work,\n"
-        "                             kept, half);\n}\n"
+        f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({number}* out, long long n, u64 state_high, u64 state_low,\n'
+        f"                                    u64 increment_high, u64 increment_low, {number} first, {unit} count,\n"
+        f"                                    {unit} threshold, u64* work, int kept, unsigned half) {{\n"
+        "  const U128 state = {state_high, state_low}, increment = {increment_high, increment_low};\n"
+        f"  integers<{number}, {unit}>(out, n, state, increment, first, count, threshold, work, kept, half);\n}}\n"
     )
 
 
