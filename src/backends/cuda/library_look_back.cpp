@@ -91,7 +91,7 @@ struct Cells {{
 struct Shared {{
   T totals[kWarps];  ///< of the warps
   T parts[kWarps];   ///< of the tree's levels
-  u32 tile, next;
+  u32 tile;
 }};
 struct Tiles {{
   const i64* w;
@@ -101,12 +101,6 @@ struct Tiles {{
     if (t == 0) s.tile = atomicAdd(word_as<u32*>(w), 1u);
     __syncthreads();
     return s.tile;
-  }}
-  /// The tile that the block takes after the present one, asked for before look_back(): blocks that walk over tiles take them in order too.
-  BC_INLINE u32 next(Shared& s, int t) const {{
-    if (t == 0) s.next = w[4] == 0 ? ~0u : atomicAdd(word_as<u32*>(w), 1u);
-    __syncthreads();
-    return s.next;
   }}
   BC_INLINE u32 chunks() const {{ return static_cast<u32>(w[3]); }}
   /// Publishes the tile's total; `before` becomes the join of the tiles before it in its line. Tells whether there are any. All threads of

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "backends/cuda/library.h"
 #include "backends/cuda/library_look_back.h"
 #include "codegen/device_library.h"
@@ -52,45 +50,6 @@ BC_INLINE void load_tile(const T* x, i64 step, int count, T (&v)[kRows][kVector]
         const int i = first + r * kRow + u;
         v[r][u] = x[(i < count ? i : 0) * step];
       }}
-  }}
-}}
-/// Asks for the thread's elements of a tile, the same as load_tile gets; take_tile waits for them.
-BC_INLINE void fetch_tile(const T* x, i64 step, int count, int first, T* mine) {{
-  if (step == 1 && first - threadIdx.x % 32 * kVector + kRow * kRows <= count && (reinterpret_cast<u64>(x) & 15) == 0) {{
-    BC_UNROLL
-    for (int r = 0; r < kRows; ++r) {{
-      T* to = mine + r * (kThreads * kVector);
-#if BC_CUDA
-      if constexpr (kVector * sizeof(T) == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))),
-                     "l"(__cvta_generic_to_global(x + first + r * kRow))
-                     : "memory");
-      else
-#endif
-        *reinterpret_cast<Vec<T, kVector>*>(to) = *reinterpret_cast<const Vec<T, kVector>*>(x + first + r * kRow);
-    }}
-  }} else {{
-    BC_UNROLL
-    for (int r = 0; r < kRows; ++r)
-      BC_UNROLL
-      for (int u = 0; u < kVector; ++u) {{
-        const int i = first + r * kRow + u;
-        mine[r * (kThreads * kVector) + u] = x[(i < count ? i : 0) * step];
-      }}
-  }}
-#if BC_CUDA
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}}
-BC_INLINE void take_tile(const T* mine, T (&v)[kRows][kVector]) {{
-#if BC_CUDA
-  asm volatile("cp.async.wait_group 0;" ::: "memory");
-#endif
-  BC_UNROLL
-  for (int r = 0; r < kRows; ++r) {{
-    const Vec<T, kVector> loaded = *reinterpret_cast<const Vec<T, kVector>*>(mine + r * (kThreads * kVector));
-    BC_UNROLL
-    for (int u = 0; u < kVector; ++u) v[r][u] = loaded.v[u];
   }}
 }}
 BC_INLINE void store_tile(T* out, i64 step, int count, const T (&v)[kRows][kVector], int t) {{
@@ -196,66 +155,43 @@ for (i64 i = 1; i < p.w[2]; ++i) {{
         lines, w);
   }
 
-  /// A block takes tiles until none is left. While it waits for what is before a tile, and while it stores, the next tile is on its way into
-  /// shared memory; each thread reads there what it fetched itself.
   void tiled() const {
     const TileShape shape(t, kTileRows);
-    const int64_t chunks = (n + shape.tile - 1) / shape.tile, tiles = lines * chunks;
+    const int64_t chunks = (n + shape.tile - 1) / shape.tile;
     const LookBack look_back(queue, lines, chunks, itemsize(t));
     Words w;
     w.pointer(x);
     w.pointer(out);
     for (int64_t v : {n, x_step, out_step}) w.integer(v);
     look_back.words(&w);
-    w.integer(tiles);
     w.walk(this->shape, {&x_strides, &out_strides});
-    const int resident = itemsize(t) <= 8 ? kTileBlocks : 0;
-    // Lines of one tile are not in order, and each has a block.
-    const int64_t blocks = chunks == 1 ? tiles : std::min<int64_t>(tiles, int64_t{backend(queue.device()).multiprocessors()} * kTileBlocks);
     queue.run("scan_tiles", variant(), head(true) + tile_text(shape),
               fmt::format(R"(__shared__ Shared s;
-__shared__ __align__(16) unsigned char memory[kTile * sizeof(T)];
-T* const mine = reinterpret_cast<T*>(memory) + t * kVector;
 const Tiles tiles{{p.w + 5}};
-const int warp = t / 32, lane = t % 32, first = warp * (kRow * kRows) + lane * kVector;
-const auto fetch = [&](u32 tile) {{
-  const u32 line = tile / tiles.chunks(), chunk = tile - line * tiles.chunks();
-  const i64 start = static_cast<i64>(chunk) * kTile, left = p.w[2] - start;
-  i64 o[2];
-  offsets<{0}, 2>(line, p.w + 12, o);
-  fetch_tile(word_as<const T*>(p.w) + o[0] + start * p.w[3], p.w[3], static_cast<int>(left < kTile ? left : kTile), first, mine);
-}};
-u32 tile = tiles.number(s, t);
-if (tile >= p.w[11]) return;
-fetch(tile);
-for (;;) {{
-  const u32 line = tile / tiles.chunks(), chunk = tile - line * tiles.chunks();
-  T v[kRows][kVector], row[kRows];
-  take_tile(mine, v);
-  const T of_warp = scan_rows(v, row, lane);
-  if (lane == 0) s.totals[warp] = of_warp;
-  const u32 next = tiles.next(s, t);  // with a barrier
-  if (next < p.w[11]) fetch(next);
-  T before, total = s.totals[0], in_block = total;
-  for (int k = 1; k < kWarps; ++k) {{
-    if (k == warp) in_block = total;
-    total = apply(total, s.totals[k]);
-  }}
-  bool some = tiles.look_back(line, chunk, total, before, s, t);
-  if (warp > 0) {{
-    before = some ? apply(before, in_block) : in_block;
-    some = true;
-  }}
-  join_before(v, row, before, some, lane);
-  const i64 start = static_cast<i64>(chunk) * kTile, left = p.w[2] - start;
-  i64 o[2];
-  offsets<{0}, 2>(line, p.w + 12, o);
-  store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], static_cast<int>(left < kTile ? left : kTile), v, t);
-  if (next >= p.w[11]) return;
-  tile = next;
-}})",
+const u32 tile = tiles.number(s, t), line = tile / tiles.chunks(), chunk = tile - line * tiles.chunks();
+const i64 start = static_cast<i64>(chunk) * kTile, left = p.w[2] - start;
+const int count = static_cast<int>(left < kTile ? left : kTile), warp = t / 32, lane = t % 32;
+i64 o[2];
+offsets<{0}, 2>(line, p.w + 11, o);
+T v[kRows][kVector], row[kRows];
+load_tile(word_as<const T*>(p.w) + o[0] + start * p.w[3], p.w[3], count, v, t);
+const T mine = scan_rows(v, row, lane);
+if (lane == 0) s.totals[warp] = mine;
+__syncthreads();
+T before, total = s.totals[0], in_block = total;
+for (int k = 1; k < kWarps; ++k) {{
+  if (k == warp) in_block = total;
+  total = apply(total, s.totals[k]);
+}}
+bool some = tiles.look_back(line, chunk, total, before, s, t);
+if (warp > 0) {{
+  before = some ? apply(before, in_block) : in_block;
+  some = true;
+}}
+join_before(v, row, before, some, lane);
+store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], count, v, t);)",
                           this->shape.size()),
-              blocks, w, resident);
+              lines * chunks, w, itemsize(t) <= 8 ? kTileBlocks : 0);
   }
 };
 

@@ -1,8 +1,6 @@
 // Compaction on CUDA: one kernel counts, ranks and writes. The ticket is the only atomic, so the result is in C order.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "backends/cuda/library.h"
 #include "backends/cuda/library_look_back.h"
 #include "core/error.h"
@@ -10,42 +8,30 @@
 namespace bc::cuda {
 namespace {
 
-// Loads the mask bytes of a thread, after kBytes, their number: 16 or 32.
+constexpr int kBytes = 16;  // mask bytes of a thread
+constexpr int64_t kTile = kThreads * kBytes;
+
+// Loads the mask bytes of a thread.
 constexpr const char* kBits = R"(
-struct Mask {
-  Vec<u32, 4> v[kBytes / 16];
-};
-BC_INLINE void load_mask(const u8* mask, i64 at, i64 n, Mask& loaded) {
-  if (at + kBytes <= n && (reinterpret_cast<u64>(mask + at) & 15) == 0) {
-    BC_UNROLL
-    for (int k = 0; k < kBytes / 16; ++k) loaded.v[k] = reinterpret_cast<const Vec<u32, 4>*>(mask + at)[k];
-    return;
-  }
-  BC_UNROLL
-  for (int k = 0; k < kBytes / 4; ++k) {
-    u32 word = 0;
-    for (int j = 0; j < 4; ++j)
-      if (at + 4 * k + j < n && mask[at + 4 * k + j] != 0) word |= 1u << (8 * j);
-    loaded.v[k / 4].v[k % 4] = word;
-  }
-}
+constexpr int kBytes = 16;
 /// The thread's bytes of the mask, one bit each.
-BC_INLINE u32 bits_of(const Mask& loaded) {
+BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
   u32 bits = 0;
-  BC_UNROLL
-  for (int k = 0; k < kBytes / 4; ++k) {
-    // Memory of other libraries and views have true values other than 1: each byte's lowest bit becomes whether any of its bits is set.
-    const u32 word = loaded.v[k / 4].v[k % 4];
-    const u32 set = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u;
-    // Byte j's bit, at 8 j, moves to bit 24 + j by the factor 2^(24 - 7 j); the other products stay away from there.
-    bits |= (set * 0x01020408u >> 24 & 15u) << (4 * k);
+  if (at + kBytes <= n && (reinterpret_cast<u64>(mask + at) & 15) == 0) {
+    const Vec<u32, 4> loaded = *reinterpret_cast<const Vec<u32, 4>*>(mask + at);
+    BC_UNROLL
+    for (int k = 0; k < kBytes / 4; ++k) {
+      // Memory of other libraries and views have true values other than 1: each byte's lowest bit becomes whether any of its bits is set.
+      const u32 word = loaded.v[k];
+      const u32 set = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u;
+      // Byte j's bit, at 8 j, moves to bit 24 + j by the factor 2^(24 - 7 j); the other products stay away from there.
+      bits |= (set * 0x01020408u >> 24 & 15u) << (4 * k);
+    }
+    return bits;
   }
+  for (int k = 0; k < kBytes; ++k)
+    if (at + k < n && mask[at + k] != 0) bits |= 1u << k;
   return bits;
-}
-/// The bits of the 32 neighbours of row k, of the warp's kBytes rows.
-BC_INLINE u32 row_of(u32 bits, int k) {
-  if constexpr (kBytes == 32) return __shfl_sync(0xffffffffu, bits, k);
-  return __shfl_sync(0xffffffffu, bits, 2 * k) | __shfl_sync(0xffffffffu, bits, 2 * k + 1) << 16;
 }
 )";
 
@@ -55,19 +41,16 @@ struct Selection {
   std::string_view name, variant;
   std::string before, load, store;
   bool unrolled = false;
-  int resident = kResident;  ///< blocks per multiprocessor
 };
 
 /// Runs the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 belong to the tiles, and word 8 is
-/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted. A block takes tiles until none is
-/// left; the mask of the next one is loaded while it waits for what is before the present one. `of_thread`: bytes of the mask.
+/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted.
 class EachSet {
  public:
-  EachSet(Queue& queue, const View& mask, int64_t most, int of_thread = 32)
+  EachSet(Queue& queue, const View& mask, int64_t most)
       : queue_(queue),
-        bytes_(of_thread),
         n_(mask.layout.size()),
-        tiles_((n_ + kThreads * of_thread - 1) / (kThreads * of_thread)),
+        tiles_((n_ + kTile - 1) / kTile),
         wide_(n_ > 0xffffffff),
         look_back_(queue, 1, tiles_, wide_ ? 8 : 4) {
     const void* bytes = first(mask);
@@ -85,58 +68,49 @@ class EachSet {
 
   void run(const Selection& what) {
     const char* unroll = what.unrolled ? "BC_UNROLL" : "_Pragma(\"unroll 1\")";
-    const int64_t most = int64_t{backend(queue_.device()).multiprocessors()} * what.resident;
-    queue_.run(what.name, fmt::format("{} {} {}", wide_, bytes_, what.variant),
-               fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\nconstexpr int kBytes = {};\n", wide_ ? "u64" : "u32",
-                           bytes_) +
-                   LookBack::text() + kBits,
-               fmt::format(R"(__shared__ Shared s;
+    queue_.run(
+        what.name, fmt::format("{} {}", wide_, what.variant),
+        fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\n", wide_ ? "u64" : "u32") + LookBack::text() + kBits,
+        fmt::format(R"(__shared__ Shared s;
 const Tiles tiles{{p.w + 2}};
+const u32 tile = tiles.number(s, t);
 const int warp = t / 32, lane = t % 32;
-const u32 end = tiles.chunks();
-const auto start_of = [&](u32 tile) {{ return (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes; }};
-u32 tile = tiles.number(s, t);
-Mask mask;
-if (tile < end) load_mask(word_as<const u8*>(p.w), start_of(tile) + lane * kBytes, p.w[1], mask);
-while (tile < end) {{
-  const i64 start = start_of(tile);
-  const u32 bits = bits_of(mask);
-  u32 in_warp = 0;
-  {1}
-  {0}
-  for (int k = 0; k < kBytes; ++k) {{
-    const u32 row = row_of(bits, k);
-    in_warp += __popc(row);
-    {2}
+const i64 start = (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes, at = start + lane * kBytes;
+const u32 bits = at < p.w[1] ? load_bits(word_as<const u8*>(p.w), at, p.w[1]) : 0;
+// Lane 2 k has the bits of the 32 neighbours of row k.
+const u32 two = bits | __shfl_sync(0xffffffffu, bits, (lane + 1) & 31) << 16;
+u32 in_warp = 0;
+{1}
+{0}
+for (int k = 0; k < kBytes; ++k) {{
+  const u32 row = __shfl_sync(0xffffffffu, two, 2 * k);
+  in_warp += __popc(row);
+  {2}
+}}
+if (lane == 0) s.totals[warp] = in_warp;
+__syncthreads();
+T before = 0, total = 0, r_warp = 0;
+for (int k = 0; k < kWarps; ++k) {{
+  if (k == warp) r_warp = total;
+  total += s.totals[k];
+}}
+if (tiles.look_back(0, tile, total, before, s, t)) r_warp += before;
+{0}
+for (int k = 0; k < kBytes; ++k) {{
+  const u32 row = __shfl_sync(0xffffffffu, two, 2 * k);
+  const i64 i = start + 32 * k + lane, r = static_cast<i64>(r_warp + __popc(row & ((1u << lane) - 1)));
+  r_warp += __popc(row);
+  if ((row >> lane & 1) && r < p.w[8]) {{
+    (void)i;
+    {3}
   }}
-  if (lane == 0) s.totals[warp] = in_warp;
-  const u32 next = tiles.next(s, t);  // with a barrier
-  if (next < end) load_mask(word_as<const u8*>(p.w), start_of(next) + lane * kBytes, p.w[1], mask);
-  T before = 0, total = 0, r_warp = 0;
-  for (int k = 0; k < kWarps; ++k) {{
-    if (k == warp) r_warp = total;
-    total += s.totals[k];
-  }}
-  if (tiles.look_back(0, tile, total, before, s, t)) r_warp += before;
-  {0}
-  for (int k = 0; k < kBytes; ++k) {{
-    const u32 row = row_of(bits, k);
-    const i64 i = start + 32 * k + lane, r = static_cast<i64>(r_warp + __popc(row & ((1u << lane) - 1)));
-    r_warp += __popc(row);
-    if ((row >> lane & 1) && r < p.w[8]) {{
-      (void)i;
-      {3}
-    }}
-  }}
-  tile = next;
 }})",
-                           unroll, what.before, what.load, what.store),
-               std::min(tiles_, most), words, what.resident);
+                    unroll, what.before, what.load, what.store),
+        tiles_, words, kResident);
   }
 
  private:
   Queue& queue_;
-  int bytes_;
   int64_t n_, tiles_;
   bool wide_;
   Ref<Buffer> held_;
@@ -155,8 +129,7 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
   collapse(&lead, a);
   Dims* b[] = {&rest_strides};
   collapse(&rest, b);
-  // Elements that are loaded early fill the registers.
-  EachSet each(queue, inputs[1], count_, itemsize(output.dtype) > 4 ? 16 : 32);
+  EachSet each(queue, inputs[1], count_);
   const std::string type = carrier(output.dtype);
   if (row == 1) {
     each.words.pointer(first(output));
@@ -167,7 +140,7 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
     if (lead.size() == 1)  // All loads are issued before the first is used.
       each.run({"compress", variant, type + " held[kBytes];",
                 fmt::format("if (row >> lane & 1) held[k] = word_as<const {}*>(p.w + 10)[(start + 32 * k + lane) * p.w[12]];", type),
-                out + "held[k];", true, 4});
+                out + "held[k];", true});
     else
       each.run(
           {"compress", variant, "", "",
