@@ -117,29 +117,26 @@ static __device__ const U128 kSums[] = {@SUMS@};
 template <class T> struct alignas(2 * sizeof(T)) Two { T a, b; };
 
 // Whole numbers below `count` by Lemire's multiplication: each unit of the stream, a word or half a word, gives one, or is rejected where
-// the product's lower part is below `threshold`. A count of 0 stands for all. A block takes a tile of units and learns from the blocks
-// before it how many of theirs are rejected (decoupled look-back), so the numbers are written once, where they belong. `work` is zero at
-// first: a counter that gives out the tiles in the order in which blocks begin; the place behind the last number's unit; and a word for
-// each tile, the count of its rejected units, or of all until its end, below two bits that say which. `state` is that before the first
-// word; where `kept` is 1, the first word's upper half is `half` and its lower one was drawn earlier.
+// the product's lower part is below `threshold`. A count of 0 stands for all. A block takes a tile of units. Where units may be rejected, a
+// first launch has `counts` set: it stores for each tile how many are. Their running sum is `through`, and the second launch writes the
+// numbers where they belong. (To learn by look-back what is before a tile takes longer: blocks that wait hold registers.) Behind the tiles'
+// counts is the place behind the last number's unit. `state` is that before the first word; where `kept` is 1, the first word's upper half
+// is `half` and its lower one was drawn earlier.
 template <class T, class U>
-static __device__ __forceinline__ void integers(T* out, long long n, U128 state, U128 increment, T first, U count, U threshold, u64* work,
-                                                int kept, unsigned half) {
+static __device__ __forceinline__ void integers(T* out, long long n, U128 state, U128 increment, T first, U count, U threshold,
+                                                long long* rejected, const long long* through, bool counts, int kept, unsigned half) {
   constexpr int kUnits = 8 / sizeof(U);  // of a word
   __shared__ U128 base, difference;
-  __shared__ u64 of_warp[kWarps];
-  __shared__ unsigned tile_of_block;
   __shared__ int in_row[kWarps * kRows];
   const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32, first_word = warp * kRows * 32 + lane;
   const unsigned all = 0xffffffffu;
+  const long long tile = blockIdx.x;
   if (t == 0) {
-    tile_of_block = atomicAdd(reinterpret_cast<unsigned*>(work), 1u);
-    base = jump(state, increment, static_cast<u64>(tile_of_block) * kTile + kFirst);
+    base = jump(state, increment, static_cast<u64>(tile) * kTile + kFirst);
     const U128 next = add(multiply(base, A[0]), increment);
     difference = {next.high - base.high - (next.low < base.low), next.low - base.low};
   }
   __syncthreads();
-  const long long tile = tile_of_block;
   U128 x = add(base, multiply(difference, kSums[t]));
   const U128 multiplier = A[5], addend = multiply(increment, G[5]);
   const auto word_of = [&](int r) {
@@ -184,38 +181,17 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
       }
       __syncthreads();
     }
-    u64 total = 0;
-    if (some) {
+    if (counts) {
+      if (t == 0) {
+        long long total = 0;
 #pragma unroll 1
-      for (int k = 0; k < kRows * kWarps; ++k) total += in_row[k];
-    }
-    volatile u64* cells = work + 2;
-    const u64 one = 1ull << 62, sum = 2ull << 62;
-    if (t == 0) cells[tile] = (tile == 0 ? sum : one) | total;
-    // Each thread looks at one of the tiles before, so that the whole block comes as far back as blocks run at once in one or two turns.
-    u64 found = 0;
-    for (long long at = tile - 1 - t; tile > 0; at -= kThreads) {
-      u64 cell = sum;
-      do {
-        if (at >= 0) cell = cells[at];
-      } while (!__all_sync(all, cell >> 62 != 0));
-      const unsigned sums = __ballot_sync(all, cell >> 62 == 2);
-      const int nearest = sums == 0 ? 31 : __ffs(static_cast<int>(sums)) - 1;
-      u64 part = lane <= nearest ? cell & (one - 1) : 0;
-      if (__any_sync(all, part != 0))
-        for (int d = 16; d > 0; d /= 2) part += __shfl_xor_sync(all, part, d);
-      if (lane == 0) of_warp[warp] = part | (sums != 0 ? sum : 0);
-      __syncthreads();
-      bool ends = false;
-      for (int k = 0; k < kWarps && !ends; ++k) {
-        found += of_warp[k] & (one - 1);
-        ends = of_warp[k] >= sum;
+        for (int k = 0; some && k < kRows * kWarps; ++k) total += in_row[k];
+        rejected[tile] = total;
+        if (tile == 0) rejected[gridDim.x] = 0;
       }
-      if (ends) break;
-      __syncthreads();
+      return;
     }
-    if (t == 0 && tile > 0) cells[tile] = sum | (found + total);
-    before = static_cast<long long>(found);
+    before = tile == 0 ? 0 : through[tile - 1];
   }
   const long long start = tile * kTile * kUnits - kept - before;  // the place of the tile's first number
   if (!some && start >= 0 && start + kTile * kUnits < n) {
@@ -262,7 +238,7 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
       if (bad[k] >> r & 1) continue;
       if (place >= 0 && place < n) {
         out[place] = static_cast<T>(first + static_cast<T>(number));
-        if (place == n - 1) work[1] = static_cast<u64>((tile * kTile + in_tile) * kUnits + k - kept + 1);
+        if (place == n - 1) rejected[gridDim.x] = (tile * kTile + in_tile) * kUnits + k - kept + 1;
       }
       ++place;
     }
@@ -276,9 +252,10 @@ def _integers(name: str, number: str, unit: str) -> str:
     return _INTEGERS + (
         f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({number}* out, long long n, u64 state_high, u64 state_low,\n'
         f"                                    u64 increment_high, u64 increment_low, {number} first, {unit} count,\n"
-        f"                                    {unit} threshold, u64* work, int kept, unsigned half) {{\n"
+        f"                                    {unit} threshold, long long* rejected, const long long* through, bool counts, int kept,\n"
+        "                                    unsigned half) {\n"
         "  const U128 state = {state_high, state_low}, increment = {increment_high, increment_low};\n"
-        f"  integers<{number}, {unit}>(out, n, state, increment, first, count, threshold, work, kept, half);\n}}\n"
+        f"  integers<{number}, {unit}>(out, n, state, increment, first, count, threshold, rejected, through, counts, kept, half);\n}}\n"
     )
 
 
@@ -407,16 +384,16 @@ def integers(state: dict[str, Any], dxsm: bool, shape: tuple[int, ...], dtype: A
     units = n + (int((n * share + 8 * (n * share) ** 0.5) / (1 - share)) + 16 if threshold else 0)
     tile = _THREADS * _ROWS * (1 if wide else 2)
     tiles = -(-(units + kept) // tile)
-    work = _c.zeros((2 + tiles,), "uint64", device=device)
+    rejected = through = _c.empty((tiles + 1,), "int64", device=device)
     draw = kernel(dxsm, "pcg_integers64" if wide else "pcg_integers32" if dtype.itemsize == 4 else "pcg_integers32_of_64")
     start = (now - increment) * _inverse(dxsm) & _ALL if kept else now
-    draw(
-        (tiles,),
-        (_THREADS,),
-        (out, n, *_halves(start, increment), first & (_WORD if dtype.itemsize == 8 else 0xFFFFFFFF), count, threshold, work)
-        + (kept, state["uinteger"]),
-    )
-    drawn = int(work[1]) if threshold else n
+    what = (out, n, *_halves(start, increment), first & (_WORD if dtype.itemsize == 8 else 0xFFFFFFFF), count, threshold, rejected)
+    rest = (kept, state["uinteger"])
+    if threshold:
+        draw((tiles,), (_THREADS,), (*what, through, True, *rest))
+        through = _c.cumsum(rejected)
+    draw((tiles,), (_THREADS,), (*what, through, False, *rest))
+    drawn = int(rejected[tiles]) if threshold else n
     if drawn == 0:
         return None
     if wide:
