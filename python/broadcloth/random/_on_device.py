@@ -356,12 +356,12 @@ def uniform(
     return out
 
 
-def _keep_half(state: dict[str, Any], now: int, increment: int, dxsm: bool, halves: int, kept: int) -> None:
-    """Notes what is left after so many halves, of which the first `kept` was left before."""
+def _keep_half(state: dict[str, Any], now: int, increment: int, dxsm: bool, halves: int, kept: int, passed: int = 0) -> None:
+    """Notes what is left after so many halves, of which the first `kept` was left before. `now` is the state behind `passed` new words."""
     state["has_uint32"] = halves % 2
     words = (halves + 1) // 2
     if words > kept:  # the upper half of the last word stays, as in NumPy
-        last = _after(now, increment, dxsm, words - kept - (1 if dxsm else 0))
+        last = _after(now, increment, dxsm, words - kept - passed - (1 if dxsm else 0))
         state["uinteger"] = _word(last, dxsm) >> 32
 
 
@@ -393,12 +393,14 @@ def integers(state: dict[str, Any], dxsm: bool, shape: tuple[int, ...], dtype: A
         draw((tiles,), (_THREADS,), (*what, through, True, *rest))
         through = _c.cumsum(rejected)
     draw((tiles,), (_THREADS,), (*what, through, False, *rest))
+    # The state behind what is drawn at least, while the device draws.
+    passed = n if wide else max((n + kept + 1) // 2 - kept - 1, 0)
+    near = _after(now, increment, dxsm, passed)
     drawn = int(rejected[tiles]) if threshold else n
     if drawn == 0:
         return None
-    if wide:
-        place["state"] = _after(now, increment, dxsm, drawn)
-    else:
-        place["state"] = _after(now, increment, dxsm, (drawn + kept + 1) // 2 - kept)
-        _keep_half(state, now, increment, dxsm, drawn + kept, kept)
+    words = drawn if wide else (drawn + kept + 1) // 2 - kept
+    place["state"] = _after(near, increment, dxsm, words - passed)
+    if not wide:
+        _keep_half(state, near, increment, dxsm, drawn + kept, kept, passed)
     return out
