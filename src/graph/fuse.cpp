@@ -1,6 +1,5 @@
 #include "graph/fuse.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "graph/plan.h"
@@ -14,10 +13,6 @@ constexpr int kMaxInlined = 96;
 constexpr int kMaxLeaves = 32;
 constexpr int kMaxGroupNodes = 160;
 constexpr size_t kMaxMembers = 20;
-// A GPU's map takes longer chains, up to a whole plan, since each cut costs a write and a read of all that goes on: more members that read
-// earlier ones, as long as what they read from memory stays few.
-constexpr size_t kMaxChain = 64;
-constexpr size_t kMaxChainReads = 64;
 constexpr int kMaxStages = 5;
 // The maximum cost of a node that several readers compute again for different elements; a costlier node is materialized. The limit is
 // higher on a GPU, where recomputing is cheaper than a write and a read.
@@ -499,34 +494,15 @@ void Fusion::assign_groups() {
   }
 }
 
-bool Fusion::chain_fits(int i, const Group& g) const {
-  if (target_ != Target::cuda || g.walk != Walk::map || g.members.size() >= kMaxChain || i >= kMaxFused) return false;
-  std::bitset<kMaxFused> inside = notes_[i].inlined;
-  for (int m : g.members) inside |= notes_[m].inlined;
-  std::vector<const Node*> read;
-  size_t views = 0;
-  for (size_t n = 0; n < nodes_.size() && n < kMaxFused; ++n) {
-    if (!inside[n]) continue;
-    for (const Operand& o : nodes_[n]->in) {
-      const int j = index(o.node.get());
-      if (j >= 0 && j < kMaxFused && inside[static_cast<size_t>(j)]) continue;
-      if (!o.identity)
-        ++views;
-      else if (std::ranges::find(read, o.node.get()) == read.end())
-        read.push_back(o.node.get());
-    }
-  }
-  return read.size() + views <= kMaxChainReads;
-}
-
 bool Fusion::join(int i, Group& g, int g_index) {
   const Node& node = *nodes_[i];
   Note& note = notes_[i];
   // Several results of one isolated function may share its kernel.
   if (isolated_function(node) != isolated_function(*nodes_[g.members[0]])) return false;
+  if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers ||
+      g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes)
+    return false;
   const bool reduce = info(node.op).kind == OpKind::reduce;
-  const bool full = g.members.size() >= kMaxMembers || g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes;
-  if (g.kind != Group::Kind::fused || (full && (reduce || !chain_fits(i, g)))) return false;
   const Dims& space = space_of(node);
 
   auto row_dep = [&](int d, const IndexMap& map) {
@@ -552,10 +528,8 @@ bool Fusion::join(int i, Group& g, int g_index) {
       }
     }
     int stage = 0;
-    bool reads_group = false;
     const bool fits = visit(i, identity_map(space), space, [&](int d, const IndexMap& map) {
       if (notes_[d].group != g_index) return true;
-      reads_group = true;
       if (is_row(d)) {
         if (!row_dep(d, map)) return false;
         stage = std::max(stage, notes_[d].stage + 1);
@@ -564,7 +538,6 @@ bool Fusion::join(int i, Group& g, int g_index) {
       stage = std::max(stage, notes_[d].stage);
       return static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() && is_identity(map, nodes_[d]->shape, space);
     });
-    if (full && !reads_group) return false;
     if (fits && !(stage > 0 && (walk != Walk::rows || segmented)) && stage < kMaxStages) {
       g.axes = axes;
       g.walk = walk;

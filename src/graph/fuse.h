@@ -65,8 +65,6 @@ class Fusion {
   void choose_store(int i);
   void protect_readers(int i);
   void assign_groups();
-  /// Whether a GPU's map that has many members has room for node i too.
-  bool chain_fits(int i, const Group& g) const;
   bool join(int i, Group& g, int g_index);
   int inlined_cost(const Node& node) const;
   bool visit(int i, const IndexMap& map, const Dims& space, const std::function<bool(int dep, const IndexMap&)>& dep) const;
