@@ -24,12 +24,30 @@ _HEAD = r"""
 typedef unsigned long long u64;
 struct U128 { u64 high, low; };
 static __device__ __forceinline__ U128 add(U128 a, U128 b) {
-  U128 r = {a.high + b.high, a.low + b.low};
-  r.high += r.low < a.low;
+  U128 r;
+#ifdef __CUDACC_RTC__
+  asm("add.cc.u64 %0, %2, %3;\n\taddc.u64 %1, %4, %5;" : "=l"(r.low), "=l"(r.high) : "l"(a.low), "l"(b.low), "l"(a.high), "l"(b.high));
+#else
+  r.low = a.low + b.low;
+  r.high = a.high + b.high + (r.low < a.low);
+#endif
   return r;
 }
 static __device__ __forceinline__ U128 multiply(U128 a, U128 b) {
   return {__umul64hi(a.low, b.low) + a.high * b.low + a.low * b.high, a.low * b.low};
+}
+// x * m + c, of products of 32 bits: those of the upper half need no carries.
+static __device__ __forceinline__ U128 step(U128 x, U128 m, U128 c) {
+  const unsigned x0 = static_cast<unsigned>(x.low), x1 = static_cast<unsigned>(x.low >> 32), x2 = static_cast<unsigned>(x.high);
+  const unsigned m0 = static_cast<unsigned>(m.low), m1 = static_cast<unsigned>(m.low >> 32), m2 = static_cast<unsigned>(m.high);
+  const u64 p = static_cast<u64>(x0) * m0, q = static_cast<u64>(x0) * m1 + (p >> 32);
+  const u64 r = static_cast<u64>(x1) * m0 + static_cast<unsigned>(q);
+  u64 high = static_cast<u64>(x0) * m2 + c.high;
+  high += static_cast<u64>(x1) * m1;
+  high += static_cast<u64>(x2) * m0;
+  const unsigned top = x0 * static_cast<unsigned>(m.high >> 32) + x1 * m2 + x2 * m1 + static_cast<unsigned>(x.high >> 32) * m0;
+  high += (static_cast<u64>(top) << 32) + (q >> 32) + (r >> 32);
+  return add({high, r << 32 | static_cast<unsigned>(p)}, {0, c.low});
 }
 // 2^k steps multiply the state by A[k] and add G[k] times the increment.
 static __device__ const U128 A[] = {@A@};
@@ -53,7 +71,7 @@ const int kFirst = 0;
 static __device__ __forceinline__ u64 output(U128 x) {
   const u64 mixed = x.high ^ x.low;
   // A rotation by the upper six bits: of halves that change places, by the lower five of these.
-  const bool swaps = static_cast<long long>(x.high) < 0;
+  const bool swaps = static_cast<int>(x.high >> 32) < 0;
   const unsigned upper = static_cast<unsigned>(mixed >> 32), lower = static_cast<unsigned>(mixed);
   const unsigned a = swaps ? upper : lower, b = swaps ? lower : upper, turn = static_cast<unsigned>(x.high >> 58);
   return static_cast<u64>(__funnelshift_r(b, a, turn)) << 32 | __funnelshift_r(a, b, turn);
@@ -72,7 +90,7 @@ extern "C" __global__ void pcg_float64(double* out, long long n, u64 state_high,
   for (u64 i = t; i < static_cast<u64>(n); i += 1ull << threads) {
     const double u = static_cast<double>(output(x) >> 11) * (1.0 / 9007199254740992.0);
     out[i] = affine ? low + scale * u : u;
-    x = add(multiply(x, multiplier), addend);
+    x = step(x, multiplier, addend);
   }
 }
 """
@@ -102,7 +120,7 @@ extern "C" __global__ void pcg_float32(float* out, long long n, u64 state_high, 
       out[i] = first;
       if (i + 1 < n) out[i + 1] = second;
     }
-    x = add(multiply(x, multiplier), addend);
+    x = step(x, multiplier, addend);
   }
 }
 """
@@ -117,81 +135,115 @@ static __device__ const U128 kSums[] = {@SUMS@};
 template <class T> struct alignas(2 * sizeof(T)) Two { T a, b; };
 
 // Whole numbers below `count` by Lemire's multiplication: each unit of the stream, a word or half a word, gives one, or is rejected where
-// the product's lower part is below `threshold`. A count of 0 stands for all. A block takes a tile of units. Where units may be rejected, a
-// first launch has `counts` set: it stores for each tile how many are. Their running sum is `through`, and the second launch writes the
-// numbers where they belong. (To learn by look-back what is before a tile takes longer: blocks that wait hold registers.) Behind the tiles'
-// counts is the place behind the last number's unit. `state` is that before the first word; where `kept` is 1, the first word's upper half
-// is `half` and its lower one was drawn earlier.
+// the product's lower part is below `threshold`. A count of 0 stands for all. A block takes a tile of units and learns from the blocks
+// before it how many of theirs are rejected (decoupled look-back), so the numbers are written once, where they belong. `work` is zero at
+// first: a counter that gives out the tiles in the order in which blocks begin; the place behind the last number's unit; and a word for
+// each tile, the count of its rejected units, or of all until its end, below two bits that say which. `state` is that before the first
+// word; where `kept` is 1, the first word's upper half is `half` and its lower one was drawn earlier.
 template <class T, class U>
 static __device__ __forceinline__ void integers(T* out, long long n, U128 state, U128 increment, T first, U count, U threshold,
-                                                long long* rejected, const long long* through, bool counts, int kept, unsigned half) {
+                                                u64* work, int kept, unsigned half) {
   constexpr int kUnits = 8 / sizeof(U);  // of a word
   __shared__ U128 base, difference;
-  __shared__ int in_row[kWarps * kRows];
+  __shared__ u64 of_warp[kWarps];
+  __shared__ unsigned tile_of_block;
+  __shared__ int before_row[kWarps * kRows + 1];  // the tile's rejected units
   const int t = static_cast<int>(threadIdx.x), warp = t / 32, lane = t % 32, first_word = warp * kRows * 32 + lane;
   const unsigned all = 0xffffffffu;
-  const long long tile = blockIdx.x;
   if (t == 0) {
+    const unsigned tile = tile_of_block = atomicAdd(reinterpret_cast<unsigned*>(work), 1u);
     base = jump(state, increment, static_cast<u64>(tile) * kTile + kFirst);
     const U128 next = add(multiply(base, A[0]), increment);
     difference = {next.high - base.high - (next.low < base.low), next.low - base.low};
   }
   __syncthreads();
+  const long long tile = tile_of_block;
   U128 x = add(base, multiply(difference, kSums[t]));
   const U128 multiplier = A[5], addend = multiply(increment, G[5]);
   const auto word_of = [&](int r) {
     const u64 word = output(x);
-    x = add(multiply(x, multiplier), addend);
+    x = step(x, multiplier, addend);
     return r == 0 && kept && tile == 0 && t == 0 ? static_cast<u64>(half) << 32 : word;
   };
-  // The number of a unit, and whether it is rejected.
-  const U raw = count == 0 ? ~U(0) : U(0);
+  // The number of a unit, and what must not be below the threshold.
+  const U raw = count == 0 ? 1 : 0;
   const auto number_of = [&](u64 word, int k, U& high) {
     const U unit = static_cast<U>(word >> (k * 32));
     if constexpr (sizeof(U) == 8) {
-      high = __umul64hi(unit, count) + (unit & raw);
-      return unit * count < threshold;
+      high = __umul64hi(unit, count) + unit * raw;
+      return unit * count;
     } else {
       const u64 product = static_cast<u64>(unit) * count;
-      high = static_cast<U>(product >> 32) + (unit & raw);
-      return static_cast<U>(product) < threshold;
+      high = static_cast<U>(product >> 32) + unit * raw;
+      return static_cast<U>(product);
     }
   };
-  U high[kRows][kUnits];
-  unsigned bad[kUnits] = {};  // rows whose unit is rejected
+  U high[kRows][kUnits], least = ~U(0);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const u64 word = word_of(r);
 #pragma unroll
-    for (int k = 0; k < kUnits; ++k) bad[k] |= number_of(word, k, high[r][k]) ? 1u << r : 0u;
+    for (int k = 0; k < kUnits; ++k) {
+      const U low = number_of(word, k, high[r][k]);
+      least = low < least ? low : least;
+    }
   }
-  if (kept && tile == 0 && t == 0) bad[0] &= ~1u;  // its place is -1
-  unsigned any = bad[0];
-  if constexpr (kUnits > 1) any |= bad[1];
+  unsigned bad[kUnits] = {};  // rows whose unit is rejected
   long long before = 0;
   bool some = false;  // units of the tile are rejected
   if (threshold != 0) {
-    some = __syncthreads_or(any != 0);
+    some = __syncthreads_or(least < threshold);
     if (some) {
+      x = add(base, multiply(difference, kSums[t]));
+#pragma unroll 1
+      for (int r = 0; r < kRows; ++r) {
+        const u64 word = word_of(r);
+        U number;
+        for (int k = 0; k < kUnits; ++k) bad[k] |= number_of(word, k, number) < threshold ? 1u << r : 0u;
+      }
+      if (kept && tile == 0 && t == 0) bad[0] &= ~1u;  // its place is -1
 #pragma unroll 1
       for (int r = 0; r < kRows; ++r) {
         int rejected = 0;
         for (int k = 0; k < kUnits; ++k) rejected += __popc(__ballot_sync(all, bad[k] >> r & 1));
-        if (lane == 0) in_row[warp * kRows + r] = rejected;
+        if (lane == 0) before_row[warp * kRows + r] = rejected;
       }
       __syncthreads();
-    }
-    if (counts) {
-      if (t == 0) {
-        long long total = 0;
+      int sum = 0;
 #pragma unroll 1
-        for (int k = 0; some && k < kRows * kWarps; ++k) total += in_row[k];
-        rejected[tile] = total;
-        if (tile == 0) rejected[gridDim.x] = 0;
-      }
-      return;
+      for (int k = 0; k < t && k < kWarps * kRows; ++k) sum += before_row[k];
+      __syncthreads();
+      if (t <= kWarps * kRows) before_row[t] = sum;
+      __syncthreads();
     }
-    before = tile == 0 ? 0 : through[tile - 1];
+    const u64 total = some ? before_row[kWarps * kRows] : 0;
+    volatile u64* cells = work + 2;
+    const u64 one = 1ull << 62, sum = 2ull << 62;
+    if (t == 0) cells[tile] = (tile == 0 ? sum : one) | total;
+    // Each thread looks at one of the tiles before, so one or two turns reach as far back as blocks run at once.
+    u64 found = 0;
+    for (long long at = tile - 1 - t; tile > 0; at -= kThreads) {
+      u64 cell = sum;
+      do {
+        if (at >= 0) cell = cells[at];
+      } while (!__all_sync(all, cell >> 62 != 0));
+      const unsigned sums = __ballot_sync(all, cell >> 62 == 2);
+      const int nearest = sums == 0 ? 31 : __ffs(static_cast<int>(sums)) - 1;
+      u64 part = lane <= nearest ? cell & (one - 1) : 0;
+      if (__any_sync(all, part != 0))
+        for (int d = 16; d > 0; d /= 2) part += __shfl_xor_sync(all, part, d);
+      if (lane == 0) of_warp[warp] = part | (sums != 0 ? sum : 0);
+      __syncthreads();
+      bool ends = false;
+      for (int k = 0; k < kWarps && !ends; ++k) {
+        found += of_warp[k] & (one - 1);
+        ends = of_warp[k] >= sum;
+      }
+      if (ends) break;
+      __syncthreads();
+    }
+    if (t == 0 && tile > 0) cells[tile] = sum | (found + total);
+    before = static_cast<long long>(found);
   }
   const long long start = tile * kTile * kUnits - kept - before;  // the place of the tile's first number
   if (!some && start >= 0 && start + kTile * kUnits < n) {
@@ -228,8 +280,7 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
     const int in_tile = first_word + r * 32;
     long long place = start + in_tile * kUnits;
     if (some) {
-#pragma unroll 1
-      for (int k = 0; k < warp * kRows + r; ++k) place -= in_row[k];
+      place -= before_row[warp * kRows + r];
       for (int k = 0; k < kUnits; ++k) place -= __popc(__ballot_sync(all, bad[k] >> r & 1) & ((1u << lane) - 1));
     }
     for (int k = 0; k < kUnits; ++k) {
@@ -238,7 +289,7 @@ static __device__ __forceinline__ void integers(T* out, long long n, U128 state,
       if (bad[k] >> r & 1) continue;
       if (place >= 0 && place < n) {
         out[place] = static_cast<T>(first + static_cast<T>(number));
-        if (place == n - 1) rejected[gridDim.x] = (tile * kTile + in_tile) * kUnits + k - kept + 1;
+        if (place == n - 1) work[1] = static_cast<u64>((tile * kTile + in_tile) * kUnits + k - kept + 1);
       }
       ++place;
     }
@@ -252,10 +303,9 @@ def _integers(name: str, number: str, unit: str) -> str:
     return _INTEGERS + (
         f'extern "C" __global__ void __launch_bounds__({bounds}) {name}({number}* out, long long n, u64 state_high, u64 state_low,\n'
         f"                                    u64 increment_high, u64 increment_low, {number} first, {unit} count,\n"
-        f"                                    {unit} threshold, long long* rejected, const long long* through, bool counts, int kept,\n"
-        "                                    unsigned half) {\n"
+        f"                                    {unit} threshold, u64* work, int kept, unsigned half) {{\n"
         "  const U128 state = {state_high, state_low}, increment = {increment_high, increment_low};\n"
-        f"  integers<{number}, {unit}>(out, n, state, increment, first, count, threshold, rejected, through, counts, kept, half);\n}}\n"
+        f"  integers<{number}, {unit}>(out, n, state, increment, first, count, threshold, work, kept, half);\n}}\n"
     )
 
 
@@ -384,19 +434,19 @@ def integers(state: dict[str, Any], dxsm: bool, shape: tuple[int, ...], dtype: A
     units = n + (int((n * share + 8 * (n * share) ** 0.5) / (1 - share)) + 16 if threshold else 0)
     tile = _THREADS * _ROWS * (1 if wide else 2)
     tiles = -(-(units + kept) // tile)
-    rejected = through = _c.empty((tiles + 1,), "int64", device=device)
+    work = _c.zeros((2 + tiles,), "uint64", device=device)
     draw = kernel(dxsm, "pcg_integers64" if wide else "pcg_integers32" if dtype.itemsize == 4 else "pcg_integers32_of_64")
     start = (now - increment) * _inverse(dxsm) & _ALL if kept else now
-    what = (out, n, *_halves(start, increment), first & (_WORD if dtype.itemsize == 8 else 0xFFFFFFFF), count, threshold, rejected)
-    rest = (kept, state["uinteger"])
-    if threshold:
-        draw((tiles,), (_THREADS,), (*what, through, True, *rest))
-        through = _c.cumsum(rejected)
-    draw((tiles,), (_THREADS,), (*what, through, False, *rest))
+    draw(
+        (tiles,),
+        (_THREADS,),
+        (out, n, *_halves(start, increment), first & (_WORD if dtype.itemsize == 8 else 0xFFFFFFFF), count, threshold, work)
+        + (kept, state["uinteger"]),
+    )
     # The state behind what is drawn at least, while the device draws.
     passed = n if wide else max((n + kept + 1) // 2 - kept - 1, 0)
     near = _after(now, increment, dxsm, passed)
-    drawn = int(rejected[tiles]) if threshold else n
+    drawn = int(work[1]) if threshold else n
     if drawn == 0:
         return None
     words = drawn if wide else (drawn + kept + 1) // 2 - kept

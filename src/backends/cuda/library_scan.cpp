@@ -17,7 +17,7 @@ constexpr int64_t kLinesOfWarps = 256;  // enough lines that a warp for each is 
 constexpr int64_t kLongColumn = 1024;
 // 1e8 float32 on an H200 take 285 us in tiles of 8 rows with 4 blocks per multiprocessor, 318 with 3, 310 with 5; in tiles of 4 rows at
 // best 339 (5 blocks). 5e7 float64: 341 with 8 rows, 420 with 4.
-constexpr int kTileRows = 8, kTileBlocks = 6;
+constexpr int kTileRows = 8, kTileBlocks = 4;
 
 /// Elements of one 16-byte access, accesses of a thread, and elements of a block's tile.
 struct TileShape {
@@ -30,7 +30,7 @@ struct TileShape {
 // A warp's part of a tile is `kRows` rows of 32 vectors. The joins are those of a tree that depends on the dtype alone: of a vector, of a
 // row's vectors, of the rows, of the block's warps, of the tiles (library_look_back.h).
 std::string tile_text(const TileShape& shape) {
-  return LookBack::text() + async_text() + fmt::format(R"(
+  return LookBack::text() + fmt::format(R"(
 constexpr int kVector = {}, kRows = {}, kRow = 32 * kVector, kTile = kThreads * kVector * kRows;
 /// Loads the thread's elements; those behind the end are the first element, which later ones alone would see.
 BC_INLINE void load_tile(const T* x, i64 step, int count, T (&v)[kRows][kVector], int t) {{
@@ -102,73 +102,6 @@ BC_INLINE void join_before(T (&v)[kRows][kVector], const T (&row)[kRows], T befo
     }}
   }}
 }}
-/// A thread's elements of a tile in shared memory, where only this thread reads and writes them: they need no registers while the block
-/// waits. The joins are those of scan_rows and join_before.
-struct Kept {{
-  T* mine;  ///< row r's vector is at mine + r * kThreads * kVector
-  int first, count;
-  bool vectors;
-  BC_INLINE Kept(unsigned char* memory, int count_, int t)
-      : mine(reinterpret_cast<T*>(memory) + t * kVector), first(t / 32 * (kRow * kRows) + t % 32 * kVector), count(count_) {{
-    vectors = first - t % 32 * kVector + kRow * kRows <= count;
-  }}
-  BC_INLINE Vec<T, kVector>& row(int r) const {{ return *reinterpret_cast<Vec<T, kVector>*>(mine + r * (kThreads * kVector)); }}
-  BC_INLINE void load(const T* x, i64 step) const {{
-    if (vectors && step == 1 && (reinterpret_cast<u64>(x) & 15) == 0) {{
-      BC_UNROLL
-      for (int r = 0; r < kRows; ++r) fetch(&row(r), reinterpret_cast<const Vec<T, kVector>*>(x + first + r * kRow));
-      wait_for_fetched();
-    }} else {{
-      BC_UNROLL
-      for (int r = 0; r < kRows; ++r)
-        BC_UNROLL
-        for (int u = 0; u < kVector; ++u) {{
-          const int i = first + r * kRow + u;
-          row(r).v[u] = x[(i < count ? i : 0) * step];
-        }}
-    }}
-  }}
-  BC_INLINE T scan(T (&of_rows)[kRows], int lane) const {{
-    BC_UNROLL
-    for (int r = 0; r < kRows; ++r) {{
-      Vec<T, kVector> x = row(r);
-      BC_UNROLL
-      for (int u = 1; u < kVector; ++u) x.v[u] = apply(x.v[u - 1], x.v[u]);
-      row(r) = x;
-      of_rows[r] = warp_scan(x.v[kVector - 1], lane);
-    }}
-    T total = shuffled(of_rows[0], 31);
-    BC_UNROLL
-    for (int r = 1; r < kRows; ++r) total = apply(total, shuffled(of_rows[r], 31));
-    return total;
-  }}
-  BC_INLINE void store(T* out, i64 step, const T (&of_rows)[kRows], T before, bool some, int lane) const {{
-    const bool whole = vectors && step == 1 && (reinterpret_cast<u64>(out) & 15) == 0;
-    BC_UNROLL
-    for (int r = 0; r < kRows; ++r) {{
-      Vec<T, kVector> x = row(r);
-      const T left = shuffled(of_rows[r], lane - 1);
-      if (some || lane > 0) {{
-        const T base = lane == 0 ? before : some ? apply(before, left) : left;
-        BC_UNROLL
-        for (int u = 0; u < kVector; ++u) x.v[u] = apply(base, x.v[u]);
-      }}
-      if (r + 1 < kRows) {{
-        const T all = shuffled(of_rows[r], 31);
-        before = some ? apply(before, all) : all;
-        some = true;
-      }}
-      T* to = out + (first + r * kRow) * step;
-      if (whole) {{
-        *reinterpret_cast<Vec<T, kVector>*>(to) = x;
-      }} else {{
-        BC_UNROLL
-        for (int u = 0; u < kVector; ++u)
-          if (first + r * kRow + u < count) to[u * step] = x.v[u];
-      }}
-    }}
-  }}
-}};
 )",
                                         shape.vector, shape.rows);
 }
@@ -234,17 +167,15 @@ for (i64 i = 1; i < p.w[2]; ++i) {{
     w.walk(this->shape, {&x_strides, &out_strides});
     queue.run("scan_tiles", variant(), head(true) + tile_text(shape),
               fmt::format(R"(__shared__ Shared s;
-__shared__ __align__(16) unsigned char memory[kTile * sizeof(T)];
 const Tiles tiles{{p.w + 5}};
 const u32 tile = tiles.number(s, t), line = tile / tiles.chunks(), chunk = tile - line * tiles.chunks();
 const i64 start = static_cast<i64>(chunk) * kTile, left = p.w[2] - start;
 const int count = static_cast<int>(left < kTile ? left : kTile), warp = t / 32, lane = t % 32;
 i64 o[2];
 offsets<{0}, 2>(line, p.w + 11, o);
-const Kept kept(memory, count, t);
-kept.load(word_as<const T*>(p.w) + o[0] + start * p.w[3], p.w[3]);
-T row[kRows];
-const T mine = kept.scan(row, lane);
+T v[kRows][kVector], row[kRows];
+load_tile(word_as<const T*>(p.w) + o[0] + start * p.w[3], p.w[3], count, v, t);
+const T mine = scan_rows(v, row, lane);
 if (lane == 0) s.totals[warp] = mine;
 __syncthreads();
 T before, total = s.totals[0], in_block = total;
@@ -257,7 +188,8 @@ if (warp > 0) {{
   before = some ? apply(before, in_block) : in_block;
   some = true;
 }}
-kept.store(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], row, before, some, lane);)",
+join_before(v, row, before, some, lane);
+store_tile(word_as<T*>(p.w + 1) + o[1] + start * p.w[4], p.w[4], count, v, t);)",
                           this->shape.size()),
               lines * chunks, w, itemsize(t) <= 8 ? kTileBlocks : 0);
   }
