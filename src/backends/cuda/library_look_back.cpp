@@ -142,28 +142,4 @@ struct Tiles {{
                      kThreads);
 }
 
-std::string async_text() {
-  return R"(
-template <class S> BC_INLINE void fetch(S* to, const S* from) {
-#if BC_CUDA && __CUDA_ARCH__ >= 800
-  constexpr int kSize = sizeof(S);
-  if constexpr (kSize == 16 && alignof(S) == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
-    return;
-  } else if constexpr (kSize == alignof(S) && (kSize == 4 || kSize == 8)) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))), "l"(from), "n"(kSize)
-                 : "memory");
-    return;
-  }
-#endif
-  *to = *from;
-}
-BC_INLINE void wait_for_fetched() {
-#if BC_CUDA && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-)";
-}
-
 }  // namespace bc::cuda

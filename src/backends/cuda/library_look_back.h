@@ -28,8 +28,4 @@ class LookBack {
   Ref<Buffer> memory_;
 };
 
-/// Device text of copies from global to shared memory that a thread asks for and later waits for, once for all: fetch(to, from) and
-/// wait_for_fetched(). Others of the block do not see them without a barrier.
-std::string async_text();
-
 }  // namespace bc::cuda

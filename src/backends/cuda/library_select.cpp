@@ -8,6 +8,26 @@
 namespace bc::cuda {
 namespace {
 
+// Copies from global to shared memory that a thread asks for, and later waits for, all at once.
+constexpr const char* kFetch = R"(
+template <class S> BC_INLINE void fetch(S* to, const S* from) {
+#if BC_CUDA && __CUDA_ARCH__ >= 800
+  if constexpr (sizeof(S) == 4 || sizeof(S) == 8) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))), "l"(from),
+                 "n"(static_cast<int>(sizeof(S)))
+                 : "memory");
+    return;
+  }
+#endif
+  *to = *from;
+}
+BC_INLINE void wait_for_fetched() {
+#if BC_CUDA && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+)";
+
 // Loads the mask bytes of a thread, after kBytes, their number: 16 or 32.
 constexpr const char* kBits = R"(
 /// The thread's bytes of the mask, one bit each.
@@ -76,7 +96,7 @@ class EachSet {
     queue_.run(what.name, fmt::format("{} {} {}", wide_, bytes_, what.variant),
                fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\nconstexpr int kBytes = {};\n", wide_ ? "u64" : "u32",
                            bytes_) +
-                   LookBack::text() + async_text() + kBits,
+                   LookBack::text() + kFetch + kBits,
                fmt::format(R"(__shared__ Shared s;
 const Tiles tiles{{p.w + 2}};
 const u32 tile = tiles.number(s, t);
@@ -154,7 +174,7 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
                 out + "mine[k * kThreads];", true, size > 4 ? 5 : 6});
     else if (lead.size() == 1)
       each.run({"compress", variant, type + " held[kBytes];", fmt::format("if (row >> lane & 1) held[k] = *({});", in), "",
-                out + "held[k];", true, 2});
+                out + "held[k];", true});
     else
       each.run(
           {"compress", variant, "", "", "",
