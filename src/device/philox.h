@@ -68,20 +68,42 @@ BC_FN float sqrt_of_normal(float w) {
   return sqrt(w);
 #endif
 }
+/// b and a where the condition holds, else a and b. NVRTC would make a number of the condition first.
+BC_FN void exchange_if(u32 bits, u32 mask, float& a, float& b) {
+#if BC_CUDA
+  float first, second;
+  asm("{\n.reg .pred p;\n.reg .b32 m;\nand.b32 m, %2, %3;\nsetp.ne.u32 p, m, 0;\nselp.f32 %0, %5, %4, p;\nselp.f32 %1, %4, %5, p;\n}"
+      : "=f"(first), "=f"(second)
+      : "r"(bits), "r"(mask), "f"(a), "f"(b));
+#else
+  bool exchanged = (bits & mask) != 0;
+  float first = exchanged ? b : a, second = exchanged ? a : b;
+#endif
+  a = first;
+  b = second;
+}
+/// -2 log(x) of a normal number x in (0, 1]: twice the negative of log_sum() of log_parts(), bit for bit. The factor is in the constants,
+/// as powers of two: the polynomial's variable is -2 f.
+BC_FN float minus_two_log(float x) {
+  u32 power = (bits_as<u32>(x) - 0x3f2aaaabu) & 0xff800000u;
+  float g = fma(bits_as<float>(bits_as<u32>(x) - power), -2.0f, 2.0f);
+  float p = BC_P8(g, 0x1.ffffd6p-3f, 0x1.5554fcp-4f, 0x1.00145p-5f, 0x1.99d3a8p-7f, 0x1.503882p-8f, 0x1.1ea94cp-9f, 0x1.3b0e72p-10f,
+                  0x1.1f243ep-11f);
+  return fma(static_cast<float>(static_cast<i32>(power)), -0x1.62e43p-23f, fma(g, g * p, g));
+}
 /// Two independent standard normal numbers of 64 random bits: the radius and the angle of a point of the plane (Box and Muller, 1958). Of
 /// `a` 31 bits are the probability to lie outside of the radius, so that no number is above 6.67.
 BC_FN f32x2 normal_pair(u32 a, u32 b) {
-  float f, k = log_parts(fma(static_cast<float>(static_cast<i32>(a >> 1)), 0x1p-31f, 0x1p-32f), f);
-  float w = -2.0f * log_sum(k, f), radius = sqrt_of_normal(w > 0x1p-100f ? w : 0x1p-100f);
+  float w = minus_two_log(fma(static_cast<float>(static_cast<i32>(a >> 1)), 0x1p-31f, 0x1p-32f));
+  float radius = sqrt_of_normal(w > 0x1p-100f ? w : 0x1p-100f);
   // The angle is a multiple of a quarter turn, given by the upper two bits of `turned`, plus at most an eighth of a turn in either
-  // direction.
+  // direction, given by the others.
   u32 turned = b + 0x20000000u;
-  float t = static_cast<float>(static_cast<i32>(b - (turned & 0xc0000000u))) * 0x1.921fb6p-30f, t2 = t * t;
+  float t = static_cast<float>(static_cast<i32>(b << 2)) * 0x1.921fb6p-32f, t2 = t * t;
   float s = fma(t * t2, BC_P3(t2, -0x1.555546p-3f, 0x1.11073ap-7f, -0x1.99437p-13f), t);
   float c = BC_P5(t2, 1.0f, -0.5f, 0x1.55554ap-5f, -0x1.6c0c32p-10f, 0x1.99eb38p-16f);
-  bool odd = (turned & 0x40000000u) != 0;
-  u32 cosine = bits_as<u32>(odd ? s : c) ^ ((turned + 0x40000000u) & 0x80000000u);
-  u32 sine = bits_as<u32>(odd ? c : s) ^ (turned & 0x80000000u);
+  exchange_if(turned, 0x40000000u, c, s);
+  u32 cosine = bits_as<u32>(c) ^ ((turned + 0x40000000u) & 0x80000000u), sine = bits_as<u32>(s) ^ (turned & 0x80000000u);
   return {radius * bits_as<float>(cosine), radius * bits_as<float>(sine)};
 }
 /// The standard normal number of element `index`, of its block's four words.

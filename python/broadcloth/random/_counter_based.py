@@ -36,6 +36,8 @@ def _shape(size: Any, together: tuple[int, ...] = ()) -> tuple[int, ...]:
     """The result's shape: `size`, to which the parameters must broadcast, or what they broadcast to `together`."""
     if size is None:
         return together
+    if type(size) is int and size >= 0 and not together:
+        return (size,)
     try:
         shape: tuple[int, ...] = (operator.index(size),)
     except TypeError:

@@ -8,21 +8,39 @@
 namespace bc::cuda {
 namespace {
 
-constexpr int kBytes = 16;  // mask bytes of a thread
-constexpr int64_t kTile = kThreads * kBytes;
+// Copies from global to shared memory that a thread asks for, and later waits for, all at once.
+constexpr const char* kFetch = R"(
+template <class S> BC_INLINE void fetch(S* to, const S* from) {
+#if BC_CUDA && __CUDA_ARCH__ >= 800
+  if constexpr (sizeof(S) == 4 || sizeof(S) == 8) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<u32>(__cvta_generic_to_shared(to))), "l"(from),
+                 "n"(static_cast<int>(sizeof(S)))
+                 : "memory");
+    return;
+  }
+#endif
+  *to = *from;
+}
+BC_INLINE void wait_for_fetched() {
+#if BC_CUDA && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+)";
 
-// Loads the mask bytes of a thread.
+// Loads the mask bytes of a thread, after kBytes, their number: 16 or 32.
 constexpr const char* kBits = R"(
-constexpr int kBytes = 16;
 /// The thread's bytes of the mask, one bit each.
 BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
   u32 bits = 0;
   if (at + kBytes <= n && (reinterpret_cast<u64>(mask + at) & 15) == 0) {
-    const Vec<u32, 4> loaded = *reinterpret_cast<const Vec<u32, 4>*>(mask + at);
+    Vec<u32, 4> loaded[kBytes / 16];
+    BC_UNROLL
+    for (int k = 0; k < kBytes / 16; ++k) loaded[k] = reinterpret_cast<const Vec<u32, 4>*>(mask + at)[k];
     BC_UNROLL
     for (int k = 0; k < kBytes / 4; ++k) {
       // Memory of other libraries and views have true values other than 1: each byte's lowest bit becomes whether any of its bits is set.
-      const u32 word = loaded.v[k];
+      const u32 word = loaded[k / 4].v[k % 4];
       const u32 set = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u;
       // Byte j's bit, at 8 j, moves to bit 24 + j by the factor 2^(24 - 7 j); the other products stay away from there.
       bits |= (set * 0x01020408u >> 24 & 15u) << (4 * k);
@@ -33,24 +51,31 @@ BC_INLINE u32 load_bits(const u8* mask, i64 at, i64 n) {
     if (at + k < n && mask[at + k] != 0) bits |= 1u << k;
   return bits;
 }
+/// The bits of the 32 neighbours of row k, of the warp's kBytes rows.
+BC_INLINE u32 row_of(u32 bits, int k) {
+  if constexpr (kBytes == 32) return __shfl_sync(0xffffffffu, bits, k);
+  return __shfl_sync(0xffffffffu, bits, 2 * k) | __shfl_sync(0xffffffffu, bits, 2 * k + 1) << 16;
+}
 )";
 
-/// The kernel's text for the set elements: text that loads data for element `i` of row `k` early (may be empty), text that writes the
-/// result of rank `r`, and whether the loop over the rows is unrolled, which early loads into registers need.
+/// The kernel's text for the set elements: text that asks early for the data of element `i` of row `k` and text that waits for it (both may
+/// be empty), text that writes the result of rank `r`, and whether the loop over the rows is unrolled.
 struct Selection {
   std::string_view name, variant;
-  std::string before, load, store;
+  std::string before, load, wait, store;
   bool unrolled = false;
+  int resident = kResident;  ///< blocks per multiprocessor
 };
 
 /// Runs the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 belong to the tiles, and word 8 is
-/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted.
+/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted. `of_thread`: bytes of the mask.
 class EachSet {
  public:
-  EachSet(Queue& queue, const View& mask, int64_t most)
+  EachSet(Queue& queue, const View& mask, int64_t most, int of_thread = 32)
       : queue_(queue),
+        bytes_(of_thread),
         n_(mask.layout.size()),
-        tiles_((n_ + kTile - 1) / kTile),
+        tiles_((n_ + kThreads * of_thread - 1) / (kThreads * of_thread)),
         wide_(n_ > 0xffffffff),
         look_back_(queue, 1, tiles_, wide_ ? 8 : 4) {
     const void* bytes = first(mask);
@@ -68,22 +93,21 @@ class EachSet {
 
   void run(const Selection& what) {
     const char* unroll = what.unrolled ? "BC_UNROLL" : "_Pragma(\"unroll 1\")";
-    queue_.run(
-        what.name, fmt::format("{} {}", wide_, what.variant),
-        fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\n", wide_ ? "u64" : "u32") + LookBack::text() + kBits,
-        fmt::format(R"(__shared__ Shared s;
+    queue_.run(what.name, fmt::format("{} {} {}", wide_, bytes_, what.variant),
+               fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\nconstexpr int kBytes = {};\n", wide_ ? "u64" : "u32",
+                           bytes_) +
+                   LookBack::text() + kFetch + kBits,
+               fmt::format(R"(__shared__ Shared s;
 const Tiles tiles{{p.w + 2}};
 const u32 tile = tiles.number(s, t);
 const int warp = t / 32, lane = t % 32;
-const i64 start = (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes, at = start + lane * kBytes;
-const u32 bits = at < p.w[1] ? load_bits(word_as<const u8*>(p.w), at, p.w[1]) : 0;
-// Lane 2 k has the bits of the 32 neighbours of row k.
-const u32 two = bits | __shfl_sync(0xffffffffu, bits, (lane + 1) & 31) << 16;
+const i64 start = (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes;
+const u32 bits = load_bits(word_as<const u8*>(p.w), start + lane * kBytes, p.w[1]);
 u32 in_warp = 0;
 {1}
 {0}
 for (int k = 0; k < kBytes; ++k) {{
-  const u32 row = __shfl_sync(0xffffffffu, two, 2 * k);
+  const u32 row = row_of(bits, k);
   in_warp += __popc(row);
   {2}
 }}
@@ -95,22 +119,24 @@ for (int k = 0; k < kWarps; ++k) {{
   total += s.totals[k];
 }}
 if (tiles.look_back(0, tile, total, before, s, t)) r_warp += before;
+{3}
 {0}
 for (int k = 0; k < kBytes; ++k) {{
-  const u32 row = __shfl_sync(0xffffffffu, two, 2 * k);
+  const u32 row = row_of(bits, k);
   const i64 i = start + 32 * k + lane, r = static_cast<i64>(r_warp + __popc(row & ((1u << lane) - 1)));
   r_warp += __popc(row);
   if ((row >> lane & 1) && r < p.w[8]) {{
     (void)i;
-    {3}
+    {4}
   }}
 }})",
-                    unroll, what.before, what.load, what.store),
-        tiles_, words, kResident);
+                           unroll, what.before, what.load, what.wait, what.store),
+               tiles_, words, what.resident);
   }
 
  private:
   Queue& queue_;
+  int bytes_;
   int64_t n_, tiles_;
   bool wide_;
   Ref<Buffer> held_;
@@ -129,7 +155,10 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
   collapse(&lead, a);
   Dims* b[] = {&rest_strides};
   collapse(&rest, b);
-  EachSet each(queue, inputs[1], count_);
+  // Elements on their way are in shared memory, of which a block gets 48 KB, or in registers.
+  const int size = itemsize(output.dtype);
+  const bool in_shared = size <= 8;
+  EachSet each(queue, inputs[1], count_, size > 4 ? 16 : 32);
   const std::string type = carrier(output.dtype);
   if (row == 1) {
     each.words.pointer(first(output));
@@ -137,19 +166,24 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
     each.words.walk(lead, {&lead_strides});
     const std::string variant = fmt::format("{} {}", type, lead.size());
     const std::string out = fmt::format("word_as<{}*>(p.w + 9)[r] = ", type);
-    if (lead.size() == 1)  // All loads are issued before the first is used.
-      each.run({"compress", variant, type + " held[kBytes];",
-                fmt::format("if (row >> lane & 1) held[k] = word_as<const {}*>(p.w + 10)[(start + 32 * k + lane) * p.w[12]];", type),
+    const std::string in = fmt::format("word_as<const {}*>(p.w + 10) + (start + 32 * k + lane) * p.w[12]", type);
+    if (lead.size() == 1 && in_shared)
+      each.run({"compress", variant,
+                fmt::format("__shared__ {0} held[kThreads * kBytes];\n{0}* const mine = held + t;", type),
+                fmt::format("if (row >> lane & 1) fetch(mine + k * kThreads, {});", in), "wait_for_fetched();",
+                out + "mine[k * kThreads];", true, size > 4 ? 5 : 6});
+    else if (lead.size() == 1)
+      each.run({"compress", variant, type + " held[kBytes];", fmt::format("if (row >> lane & 1) held[k] = *({});", in), "",
                 out + "held[k];", true});
     else
       each.run(
-          {"compress", variant, "", "",
+          {"compress", variant, "", "", "",
            fmt::format("i64 o[1];\noffsets<{1}, 1>(i, p.w + 11, o);\n{2}word_as<const {0}*>(p.w + 10)[o[0]];", type, lead.size(), out)});
     return;
   }
   Ref<Buffer> found = queue.scratch(count_ * static_cast<int64_t>(sizeof(int64_t)));
   each.words.pointer(found->ptr);
-  each.run({"positions", "", "", "", "word_as<i64*>(p.w + 9)[r] = i;"});
+  each.run({"positions", "", "", "", "", "word_as<i64*>(p.w + 9)[r] = i;"});
   Words g;
   g.pointer(found->ptr);
   g.pointer(first(inputs[0]));
@@ -179,7 +213,7 @@ void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View
   EachSet each(queue, inputs[0], count_);
   each.words.pointer(first(output));
   each.words.walk(inputs[0].layout.shape, {});
-  each.run({"nonzero", std::to_string(nd), "", "",
+  each.run({"nonzero", std::to_string(nd), "", "", "",
             fmt::format(R"(i64* out = word_as<i64*>(p.w + 9) + r;
 u64 rest = static_cast<u64>(i);
 BC_UNROLL
