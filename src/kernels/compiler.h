@@ -298,6 +298,7 @@ class FunctionCompiler {
   bool polls_ = false;             ///< a loop of the function asks
   std::set<const Node*> rereads_;  ///< elements of the test that is walked
   void while_statement(const Node* n);
+  Value held(Value v);
   void for_statement(const Node* n);
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);

@@ -208,9 +208,7 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
     return r;
   }
   if (name == "dict" || name == "Dict") {
-    if (p[0].is(Kind::dict)) {
-      return Value::called(p[0].type, code("{}.copy()", paren(p[0])));
-    }
+    if (p[0].is(Kind::dict)) return p[0].display ? p[0] : Value::called(p[0].type, code("{}.copy()", paren(p[0])));
     Value pairs = list_from(p[0], n);
     if (!pairs.type || is_incomplete(pairs.type)) return {};
     if (!pairs.type->element->is_tuple() || pairs.type->element->items.size() != 2)

@@ -77,6 +77,13 @@ Env join(const Env& a, const Env& b) {
   return r;
 }
 
+bool reads_any(const Node* n, const std::set<std::string>& names) {
+  if (!n) return false;
+  const auto reads = [&](const Node* k) { return reads_any(k, names); };
+  return (n->kind == NodeKind::name && names.contains(n->text)) || reads(n->a) || reads(n->b) || reads(n->c) ||
+         std::any_of(n->list.begin(), n->list.end(), reads);
+}
+
 /// A loop variable that is neither read outside its loops nor bound inside them may be the C++ loop's own counter.
 void FunctionCompiler::find_free_loads() {
   std::vector<std::string> targets;
@@ -453,12 +460,19 @@ void FunctionCompiler::expect_count(size_t names, const Code& count, const Node*
 
 void FunctionCompiler::unpack(const Node* target, const Value& value, const Node* at) {
   const size_t n = target->list.size();
+  const auto starred = std::find_if(target->list.begin(), target->list.end(), [](const Node* t) { return t->kind == NodeKind::starred; });
+  const auto star = static_cast<size_t>(starred - target->list.begin());
+  const bool plain_array = value.is_array() && value.type->ndim >= 1;
+  if (plain_array && value.lazy) return unpack(target, bound(materialise(value, at)), at);
+  const bool walked = value.is(Kind::string) || value.is(Kind::text) || value.is(Kind::range) || value.is(Kind::set) ||
+                      value.is(Kind::dict) || value.is(Kind::generator) || (value.is(Kind::builtin) && !value.items.empty());
+  if (host() && (walked || (plain_array && star < n))) return unpack(target, list_from(value, at), at);
   std::vector<Value> items;
   bool starred_items = false;  // the starred name has its list already
   if (value.is(Kind::tuple)) {
     const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
     for (size_t i = 0; i < value.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
-  } else if (value.is_array() && value.type->ndim >= 1 && !value.lazy) {
+  } else if (plain_array) {
     const Value whole = bound(value);
     if (host()) expect_count(n, code("{}.shape[0]", paren(whole)), at);
     for (size_t i = 0; i < n; ++i) {
@@ -467,10 +481,9 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
     }
   } else if (value.is(Kind::list)) {
     const Value whole = spill(value, "l");
-    const auto starred = std::find_if(target->list.begin(), target->list.end(), [](const Node* t) { return t->kind == NodeKind::starred; });
-    if (starred != target->list.end() && !is_incomplete(value.type)) {
+    if (star < n && !is_incomplete(value.type)) {
       // The starred name takes what the others leave.
-      const auto before = static_cast<size_t>(starred - target->list.begin()), after = n - 1 - before;
+      const size_t before = star, after = n - 1 - before;
       fail_if_of(code("{}.size() < {}", whole.text, n - 1), "ValueError",
                  fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), code("{}.size()", whole.text), at);
       for (size_t i = 0; i < n; ++i) {
@@ -502,16 +515,15 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
          source_of(at->a).starts_with("cuda.grid(1)") ? fmt::format("cuda.grid({}) gives {} numbers", n, n)
                                                       : "only tuples and arrays can be unpacked");
   }
-  size_t star = n;
-  for (size_t i = 0; i < n; ++i)
-    if (target->list[i]->kind == NodeKind::starred) star = i;
   if (star == n ? items.size() != n : items.size() + 1 < n)
     fail(at, fmt::format("cannot unpack {} values into {} names", items.size(), n), {{source_of(at), value.type}});
   if (star < n && !starred_items) {
     const size_t rest = items.size() - (n - 1);
     std::vector<Value> middle(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
-    items.insert(items.begin() + static_cast<std::ptrdiff_t>(star), tuple_of(std::move(middle)));
+    Value list = tuple_of(std::move(middle));
+    list.display = host();  // a list, where the items have one type
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(star), std::move(list));
   }
   // All are read before the first is written: a, b = b, a.
   const auto constant_or_new = [&](Value& v) {
@@ -926,11 +938,20 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
   return std::nullopt;
 }
 
+/// Puts the variables that a value reads into others, which no assignment changes.
+Value FunctionCompiler::held(Value v) {
+  for (Value& item : v.items) item = held(item);
+  return v.type && v.type->has_value() && v.items.empty() && v.simple && !v.constant ? spill(v) : v;
+}
+
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = expression(n->b);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
   expect_bound_once(v, n);
+  std::set<std::string> bound;
+  bound_names(n, &bound);
+  if (reads_any(n->b, bound)) v = held(v);
   if (!v.type) {
     env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
     return;
