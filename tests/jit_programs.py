@@ -193,7 +193,7 @@ class Maker:
             lambda: f"{self.complex(e)}.{self.pick('real', 'imag')}",
             lambda: f"abs({self.complex(e)})",
             lambda: f"{self.name('pairs')}[{self.index(0)}][1]",
-            lambda: f"sum([r[1] for r in {self.pairs(e)}])",
+            lambda: f"float(sum([r[1] for r in {self.pairs(e)}]))",
             lambda: f"float({self.pick(repr('1.5'), repr(' -2e3 '), self.str(0))})",
             lambda: f"math.{self.pick('copysign', 'hypot', 'atan2')}({f(e)}, {f(e)})",
             lambda: f"math.fmod({f(e)}, {self.pick('2.0', '-1.5')})",

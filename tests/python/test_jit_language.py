@@ -1054,6 +1054,16 @@ def test_unpacking_takes_every_iterable_and_a_star_gives_a_list():
         njit(one)("xyz")
 
 
+def test_complex_numbers_divide_as_pythons():
+    def f(a, b):
+        return a / b, a / (2 + 2j)
+
+    assert njit(f)(1 + 2j, 2) == f(1 + 2j, 2)
+    for b in (0, 0.0, 0j):
+        with pytest.raises(ZeroDivisionError, match="complex division by zero"):
+            njit(f)(1 + 2j, b)
+
+
 def test_dict_of_a_display_is_a_dict():
     def f(n):
         d = dict({1: n, 2: 3})  # noqa: C418
