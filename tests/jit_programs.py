@@ -425,12 +425,14 @@ class Maker:
 
     def lazy(self) -> str:
         """A generator in a variable, from which several ask for values while what it reads may change."""
-        g, u = self.new("g"), self.new("u")
+        g, u, c = self.new("g"), self.new("u"), self.new("c")
         use = self.pick(
             f"i0 = next({g}, -1)\n{self.assign()}\nl0 = list({g})",
             f"q0 = any({u} > {self.int(0)} for {u} in {g})\nl1 = [{u} + 1 for {u} in {g}]",
             f"{self.mutate()}\ni1 = sum({g}) % 1093\ni2 = sum({g})",
-            f"for {u} in {g}:\n    i0 = (i0 + {u}) % 1097\n{self.block(2)}\n    if {u} > {self.int(0)}:\n        break\ni1 = next({g}, 5)",
+            # The body may lengthen the list that is walked over.
+            f"{c} = 0\nfor {u} in {g}:\n    {c} += 1\n    if {c} > 6 or {u} > {self.int(0)}:\n        break\n    i0 = (i0 + {u}) % 1097\n"
+            f"{self.block(2)}\ni1 = next({g}, 5)",
         )
         return f"{g} = {self.values(1)}\n{use}"
 
