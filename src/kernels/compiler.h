@@ -299,6 +299,7 @@ class FunctionCompiler {
   std::set<const Node*> rereads_;  ///< elements of the test that is walked
   void while_statement(const Node* n);
   Value held(Value v);
+  Value walked(const Value& v, const Node* loop, const Node* whole);
   void for_statement(const Node* n);
   void range_for(const Node* n, const Value& range);
   void walk_for(const Node* n, const Value& v);

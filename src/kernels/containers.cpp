@@ -61,6 +61,8 @@ void FunctionCompiler::refine(const Node* target, Type t, const Node* n) {
     if (!both)
       fail(n, fmt::format("'{}' holds values of one type", target->text), {{"so far", known}, {"now", t}},
            t->is(Kind::dict) ? "" : "use a tuple for values of several types");
+    const Type key = both->is(Kind::dict) ? both->items[0] : both->is(Kind::set) ? both->element : nullptr;
+    if (!can_be_key(key)) fail(n, fmt::format("{} cannot be a key", key->spelling), {}, "keys are numbers, strings and tuples of them");
     if (both != known) lists_changed_ = true;
     known = both;
     return;

@@ -77,7 +77,7 @@ Env join(const Env& a, const Env& b) {
   return r;
 }
 
-bool reads_any(const Node* n, const std::set<std::string>& names) {
+static bool reads_any(const Node* n, const std::set<std::string>& names) {
   if (!n) return false;
   const auto reads = [&](const Node* k) { return reads_any(k, names); };
   return (n->kind == NodeKind::name && names.contains(n->text)) || reads(n->a) || reads(n->b) || reads(n->c) ||
@@ -940,14 +940,19 @@ Value FunctionCompiler::held(Value v) {
   return v.type && v.type->has_value() && v.items.empty() && v.simple && !v.constant ? spill(v) : v;
 }
 
+/// What a loop or a comprehension's `for` walks over, whatever `whole` gives to the names in it.
+Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* whole) {
+  std::set<std::string> bound;
+  bound_names(whole, &bound);
+  return reads_any(loop->b, bound) ? held(v) : v;
+}
+
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = expression(n->b);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
   expect_bound_once(v, n);
-  std::set<std::string> bound;
-  bound_names(n, &bound);
-  if (reads_any(n->b, bound)) v = held(v);
+  v = walked(v, n, n);
   if (!v.type) {
     env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
     return;

@@ -1029,6 +1029,14 @@ def test_a_loop_goes_on_over_what_it_began_with():
     assert float(out[0]) == 6.0
 
 
+def test_a_comprehension_goes_on_over_what_it_began_with():
+    def f(xs, n):
+        key = 0
+        return [(xs := [5, 5, 5, 5])[0] + v for v in xs], xs, [max(n, key := n + v) for v in (n, 7) if (n := n + 1)], n, key
+
+    assert njit(f)([1, 2, 3], 4) == f([1, 2, 3], 4)
+
+
 def test_unpacking_takes_every_iterable_and_a_star_gives_a_list():
     def f(s, n, xs, a):
         i, *some = (n, 3, 4)
@@ -1062,6 +1070,23 @@ def test_complex_numbers_divide_as_pythons():
     for b in (0, 0.0, 0j):
         with pytest.raises(ZeroDivisionError, match="complex division by zero"):
             njit(f)(1 + 2j, b)
+
+
+def test_what_may_be_none_is_no_key():
+    @njit
+    def first(xs, n):
+        for x in xs:
+            if x > n:
+                return x
+        return None
+
+    def f(xs, n):
+        d = {1: [1]}
+        d.setdefault(first(xs, n), [2]).append(3)
+        return len(d)
+
+    with pytest.raises(bc.TypingError, match="cannot be a key"):
+        njit(f)([1, 5], 3)
 
 
 def test_dict_of_a_display_is_a_dict():
