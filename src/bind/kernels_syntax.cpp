@@ -566,6 +566,18 @@ class Reader {
     return n;
   }
 
+  Node* when(PyObject* at, std::vector<Node*> tests, std::vector<Node*> body) {
+    Node* n = make(at, NodeKind::if_);
+    n->a = joined_by(at, Operator::logical_and, std::move(tests));
+    n->body = std::move(body);
+    return n;
+  }
+  Node* truth(PyObject* at, bool value) {
+    Node* n = make(at, NodeKind::constant);
+    n->literal.value = value;
+    return n;
+  }
+
   /// What must hold for a pattern to fit, and which names it then gives to what. `failed` is told what a pattern is that cannot be read.
   Fit pattern(PyObject* o, const Subject& s, std::vector<Node*>* tests, std::vector<std::pair<std::string, std::string>>* captures,
               Node** failed) {
@@ -655,26 +667,33 @@ class Reader {
         return all;
       }
       for (const auto& [name, place] : captures) bind(name);
-      if (guard.get() != Py_None) {
-        // The guard sees the names before they are given.
-        const size_t before = renames_.size();
-        renames_.insert(renames_.end(), captures.begin(), captures.end());
-        tests.push_back(expression(guard.get()));
-        renames_.resize(before);
-      }
+      if (fit == Fit::never) continue;
       std::vector<Node*> body;
       for (const auto& [name, place] : captures) body.push_back(assigned(p.get(), name, named(p.get(), place)));
+      if (guard.get() != Py_None) {
+        // The names are given before the guard is asked, and keep what they have where it is false.
+        if (tests.empty()) {
+          into->insert(into->end(), body.begin(), body.end());
+          tests.push_back(expression(guard.get()));
+          body.clear();
+        } else if (captures.empty()) {
+          tests.push_back(expression(guard.get()));
+        } else {
+          const std::string fits = "match.fits" + std::to_string(++renamed_);
+          body.push_back(when(p.get(), {expression(guard.get())}, {assigned(p.get(), fits, truth(p.get(), true))}));
+          into->push_back(assigned(p.get(), fits, truth(p.get(), false)));
+          into->push_back(when(p.get(), std::move(tests), std::move(body)));
+          tests = {named(p.get(), fits)};
+          body.clear();
+        }
+      }
       for (Node* n : statements(get(one, BC_INTERNED("body")).get())) body.push_back(n);
-      if (fit == Fit::never) continue;
       if (tests.empty()) {
         into->insert(into->end(), body.begin(), body.end());
         return all;
       }
-      Node* n = make(p.get(), NodeKind::if_);
-      n->a = joined_by(p.get(), Operator::logical_and, std::move(tests));
-      n->body = std::move(body);
-      into->push_back(n);
-      into = &n->orelse;
+      into->push_back(when(p.get(), std::move(tests), std::move(body)));
+      into = &into->back()->orelse;
     }
     return all;
   }

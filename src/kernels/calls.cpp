@@ -583,7 +583,10 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
       fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
            "make an array with numpy.array(…, dtype)");
     if (!python) expect_fits(v, to, n);
-    Value made = cast_to(to, v, n);
+    // Which integer stands for NaN and what does not fit is not defined, so nothing is looked at.
+    const bool plain = host() && t->name == "int" && to == int64_type() && v.is_scalar() && !v.constant &&
+                       (v.type->dtype == DType::f64 || v.type->dtype == DType::f32);
+    Value made = plain ? Value::of(to, code("static_cast<i64>({})", v.text)) : cast_to(to, v, n);
     made.of_numpy = false;
     return made;
   }

@@ -298,13 +298,18 @@ class FunctionCompiler {
   bool polls_ = false;             ///< a loop of the function asks
   std::set<const Node*> rereads_;  ///< elements of the test that is walked
   void while_statement(const Node* n);
+  Value held(Value v);
+  Value walked(const Value& v, const Node* loop, const Node* whole);
   void for_statement(const Node* n);
+  void range_for(const Node* n, const Value& range);
+  void walk_for(const Node* n, const Value& v);
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);
   void aug_assign(const Node* n);
   void assign(const Node* target, Value value, const Node* at);
   void assign_name(const std::string& name, Value value, const Node* at);
   void expect_count(size_t names, const Code& count, const Node* at);
+  std::vector<Value> list_items(const Value& list, size_t n, size_t star, const Node* at);
   void unpack(const Node* target, const Value& value, const Node* at);
   void loop(const Node* n, const std::function<void()>& head, const std::function<void(const Block& body)>& print,
             const std::function<void()>& before_body);

@@ -123,7 +123,7 @@ class Comprehension {
 
   /// The loop of a `for` with those inside it; false: a type is not known yet.
   bool loop(const Node* level, const Inside& inside) {
-    const Value over = f_.made(f_.expression(level->b), nullptr, n_);
+    const Value over = f_.walked(f_.made(f_.expression(level->b), nullptr, n_), level, n_);
     if (!over.type || (over.type->is_container() && is_incomplete(over.type))) return false;
     auto walk = f_.called_iteration(over, level);
     const bool called = walk.has_value(), lasts = !called && ends_with_finally(over);
@@ -234,7 +234,7 @@ class ArrayComprehension {
   /// How a loop goes on, where its length is known before it runs; a list may grow meanwhile.
   std::optional<Iteration> walk(size_t axis) {
     const Node* level = levels_[axis];
-    const Value over = f_.made(f_.expression(level->b), nullptr, n_);
+    const Value over = f_.walked(f_.made(f_.expression(level->b), nullptr, n_), level, n_);
     unknown_ = !over.type || (over.type->is_container() && is_incomplete(over.type));
     if (unknown_ || over.is(Kind::list)) return std::nullopt;
     auto found = f_.iteration(over, level->b);

@@ -61,6 +61,8 @@ void FunctionCompiler::refine(const Node* target, Type t, const Node* n) {
     if (!both)
       fail(n, fmt::format("'{}' holds values of one type", target->text), {{"so far", known}, {"now", t}},
            t->is(Kind::dict) ? "" : "use a tuple for values of several types");
+    const Type key = both->is(Kind::dict) ? both->items[0] : both->is(Kind::set) ? both->element : nullptr;
+    if (!can_be_key(key)) fail(n, fmt::format("{} cannot be a key", key->spelling), {}, "keys are numbers, strings and tuples of them");
     if (both != known) lists_changed_ = true;
     known = both;
     return;
@@ -208,9 +210,7 @@ Value FunctionCompiler::call_container(const std::string& name, const CallArgume
     return r;
   }
   if (name == "dict" || name == "Dict") {
-    if (p[0].is(Kind::dict)) {
-      return Value::called(p[0].type, code("{}.copy()", paren(p[0])));
-    }
+    if (p[0].is(Kind::dict)) return p[0].display ? p[0] : Value::called(p[0].type, code("{}.copy()", paren(p[0])));
     Value pairs = list_from(p[0], n);
     if (!pairs.type || is_incomplete(pairs.type)) return {};
     if (!pairs.type->element->is_tuple() || pairs.type->element->items.size() != 2)

@@ -24,6 +24,7 @@ void bound_names(const Node* n, std::set<std::string>* names) {
   if (n->kind == NodeKind::walrus) names->insert(n->text);
   for (const Node* k : {n->a, n->b, n->c}) bound_names(k, names);
   for (const Node* k : n->list) bound_names(k, names);
+  for (const auto& [name, k] : n->keywords) bound_names(k, names);
   bound_names(n->body, names);
   bound_names(n->orelse, names);
 }

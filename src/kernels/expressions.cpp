@@ -723,11 +723,12 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       break;
     case Operator::div:
       plain("/");
-      if (raises && d != DType::c128 && d != DType::c64) {
+      if (raises) {
         const auto c = real_of(b);
         if (!c || *c == 0) {
           const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
-          fail_if(divisor.text + " == 0", "ZeroDivisionError", "division by zero", n);
+          fail_if(code("{} == {}(0)", divisor.text, cpp_name(d)), "ZeroDivisionError",
+                  is_complex(d) ? "complex division by zero" : "division by zero", n);
           r.text = operation(dividend.text, "/", divisor.text);
         }
       }

@@ -1,5 +1,7 @@
 #include "kernels/host_runtime.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -491,120 +493,178 @@ int64_t format_float(double value, int32_t single, char* to) {
   return end - to;
 }
 
-/// The parts of a format: [[fill]align][sign][#][0][width][,][.precision][type].
+/// The parts of a format: [[fill]align][sign][z][#][0][width][grouping][.precision][type].
 struct Spec {
   std::string fill = " ";
-  char align = 0, sign = '-', type = 0;
-  bool alternate = false, comma = false, underscore = false;
+  char align = 0, sign = 0, group = 0, type = 0;
+  bool no_minus_zero = false, alternate = false;
   size_t width = 0;
   int precision = -1;
 };
-bool read_spec(std::string_view s, Spec* out) {
-  const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^' || c == '='; };
+[[noreturn]] void bad_format(const std::string& text) {
+  raise_now(static_cast<int32_t>(Raised::value), text.data(), static_cast<int64_t>(text.size()), 0);
+}
+Spec read_spec(std::string_view s, bool of_text) {
+  Spec r;
+  const auto take = [&](std::string_view of) -> char {
+    if (s.empty() || of.find(s[0]) == of.npos) return 0;
+    const char c = s[0];
+    s.remove_prefix(1);
+    return c;
+  };
+  const auto number = [&] {
+    size_t n = 0;
+    while (const char c = take("0123456789")) n = std::min<size_t>(n * 10 + static_cast<size_t>(c - '0'), 1 << 20);
+    return n;
+  };
   size_t first = 1;
   while (first < s.size() && (static_cast<unsigned char>(s[first]) & 0xc0) == 0x80) ++first;
-  if (s.size() > first && is_align(s[first])) {
-    out->fill = s.substr(0, first);
-    out->align = s[first];
-    s.remove_prefix(first + 1);
-  } else if (!s.empty() && is_align(s[0])) {
-    out->align = s[0];
-    s.remove_prefix(1);
+  const bool filled = s.size() > first && std::strchr("<>^=", s[first]) != nullptr;
+  if (filled) r.fill = s.substr(0, first), s.remove_prefix(first);
+  r.align = take("<>^=");
+  r.sign = take("+- ");
+  r.no_minus_zero = take("z") != 0;
+  r.alternate = take("#") != 0;
+  if (!filled && take("0")) {
+    r.fill = "0";
+    if (r.align == 0 && !of_text) r.align = '=';
   }
-  if (!s.empty() && (s[0] == '+' || s[0] == '-' || s[0] == ' ')) out->sign = s[0], s.remove_prefix(1);
-  if (!s.empty() && s[0] == '#') out->alternate = true, s.remove_prefix(1);
-  if (!s.empty() && s[0] == '0') {
-    if (out->align == 0) out->align = '=', out->fill = "0";
-    s.remove_prefix(1);
+  r.width = number();
+  r.group = take(",_");
+  if (r.group && take(",_")) bad_format("Cannot specify both ',' and '_'.");
+  if (take(".")) {
+    if (s.empty() || s[0] < '0' || s[0] > '9') bad_format("Format specifier missing precision");
+    r.precision = static_cast<int>(number());
   }
-  while (!s.empty() && s[0] >= '0' && s[0] <= '9')
-    out->width = std::min<size_t>(out->width * 10 + static_cast<size_t>(s[0] - '0'), 400), s.remove_prefix(1);
-  if (!s.empty() && s[0] == ',') out->comma = true, s.remove_prefix(1);
-  if (!s.empty() && s[0] == '_') out->underscore = true, s.remove_prefix(1);
-  if (!s.empty() && s[0] == '.') {
-    s.remove_prefix(1);
-    out->precision = 0;
-    while (!s.empty() && s[0] >= '0' && s[0] <= '9') out->precision = std::min(out->precision * 10 + (s[0] - '0'), 100), s.remove_prefix(1);
-  }
-  if (!s.empty()) out->type = s[0], s.remove_prefix(1);
-  return s.empty();
+  if (!s.empty()) r.type = s[0], s.remove_prefix(1);
+  if (!s.empty()) bad_format("Invalid format specifier");
+  if (r.group && r.type && std::strchr(r.group == ',' ? "defgEG%F" : "defgEG%Fboxx", r.type == 'X' ? 'x' : r.type) == nullptr)
+    bad_format(fmt::format("Cannot specify '{}' with '{}'.", r.group, r.type));
+  return r;
 }
-[[noreturn]] void bad_format(const char* text) {
-  raise_now(static_cast<int32_t>(Raised::value), text, static_cast<int64_t>(std::strlen(text)), 0);
+
+std::string digits_of(const char* how, int precision, double v) {
+  std::string r(static_cast<size_t>(std::snprintf(nullptr, 0, how, precision, v)) + 1, '\0');
+  std::snprintf(r.data(), r.size(), how, precision, v);
+  r.pop_back();
+  return r;
+}
+/// A number that is not negative, as a format of floats has it.
+std::string float_body(double v, const Spec& spec) {
+  const char type = spec.type == 'n' ? 'g' : spec.type;
+  if (type && std::strchr("feEFgG%", type) == nullptr) bad_format(fmt::format("Unknown format code '{}' for object of type 'float'", type));
+  std::string r;
+  if (!std::isfinite(v)) {
+    r = std::isnan(v) ? "nan" : "inf";
+    if (type && std::strchr("EFG", type)) std::transform(r.begin(), r.end(), r.begin(), [](char c) { return static_cast<char>(c - 32); });
+  } else if (type) {
+    const char how[] = {'%', spec.alternate ? '#' : '-', '.', '*', type == '%' ? 'f' : type, '\0'};
+    r = digits_of(how, spec.precision < 0 ? 6 : spec.precision, type == '%' ? v * 100 : v);
+  } else if (spec.precision < 0) {
+    char text[32];
+    r.assign(text, static_cast<size_t>(format_float(v, 0, text)));
+    if (const size_t e = r.find('e'); spec.alternate && e != r.npos && r.find('.') == r.npos) r.insert(e, 1, '.');
+  } else {
+    // As 'g', with an exponent where no digit would follow the point.
+    const int precision = std::max(spec.precision, 1);
+    const std::string e = digits_of(spec.alternate ? "%#.*e" : "%.*e", precision - 1, v);
+    const int exponent = std::atoi(e.c_str() + e.find('e') + 1);
+    const bool scientific = exponent < -4 || exponent >= precision - 1;
+    r = scientific ? e : digits_of("%#.*f", precision - 1 - exponent, v);
+    const size_t end = std::min(r.find('e'), r.size());
+    size_t last = end;
+    if (!spec.alternate && r.find('.') != r.npos) {
+      while (r[last - 1] == '0') --last;
+      if (r[last - 1] == '.') last += end == r.size() ? 1 : -1;
+    }
+    r.erase(last, end - last);
+  }
+  return type == '%' ? r + '%' : r;
 }
 
 int64_t format_spec(int32_t tag, uint64_t bits, const char* text, int64_t text_size, const char* given, int64_t given_size, char* to,
                     int64_t room) {
-  Spec spec;
-  if (!read_spec({given, static_cast<size_t>(given_size)}, &spec)) bad_format("Invalid format specifier");
+  Spec spec = read_spec({given, static_cast<size_t>(given_size)}, tag == 5);
   std::string sign, body;
-  const auto grouped = [&](size_t end) {
-    const char mark = spec.comma ? ',' : '_';
-    for (size_t i = end; (spec.comma || spec.underscore) && i > 3; i -= 3) body.insert(i - 3, 1, mark);
+  size_t grouped = 0, zeros = 0;  // the digits that stand in groups, and the width that zeros fill up to
+  const auto refuse = [](bool what, const char* words) {
+    if (what) bad_format(words);
   };
   if (tag == 5) {
     body.assign(text, static_cast<size_t>(text_size));
-    if (spec.type != 0 && spec.type != 's') bad_format("Unknown format code for object of type 'str'");
+    if (spec.type && spec.type != 's') bad_format(fmt::format("Unknown format code '{}' for object of type 'str'", spec.type));
+    refuse(spec.sign, "Sign not allowed in string format specifier");
+    refuse(spec.no_minus_zero, "Negative zero coercion (z) not allowed in string format specifier");
+    refuse(spec.alternate, "Alternate form (#) not allowed in string format specifier");
+    refuse(spec.align == '=', "'=' alignment not allowed in string format specifier");
+    refuse(spec.group, "Cannot specify ',' with 's'.");
     if (spec.precision >= 0) {
       size_t at = 0;
       for (int n = 0; at < body.size(); ++at)
         if ((static_cast<unsigned char>(body[at]) & 0xc0) != 0x80 && n++ == spec.precision) break;
       body.resize(at);
     }
-    if (spec.align == 0 || spec.align == '=') spec.align = '<';
   } else {
     bool negative = tag == 3;
-    const bool whole = tag != 4 && (spec.type == 0 || std::strchr("dxXobnc", spec.type) != nullptr);
-    if (whole) {
-      const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
-      char digits[72];
-      body.assign(digits, std::to_chars(digits, digits + sizeof digits, bits, base).ptr);
-      if (spec.type == 'X')
-        std::transform(body.begin(), body.end(), body.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-      grouped(body.size());
-      if (spec.alternate && base != 10) body.insert(0, std::string("0") + spec.type);
-    } else {
-      double v;
-      if (tag == 4)
-        std::memcpy(&v, &bits, sizeof v);
-      else
-        v = static_cast<double>(bits);
-      negative = tag == 4 ? std::signbit(v) && !std::isnan(v) : negative;
-      v = std::fabs(v);
-      char digits[512];
-      const char type = spec.type;
-      if (std::isnan(v) || std::isinf(v)) {
-        body = std::isnan(v) ? "nan" : "inf";
-      } else if (type == 0 && spec.precision < 0) {
-        body.assign(digits, static_cast<size_t>(format_float(v, 0, digits)));
-      } else if (type == 'f' || type == 'F' || type == 'e' || type == 'E' || type == 'g' || type == 'G' || type == '%' || type == 0) {
-        const std::string c_format = std::string("%.*") + (type == '%' ? 'f' : type == 0 ? 'g' : type);
-        const int precision = spec.precision < 0 ? 6 : spec.precision;
-        const int n = std::snprintf(digits, sizeof digits, c_format.c_str(), precision, type == '%' ? v * 100 : v);
-        body.assign(digits, static_cast<size_t>(std::min<int>(n, sizeof digits - 1)));
-        if (type == 0 && body.find_first_of(".en") == std::string::npos) body += ".0";
-        if (type == '%') body += '%';
+    if (tag != 4 && (spec.type == 0 || std::strchr("dxXobnc", spec.type) != nullptr)) {
+      refuse(spec.precision >= 0, "Precision not allowed in integer format specifier");
+      refuse(spec.no_minus_zero, "Negative zero coercion (z) not allowed in format specifier with integer");
+      if (spec.type == 'c') {
+        refuse(spec.sign, "Sign not allowed with integer format specifier 'c'");
+        refuse(spec.alternate, "Alternate form (#) not allowed with integer format specifier 'c'");
+        if (negative || bits > 0x10ffff) raise_now(static_cast<int32_t>(Raised::overflow), "%c arg not in range(0x110000)", 29, 0);
+        const auto put = [&](uint64_t c) { body += static_cast<char>(c); };
+        const uint64_t c = bits;
+        if (c < 0x80)
+          put(c);
+        else if (c < 0x800)
+          put(0xc0 | c >> 6);
+        else if (c < 0x10000)
+          put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 63));
+        else
+          put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 63)), put(0x80 | (c >> 6 & 63));
+        if (c >= 0x80) put(0x80 | (c & 63));
       } else {
-        bad_format("Unknown format code for object of type 'float'");
+        const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
+        char digits[72];
+        body.assign(digits, std::to_chars(digits, digits + sizeof digits, bits, base).ptr);
+        if (spec.type == 'X')
+          std::transform(body.begin(), body.end(), body.begin(), [](char c) { return c >= 'a' ? static_cast<char>(c - 32) : c; });
+        if (spec.alternate && base != 10) sign = std::string("0") + spec.type;
+        grouped = body.size();
       }
-      grouped(std::min(body.find_first_of(".e%"), body.size()));
+    } else {
+      double v = static_cast<double>(bits);
+      if (tag == 4) std::memcpy(&v, &bits, sizeof v), negative = std::signbit(v) && !std::isnan(v);
+      body = float_body(std::fabs(v), spec);
+      if (spec.no_minus_zero && body.find_first_of("123456789in") == body.npos) negative = false;
+      grouped = std::min(body.find_first_not_of("0123456789"), body.size());
     }
-    sign = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
-    if (spec.align == 0) spec.align = '>';
+    sign.insert(0, negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "");
+    if (spec.align == '=' && spec.fill == "0") zeros = spec.width - std::min(spec.width, sign.size() + body.size() - grouped);
   }
+  if (spec.group && grouped) {
+    const size_t size = spec.type && std::strchr("boxX", spec.type) ? 4 : 3;
+    size_t groups = (grouped - 1) / size;
+    // Zeros in front stand in groups too, and no group is empty.
+    while (grouped + groups < zeros) {
+      if (grouped % size == 0) ++groups;
+      body.insert(0, 1, '0'), ++grouped;
+    }
+    for (size_t i = grouped; i > size; i -= size) body.insert(i - size, 1, spec.group);
+  }
+  if (spec.align == 0) spec.align = tag == 5 ? '<' : '>';
   size_t points = sign.size();
   for (char c : body) points += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   const size_t missing = spec.width > points ? spec.width - points : 0;
   const size_t left = spec.align == '>' ? missing : spec.align == '^' ? missing / 2 : 0;
-  std::string all;
-  const auto fill = [&](size_t n) {
-    for (; n > 0; --n) all += spec.fill;
+  const auto filled = [&](size_t n) {
+    std::string r;
+    for (; n > 0; --n) r += spec.fill;
+    return r;
   };
-  fill(left);
-  all += sign;
-  if (spec.align == '=') fill(missing);
-  all += body;
-  if (spec.align == '<' || spec.align == '^') fill(missing - left);
+  const std::string all = filled(left) + sign + (spec.align == '=' ? filled(missing) : "") + body +
+                          (std::strchr("<^", spec.align) ? filled(missing - left) : "");
   if (all.size() > static_cast<size_t>(room)) bad_format("the formatted text is too long");
   std::memcpy(to, all.data(), all.size());
   return static_cast<int64_t>(all.size());

@@ -77,6 +77,13 @@ Env join(const Env& a, const Env& b) {
   return r;
 }
 
+static bool reads_any(const Node* n, const std::set<std::string>& names) {
+  if (!n) return false;
+  const auto reads = [&](const Node* k) { return reads_any(k, names); };
+  return (n->kind == NodeKind::name && names.contains(n->text)) || reads(n->a) || reads(n->b) || reads(n->c) ||
+         std::any_of(n->list.begin(), n->list.end(), reads);
+}
+
 /// A loop variable that is neither read outside its loops nor bound inside them may be the C++ loop's own counter.
 void FunctionCompiler::find_free_loads() {
   std::vector<std::string> targets;
@@ -451,14 +458,38 @@ void FunctionCompiler::expect_count(size_t names, const Code& count, const Node*
   fail_if(code("{} > {}", count, names), "ValueError", fmt::format("too many values to unpack (expected {})", names), at);
 }
 
+/// The items of a list for `n` names, of which the one at `star` takes what the others leave.
+std::vector<Value> FunctionCompiler::list_items(const Value& list, size_t n, size_t star, const Node* at) {
+  std::vector<Value> items(n);
+  if (is_incomplete(list.type)) return items;
+  const Code& l = list.text;
+  if (star == n) expect_count(n, code("{}.size()", l), at);
+  if (star < n)
+    fail_if_of(code("{}.size() < {}", l, n - 1), "ValueError",
+               fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), code("{}.size()", l), at);
+  for (size_t i = 0; i < n; ++i)
+    if (i == star)
+      items[i] = Value::called(list.type, code("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true}})", l, star, n - 1 - star));
+    else
+      items[i] = Value::of(list.type->element, i < star ? code("{}.at({})", l, i) : code("{0}.at({0}.size() - {1})", l, n - i));
+  return items;
+}
+
 void FunctionCompiler::unpack(const Node* target, const Value& value, const Node* at) {
   const size_t n = target->list.size();
+  const auto starred = std::find_if(target->list.begin(), target->list.end(), [](const Node* t) { return t->kind == NodeKind::starred; });
+  const auto star = static_cast<size_t>(starred - target->list.begin());
+  const bool plain_array = value.is_array() && value.type->ndim >= 1;
+  if (plain_array && value.lazy) return unpack(target, bound(materialise(value, at)), at);
+  const bool walked = value.is(Kind::string) || value.is(Kind::text) || value.is(Kind::range) || value.is(Kind::set) ||
+                      value.is(Kind::dict) || value.is(Kind::generator) || (value.is(Kind::builtin) && !value.items.empty());
+  if (host() && (walked || (plain_array && star < n))) return unpack(target, list_from(value, at), at);
   std::vector<Value> items;
   bool starred_items = false;  // the starred name has its list already
   if (value.is(Kind::tuple)) {
     const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
     for (size_t i = 0; i < value.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
-  } else if (value.is_array() && value.type->ndim >= 1 && !value.lazy) {
+  } else if (plain_array) {
     const Value whole = bound(value);
     if (host()) expect_count(n, code("{}.shape[0]", paren(whole)), at);
     for (size_t i = 0; i < n; ++i) {
@@ -466,30 +497,8 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
       items.push_back(subscript_of(whole, k, at));
     }
   } else if (value.is(Kind::list)) {
-    const Value whole = spill(value, "l");
-    const auto starred = std::find_if(target->list.begin(), target->list.end(), [](const Node* t) { return t->kind == NodeKind::starred; });
-    if (starred != target->list.end() && !is_incomplete(value.type)) {
-      // The starred name takes what the others leave.
-      const auto before = static_cast<size_t>(starred - target->list.begin()), after = n - 1 - before;
-      fail_if_of(code("{}.size() < {}", whole.text, n - 1), "ValueError",
-                 fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), code("{}.size()", whole.text), at);
-      for (size_t i = 0; i < n; ++i) {
-        if (i == before)
-          items.push_back(
-              Value::called(value.type, code("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true}})", whole.text, before, after)));
-        else
-          items.push_back(Value::of(value.type->element,
-                                    i < before ? code("{}.at({})", whole.text, i) : code("{0}.at({0}.size() - {1})", whole.text, n - i)));
-      }
-      starred_items = true;
-    } else if (!is_incomplete(value.type)) {
-      expect_count(n, code("{}.size()", whole.text), at);
-    }
-    for (size_t i = 0; i < n && !starred_items; ++i) {
-      Value item;
-      if (!is_incomplete(value.type)) item = Value::of(value.type->element, code("{}.at({})", whole.text, i));
-      items.push_back(item);
-    }
+    items = list_items(spill(value, "l"), n, star, at);
+    starred_items = star < n && !is_incomplete(value.type);
   } else if (is_record_reference(value)) {
     for (const std::string& field : value.type->element->fields) items.push_back(reference_field(value, field, at));
   } else if (value.is(Kind::record)) {
@@ -502,16 +511,15 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
          source_of(at->a).starts_with("cuda.grid(1)") ? fmt::format("cuda.grid({}) gives {} numbers", n, n)
                                                       : "only tuples and arrays can be unpacked");
   }
-  size_t star = n;
-  for (size_t i = 0; i < n; ++i)
-    if (target->list[i]->kind == NodeKind::starred) star = i;
   if (star == n ? items.size() != n : items.size() + 1 < n)
     fail(at, fmt::format("cannot unpack {} values into {} names", items.size(), n), {{source_of(at), value.type}});
   if (star < n && !starred_items) {
     const size_t rest = items.size() - (n - 1);
     std::vector<Value> middle(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(star), items.begin() + static_cast<std::ptrdiff_t>(star + rest));
-    items.insert(items.begin() + static_cast<std::ptrdiff_t>(star), tuple_of(std::move(middle)));
+    Value list = tuple_of(std::move(middle));
+    list.display = host();  // a list, where the items have one type
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(star), std::move(list));
   }
   // All are read before the first is written: a, b = b, a.
   const auto constant_or_new = [&](Value& v) {
@@ -926,11 +934,25 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
   return std::nullopt;
 }
 
+/// Puts the variables that a value reads into others, which no assignment changes.
+Value FunctionCompiler::held(Value v) {
+  for (Value& item : v.items) item = held(item);
+  return v.type && v.type->has_value() && v.items.empty() && v.simple && !v.constant ? spill(v) : v;
+}
+
+/// What a loop or a comprehension's `for` walks over, whatever `whole` gives to the names in it.
+Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* whole) {
+  std::set<std::string> bound;
+  bound_names(whole, &bound);
+  return reads_any(loop->b, bound) ? held(v) : v;
+}
+
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = expression(n->b);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
   expect_bound_once(v, n);
+  v = walked(v, n, n);
   if (!v.type) {
     env_.reachable = env_.reachable && spec_.result;  // a recursive call's value: known in the next round
     return;
@@ -946,8 +968,6 @@ void FunctionCompiler::for_statement(const Node* n) {
     }
     return unrolled_for(n, items);
   }
-  const auto nothing = [] {};
-
   if (v.is(Kind::range) && v.items.size() == 3 && is_prange(n)) {
     // The body is a function of its own: no jump leaves it.
     const auto protections = std::exchange(protections_, {});
@@ -957,59 +977,66 @@ void FunctionCompiler::for_statement(const Node* n) {
     handled_ = handled;
     return;
   }
-  if (v.is(Kind::range) && v.items.size() == 3) {
-    const DType d = v.type->dtype;
-    const Type t = scalar_type(d);
-    Value start = converted(v.items[0], t, n), stop = converted(v.items[1], t, n), step = converted(v.items[2], t, n);
-    // The bounds are taken once, before the loop.
-    if (!start.constant && !start.simple) start = spill(start, "start");
-    if (!stop.constant) stop = spill(stop, "stop");
-    if (!step.constant) step = spill(step, "step");
-    Value item = Value::of(t, "");
-    const auto constant_step = step.integer();
-    if (constant_step && *constant_step == 0) fail(n, "range() with a step of zero");
-    item.index = true;
-    item.non_negative = is_unsigned(d) || (start.non_negative && (step.non_negative || (constant_step && *constant_step > 0))) ||
-                        (constant_step && *constant_step < 0 && stop.integer() && *stop.integer() >= -1);
-    const bool plain = n->a->kind == NodeKind::name && !free_loads_.contains(n->a->text);
-    std::string counter = plain ? user_name(Named::variable, n->a->text) : temporary("k");
-    const int index = plain ? syntax_.local_index(n->a->text) : -1;
-    const auto before_body = [&] {
-      if (plain) {
-        // The loop declares its own variable, so nothing is left of it afterwards.
-        variables_[{index, t}] = counter;
-        taken_.insert(counter);
-        item.text = counter;
-        set_local(index, item);
-      } else {
-        Value i = item;
-        i.text = counter;
-        i.simple = true;
-        assign(n->a, i, n);
-      }
-    };
-    const auto print = [&](const Block& body) {
-      const std::string type = cpp(t);
-      if (constant_step) return counted_loop(n, type, counter, start, stop, *constant_step, body);
-      const Code poll = poll_after(n), more = poll.empty() ? Code() : ", " + poll;
-      const char* const before = rolled(body.facts(), true);
-      if (step.non_negative)
-        return body_of_loop(code("{}for ({} {} = {}; {} < {}; {} += {}{})", before, type, counter, start.text, counter, stop.text, counter,
-                                 step.text, more),
-                            body);
-      unit_.need("core");
-      const std::string left = temporary("left");
-      body_of_loop(code("{}for ({} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}{})", before, type, counter,
-                        start.text, left, start.text, stop.text, step.text, left, left, counter, step.text, more),
-                   body);
-    };
-    const std::optional<Local> outside = index >= 0 ? env_.locals[static_cast<size_t>(index)] : std::nullopt;
-    loop(n, nothing, print, before_body);
-    if (plain) env_.locals[static_cast<size_t>(index)] = outside;
-    return;
-  }
-
+  if (v.is(Kind::range) && v.items.size() == 3) return range_for(n, v);
   if (const auto called = called_iteration(v, n)) return called_loop(n, *called);
+  walk_for(n, v);
+}
+
+/// A loop over a range whose bounds are known apart: a C++ loop over its numbers.
+void FunctionCompiler::range_for(const Node* n, const Value& v) {
+  const DType d = v.type->dtype;
+  const Type t = scalar_type(d);
+  Value start = converted(v.items[0], t, n), stop = converted(v.items[1], t, n), step = converted(v.items[2], t, n);
+  // The bounds are taken once, before the loop.
+  if (!start.constant && !start.simple) start = spill(start, "start");
+  if (!stop.constant) stop = spill(stop, "stop");
+  if (!step.constant) step = spill(step, "step");
+  Value item = Value::of(t, "");
+  const auto constant_step = step.integer();
+  if (constant_step && *constant_step == 0) fail(n, "range() with a step of zero");
+  item.index = true;
+  item.non_negative = is_unsigned(d) || (start.non_negative && (step.non_negative || (constant_step && *constant_step > 0))) ||
+                      (constant_step && *constant_step < 0 && stop.integer() && *stop.integer() >= -1);
+  const bool plain = n->a->kind == NodeKind::name && !free_loads_.contains(n->a->text);
+  std::string counter = plain ? user_name(Named::variable, n->a->text) : temporary("k");
+  const int index = plain ? syntax_.local_index(n->a->text) : -1;
+  const auto before_body = [&] {
+    if (plain) {
+      // The loop declares its own variable, so nothing is left of it afterwards.
+      variables_[{index, t}] = counter;
+      taken_.insert(counter);
+      item.text = counter;
+      set_local(index, item);
+    } else {
+      Value i = item;
+      i.text = counter;
+      i.simple = true;
+      assign(n->a, i, n);
+    }
+  };
+  const auto print = [&](const Block& body) {
+    const std::string type = cpp(t);
+    if (constant_step) return counted_loop(n, type, counter, start, stop, *constant_step, body);
+    const Code poll = poll_after(n), more = poll.empty() ? Code() : ", " + poll;
+    const char* const before = rolled(body.facts(), true);
+    if (step.non_negative)
+      return body_of_loop(
+          code("{}for ({} {} = {}; {} < {}; {} += {}{})", before, type, counter, start.text, counter, stop.text, counter, step.text, more),
+          body);
+    unit_.need("core");
+    const std::string left = temporary("left");
+    body_of_loop(code("{}for ({} {} = {}, {} = py::range_length({}, {}, {}); {} > 0; --{}, {} += {}{})", before, type, counter, start.text,
+                      left, start.text, stop.text, step.text, left, left, counter, step.text, more),
+                 body);
+  };
+  if (!plain) return loop(n, [] {}, print, before_body);
+  const std::optional<Local> outside = env_.locals[static_cast<size_t>(index)];
+  loop(n, [] {}, print, before_body);
+  env_.locals[static_cast<size_t>(index)] = outside;
+}
+
+/// A loop over the items of a value.
+void FunctionCompiler::walk_for(const Node* n, const Value& v) {
   // A generator's `finally` runs when the loop is left, before what follows.
   const bool lasts = ends_with_finally(v);
   if (lasts) line("{"), ++depth_;
@@ -1020,7 +1047,7 @@ void FunctionCompiler::for_statement(const Node* n) {
   const Code length = walk->length;
   const std::string counter = temporary("k");
   loop(
-      n, nothing,
+      n, [] {},
       [&](const Block& body) {
         if (walk->more) {
           polls_ = true;

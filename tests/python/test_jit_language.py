@@ -2,6 +2,7 @@
 
 import gc
 import heapq
+import linecache
 import math
 import os
 import random
@@ -14,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import broadcloth as bc
-from broadcloth import njit, prange
+from broadcloth import cuda, njit, prange
 from broadcloth.experimental import jitclass
 from broadcloth.typed import Dict, List
 
@@ -932,6 +933,169 @@ def test_conversions_before_format_specifications():
         return f"{s!r:>6}|{n!s:>5}|{n!r:<4}|{s!s:^7}|{3.5!r:>6}"
 
     assert bc.njit(f)("ab", 12) == f("ab", 12)
+
+
+def made(text, name="f"):
+    """The function of a text, which the compiler can read again."""
+    file = f"<made {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict = {}
+    exec(compile(text, file, "exec"), names)
+    return names[name]
+
+
+def test_format_specifications_are_pythons():
+    """Fill, alignment, sign, `z`, `#`, zeros, width, groups, precision, type: of floats, integers, booleans and texts, right and wrong."""
+    chosen = random.Random(5)
+    values = {
+        "feEFgG%n": [0.0, -0.0, 1.5, -2.25, 1e16, 123456.789, 1e-5, math.nan, -math.inf, 9.9999, 1e100, -1e-9],
+        "dxXobncfg": [0, -1, 97, 255, -300, 1234567, -123456789],
+        "sd": ["", "a", "h\u00e9llo", "abcdef"],
+        "dxs": [True, False],
+    }
+
+    def specification(types):
+        fill, align = chosen.choice(["", "", "*", "\u00e9", "0"]), chosen.choice("<>^=")
+        text = fill + align if chosen.random() < 0.4 else ""
+        for part, often in (("+- ", 0.3), ("z", 0.05), ("#", 0.2), ("0", 0.25)):
+            text += chosen.choice(part) if chosen.random() < often else ""
+        text += chosen.choice(["", "1", "3", "7", "12", "20"]) + (chosen.choice(",_") if chosen.random() < 0.25 else "")
+        text += chosen.choice(["", "", "", ".0", ".1", ".2", ".5", ".17"]) + (chosen.choice(types) if chosen.random() < 0.8 else "")
+        return text
+
+    cases = [(chosen.choice(v), specification(types)) for types, v in values.items() for _ in range(60)]
+    lines = ["def f(given):", "    r = []"]
+    for k, (_, how) in enumerate(cases):
+        lines += [
+            "    try:",
+            f'        r.append(f"{{given[{k}]:{how}}}")',
+            "    except (ValueError, OverflowError):",
+            "        r.append('refused')",
+        ]
+    f = made("\n".join([*lines, "    return r"]) + "\n")
+    given = tuple(v for v, _ in cases)
+    for case, mine, pythons in zip(cases, njit(f)(given), f(given), strict=True):
+        assert mine == pythons, case
+    assert njit(repr_of)("a\x00\x1f\x7f'b") == repr_of("a\x00\x1f\x7f'b")
+
+
+def repr_of(s):
+    return repr(s), f"{s!r}", str([s])
+
+
+def test_a_loop_goes_on_over_what_it_began_with():
+    """What a loop walks over may be given another value in its body."""
+
+    def over_rows(m, a, xs, n):
+        s = 0.0
+        for row in m:
+            s += row[0]
+            m = m - 100.0
+        for i, v in enumerate(a):
+            s += i * v
+            a = np.zeros(1)
+        for x, y in zip(xs, xs):
+            s += x * y
+            xs = [9, 9, 9, 9]
+        steps = range(n)
+        for i in steps:
+            s += i
+            steps = range(100)
+        pair = (n, n + 1)
+        for p in pair:
+            s += p
+            pair = (50, 60)
+        for q in (1, n, 3):
+            s += q
+            n += 10
+        table = {1: 2, 3: 4}
+        for k, v in table.items():
+            s += k * v
+            table = {7: 8}
+        return s
+
+    given = np.arange(6.0).reshape(2, 3), np.arange(4.0), [1, 2], 4
+    assert njit(over_rows)(*given) == over_rows(*given)
+
+    @cuda.jit
+    def kernel(out, x, y):
+        for v in x:
+            out[0] += v
+            x = y
+
+    with bc.device("cpu"):
+        out = bc.zeros(1)
+        kernel[1, 1](out, bc.arange(4.0), bc.array([50.0, 60.0, 70.0, 80.0]))
+    assert float(out[0]) == 6.0
+
+
+def test_a_comprehension_goes_on_over_what_it_began_with():
+    def f(xs, n):
+        key = 0
+        return [(xs := [5, 5, 5, 5])[0] + v for v in xs], xs, [max(n, key := n + v) for v in (n, 7) if (n := n + 1)], n, key
+
+    assert njit(f)([1, 2, 3], 4) == f([1, 2, 3], 4)
+
+
+def test_unpacking_takes_every_iterable_and_a_star_gives_a_list():
+    def f(s, n, xs, a):
+        i, *some = (n, 3, 4)
+        some.append(5)
+        *most, last = s
+        x, *rest = a
+        u, w = a[:2] * 2
+        p, q = range(2)
+        c, d = zip(xs, xs)
+        e, *more = (v * 2 for v in xs)
+        g, h = reversed(xs)
+        return i, some, most, last, x, rest, u, w, p, q, c, d, e, more, g, h
+
+    given = "hello", 2, [4, 1], np.arange(3.0)
+    assert njit(f)(*given) == f(*given)
+
+    def one(s):
+        a, b = s
+        return a + b
+
+    assert njit(one)("xy") == "xy"
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        njit(one)("xyz")
+
+
+def test_complex_numbers_divide_as_pythons():
+    def f(a, b):
+        return a / b, a / (2 + 2j)
+
+    assert njit(f)(1 + 2j, 2) == f(1 + 2j, 2)
+    for b in (0, 0.0, 0j):
+        with pytest.raises(ZeroDivisionError, match="complex division by zero"):
+            njit(f)(1 + 2j, b)
+
+
+def test_what_may_be_none_is_no_key():
+    @njit
+    def first(xs, n):
+        for x in xs:
+            if x > n:
+                return x
+        return None
+
+    def f(xs, n):
+        d = {1: [1]}
+        d.setdefault(first(xs, n), [2]).append(3)
+        return len(d)
+
+    with pytest.raises(bc.TypingError, match="cannot be a key"):
+        njit(f)([1, 5], 3)
+
+
+def test_dict_of_a_display_is_a_dict():
+    def f(n):
+        d = dict({1: n, 2: 3})  # noqa: C418
+        d[4] = 5
+        return list(d.items())
+
+    assert njit(f)(7) == f(7)
 
 
 def test_comprehensions_of_known_length_are_filled():

@@ -83,6 +83,21 @@ def searched(k):
     return found
 
 
+def kept(x, y):
+    """Names are given before the guard is asked; where the pattern fails they are not."""
+    a, b = -1, -2
+    match x, y:
+        case (1, b) if b > 5:
+            return b, b
+        case (a, 2):
+            return a, b
+        case (2, b) if b > 7:
+            a = 3
+        case (a, _) if a > 100:
+            b = 4
+    return a, b
+
+
 def maybe(x):
     match x:
         case None:
@@ -99,6 +114,7 @@ def maybe(x):
         (number, [(1,), (2,), (3,), (-1,), (200,), (50,)]),
         (word, [("sum", 1), ("product", 2), ("x", 3), ("y", 2)]),
         (pair, [(0, 0), (0, 5), (5, 1), (2, 3), (3, 2)]),
+        (kept, [(1, 3), (1, 2), (2, 5), (2, 8), (101, 3)]),
         (searched, [("add",), ("skip",), ("stop",), ("other",)]),
         (maybe, [(None,), (True,), (False,)]),
     ],

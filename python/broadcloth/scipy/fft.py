@@ -279,15 +279,9 @@ def _checked(x: Any, kind: int, points: Any, axes: Any, plan: Any) -> ndarray:
 
 
 def fft(
-    x: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
+    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
     plan: FFTPlan | None = None,
-) -> ndarray:
+) -> ndarray:  # fmt: skip
     """The discrete Fourier transform along an axis.
 
     Parameters
@@ -321,15 +315,9 @@ def fft(
 
 
 def ifft(
-    x: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
+    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
     plan: FFTPlan | None = None,
-) -> ndarray:
+) -> ndarray:  # fmt: skip
     """The inverse of `fft`.
 
     Examples
@@ -341,15 +329,9 @@ def ifft(
 
 
 def rfft(
-    x: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
+    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
     plan: FFTPlan | None = None,
-) -> ndarray:
+) -> ndarray:  # fmt: skip
     """The transform of real input: its `n // 2 + 1` frequencies that are not negative.
 
     Examples
@@ -361,15 +343,9 @@ def rfft(
 
 
 def irfft(
-    x: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
+    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
     plan: FFTPlan | None = None,
-) -> ndarray:
+) -> ndarray:  # fmt: skip
     """The inverse of `rfft`; `n` is `2 * (m - 1)` of `m` frequencies if not given.
 
     Examples
@@ -381,15 +357,9 @@ def irfft(
 
 
 def hfft(
-    x: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
+    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
     plan: FFTPlan | None = None,
-) -> ndarray:
+) -> ndarray:  # fmt: skip
     """The transform of a signal with Hermitian symmetry, whose spectrum is real; `x` is the half of it from time zero on.
 
     Examples
@@ -401,15 +371,9 @@ def hfft(
 
 
 def ihfft(
-    x: ArrayLike,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
+    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
     plan: FFTPlan | None = None,
-) -> ndarray:
+) -> ndarray:  # fmt: skip
     """The inverse of `hfft`.
 
     Examples
@@ -473,15 +437,9 @@ def _over_axes(x: Any, kind: int, s: Any, axes: Any, forward: bool, norm: Any, w
 
 
 def fftn(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The discrete Fourier transform over several axes, all of them if none are given; parameters as in `fft`.
 
     `s` are the points of each axis, -1 its own length.
@@ -496,15 +454,9 @@ def fftn(
 
 
 def ifftn(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `fftn`.
 
     Examples
@@ -517,15 +469,9 @@ def ifftn(
 
 
 def fft2(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """`fftn` over the last two axes.
 
     Examples
@@ -538,15 +484,9 @@ def fft2(
 
 
 def ifft2(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `fft2`.
 
     Examples
@@ -559,15 +499,9 @@ def ifft2(
 
 
 def rfftn(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The transform of real input over several axes; along the last come the frequencies that are not negative.
 
     Examples
@@ -579,15 +513,9 @@ def rfftn(
 
 
 def irfftn(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `rfftn`; the last of `s` counts real points.
 
     Examples
@@ -600,15 +528,9 @@ def irfftn(
 
 
 def rfft2(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """`rfftn` over the last two axes.
 
     Examples
@@ -621,15 +543,9 @@ def rfft2(
 
 
 def irfft2(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `rfft2`.
 
     Examples
@@ -642,15 +558,9 @@ def irfft2(
 
 
 def hfftn(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """`hfft` along the last of several axes, and `fft` along the others.
 
     Examples
@@ -663,15 +573,9 @@ def hfftn(
 
 
 def ihfftn(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `hfftn`.
 
     Examples
@@ -684,15 +588,9 @@ def ihfftn(
 
 
 def hfft2(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """`hfftn` over the last two axes.
 
     Examples
@@ -705,15 +603,9 @@ def hfft2(
 
 
 def ihfft2(
-    x: ArrayLike,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: FFTPlan | None = None,
-) -> ndarray:
+    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `hfft2`.
 
     Examples
@@ -750,15 +642,9 @@ def _real_over_axes(x: Any, kind: int, forward: bool, type: Any, s: Any, axes: A
 
 
 def dct(
-    x: ArrayLike,
-    type: int = 2,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """The discrete cosine transform of real numbers along an axis; of complex ones, of both parts.
 
     Parameters
@@ -786,15 +672,9 @@ def dct(
 
 
 def idct(
-    x: ArrayLike,
-    type: int = 2,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `dct` of this type.
 
     Examples
@@ -806,15 +686,9 @@ def idct(
 
 
 def dst(
-    x: ArrayLike,
-    type: int = 2,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """The discrete sine transform; parameters as in `dct`, but type 1 takes any number of points and divides by `2 * (n + 1)`.
 
     Examples
@@ -826,15 +700,9 @@ def dst(
 
 
 def idst(
-    x: ArrayLike,
-    type: int = 2,
-    n: int | None = None,
-    axis: int = -1,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `dst` of this type.
 
     Examples
@@ -846,16 +714,9 @@ def idst(
 
 
 def dctn(
-    x: ArrayLike,
-    type: int = 2,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, *, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """`dct` along several axes, all of them if none are given.
 
     Examples
@@ -868,15 +729,9 @@ def dctn(
 
 
 def idctn(
-    x: ArrayLike,
-    type: int = 2,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `dctn`.
 
     Examples
@@ -889,15 +744,9 @@ def idctn(
 
 
 def dstn(
-    x: ArrayLike,
-    type: int = 2,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """`dst` along several axes, all of them if none are given.
 
     Examples
@@ -910,15 +759,9 @@ def dstn(
 
 
 def idstn(
-    x: ArrayLike,
-    type: int = 2,
-    s: Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: str | None = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    orthogonalize: bool | None = None,
-) -> ndarray:
+    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
+    overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
+) -> ndarray:  # fmt: skip
     """The inverse of `dstn`.
 
     Examples

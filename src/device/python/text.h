@@ -509,7 +509,10 @@ static inline void write_quoted(Writer& w, const Str& s) {
       w.put("\\t", 2);
     else if (c == '\r')
       w.put("\\r", 2);
-    else
+    else if ((c >= 0 && c < 32) || c == 127) {
+      const char code[] = {'\\', 'x', static_cast<char>('0' + c / 16), "0123456789abcdef"[c & 15]};
+      w.put(code, 4);
+    } else
       w.put(&c, 1, (c & 0xc0) != 0x80);
   }
   w.put(&quote, 1);
