@@ -298,9 +298,17 @@ def _weighted(at: _Axes, x: ndarray, weights: ArrayLike, lines: ndarray, q: np.n
 
 
 def _quantile(
-    a: ArrayLike, q: Any, axis: AxisLike, out: ndarray | None, method: str, keepdims: Any, weights: ArrayLike | None, scale: float | None,
-    skip_nan: bool, what: str,
-) -> ndarray:  # fmt: skip
+    a: ArrayLike,
+    q: Any,
+    axis: AxisLike,
+    out: ndarray | None,
+    method: str,
+    keepdims: Any,
+    weights: ArrayLike | None,
+    scale: float | None,
+    skip_nan: bool,
+    what: str,
+) -> ndarray:
     x = _asarray(a)
     _check_real(x)
     weak = type(q) in (int, float)
@@ -333,9 +341,16 @@ _HUNDRED = "Percentiles must be in the range [0, 100]"
 
 
 def quantile(
-    a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: ArrayLike | None = None,
-) -> ndarray:  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> ndarray:
     """The q-th quantiles along axes. NaN where there is a NaN.
 
     Parameters
@@ -372,9 +387,16 @@ def quantile(
 
 
 def percentile(
-    a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights: ArrayLike | None = None,
-) -> ndarray:  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> ndarray:
     """The q-th percentiles along axes, q in [0, 100]; see `quantile`.
 
     Examples
@@ -386,9 +408,16 @@ def percentile(
 
 
 def nanquantile(
-    a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: Any = False, *, weights: ArrayLike | None = None,
-) -> ndarray:  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> ndarray:
     """The q-th quantiles of what is not NaN; see `quantile`.
 
     Examples
@@ -400,9 +429,16 @@ def nanquantile(
 
 
 def nanpercentile(
-    a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: Any = False, *, weights: ArrayLike | None = None,
-) -> ndarray:  # fmt: skip
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: ArrayLike | None = None,
+) -> ndarray:
     """The q-th percentiles of what is not NaN; see `percentile`.
 
     Examples

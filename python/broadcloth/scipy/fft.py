@@ -279,9 +279,15 @@ def _checked(x: Any, kind: int, points: Any, axes: Any, plan: Any) -> ndarray:
 
 
 def fft(
-    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+    x: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
     plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+) -> ndarray:
     """The discrete Fourier transform along an axis.
 
     Parameters
@@ -315,9 +321,15 @@ def fft(
 
 
 def ifft(
-    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+    x: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
     plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+) -> ndarray:
     """The inverse of `fft`.
 
     Examples
@@ -329,9 +341,15 @@ def ifft(
 
 
 def rfft(
-    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+    x: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
     plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+) -> ndarray:
     """The transform of real input: its `n // 2 + 1` frequencies that are not negative.
 
     Examples
@@ -343,9 +361,15 @@ def rfft(
 
 
 def irfft(
-    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+    x: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
     plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+) -> ndarray:
     """The inverse of `rfft`; `n` is `2 * (m - 1)` of `m` frequencies if not given.
 
     Examples
@@ -357,9 +381,15 @@ def irfft(
 
 
 def hfft(
-    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+    x: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
     plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+) -> ndarray:
     """The transform of a signal with Hermitian symmetry, whose spectrum is real; `x` is the half of it from time zero on.
 
     Examples
@@ -371,9 +401,15 @@ def hfft(
 
 
 def ihfft(
-    x: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+    x: ArrayLike,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
     plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+) -> ndarray:
     """The inverse of `hfft`.
 
     Examples
@@ -437,9 +473,15 @@ def _over_axes(x: Any, kind: int, s: Any, axes: Any, forward: bool, norm: Any, w
 
 
 def fftn(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The discrete Fourier transform over several axes, all of them if none are given; parameters as in `fft`.
 
     `s` are the points of each axis, -1 its own length.
@@ -454,9 +496,15 @@ def fftn(
 
 
 def ifftn(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The inverse of `fftn`.
 
     Examples
@@ -469,9 +517,15 @@ def ifftn(
 
 
 def fft2(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """`fftn` over the last two axes.
 
     Examples
@@ -484,9 +538,15 @@ def fft2(
 
 
 def ifft2(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The inverse of `fft2`.
 
     Examples
@@ -499,9 +559,15 @@ def ifft2(
 
 
 def rfftn(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The transform of real input over several axes; along the last come the frequencies that are not negative.
 
     Examples
@@ -513,9 +579,15 @@ def rfftn(
 
 
 def irfftn(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The inverse of `rfftn`; the last of `s` counts real points.
 
     Examples
@@ -528,9 +600,15 @@ def irfftn(
 
 
 def rfft2(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """`rfftn` over the last two axes.
 
     Examples
@@ -543,9 +621,15 @@ def rfft2(
 
 
 def irfft2(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The inverse of `rfft2`.
 
     Examples
@@ -558,9 +642,15 @@ def irfft2(
 
 
 def hfftn(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """`hfft` along the last of several axes, and `fft` along the others.
 
     Examples
@@ -573,9 +663,15 @@ def hfftn(
 
 
 def ihfftn(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The inverse of `hfftn`.
 
     Examples
@@ -588,9 +684,15 @@ def ihfftn(
 
 
 def hfft2(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """`hfftn` over the last two axes.
 
     Examples
@@ -603,9 +705,15 @@ def hfft2(
 
 
 def ihfft2(
-    x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, plan: FFTPlan | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: FFTPlan | None = None,
+) -> ndarray:
     """The inverse of `hfft2`.
 
     Examples
@@ -642,9 +750,15 @@ def _real_over_axes(x: Any, kind: int, forward: bool, type: Any, s: Any, axes: A
 
 
 def dct(
-    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """The discrete cosine transform of real numbers along an axis; of complex ones, of both parts.
 
     Parameters
@@ -672,9 +786,15 @@ def dct(
 
 
 def idct(
-    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """The inverse of `dct` of this type.
 
     Examples
@@ -686,9 +806,15 @@ def idct(
 
 
 def dst(
-    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """The discrete sine transform; parameters as in `dct`, but type 1 takes any number of points and divides by `2 * (n + 1)`.
 
     Examples
@@ -700,9 +826,15 @@ def dst(
 
 
 def idst(
-    x: ArrayLike, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """The inverse of `dst` of this type.
 
     Examples
@@ -714,9 +846,16 @@ def idst(
 
 
 def dctn(
-    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, *, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """`dct` along several axes, all of them if none are given.
 
     Examples
@@ -729,9 +868,15 @@ def dctn(
 
 
 def idctn(
-    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """The inverse of `dctn`.
 
     Examples
@@ -744,9 +889,15 @@ def idctn(
 
 
 def dstn(
-    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """`dst` along several axes, all of them if none are given.
 
     Examples
@@ -759,9 +910,15 @@ def dstn(
 
 
 def idstn(
-    x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None,
-    overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
-) -> ndarray:  # fmt: skip
+    x: ArrayLike,
+    type: int = 2,
+    s: Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    orthogonalize: bool | None = None,
+) -> ndarray:
     """The inverse of `dstn`.
 
     Examples

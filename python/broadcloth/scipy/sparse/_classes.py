@@ -40,7 +40,22 @@ class bsr_matrix(spmatrix, _bsr):
 class bsr_array(_bsr, sparray):
     """Blocks in compressed rows, as SciPy's class of this name.
 
-    Parameters and errors are those of `bsr_matrix`.
+    Parameters
+    ----------
+    arg1 : array-like, sparse matrix or array (SciPy's too), shape, or tuple
+        A tuple holds (data, indices, indptr) with blocks data[j] of one shape.
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------
@@ -82,12 +97,22 @@ class coo_matrix(spmatrix, _coo):
 class coo_array(_coo, sparray):
     """Coordinates and values; elements of one place are added up, as SciPy's class of this name.
 
-    The other parameters and the errors are those of `coo_matrix`.
-
     Parameters
     ----------
     arg1 : array-like, sparse matrix or array (SciPy's too), shape of one or two dimensions, or tuple
         A tuple holds (data, (row, column)).
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------
@@ -129,7 +154,22 @@ class csc_matrix(spmatrix, _csc):
 class csc_array(_csc, sparray):
     """Compressed columns, as SciPy's class of this name.
 
-    Parameters and errors are those of `csc_matrix`.
+    Parameters
+    ----------
+    arg1 : array-like, sparse matrix or array (SciPy's too), shape, or tuple
+        A tuple holds (data, (row, column)), or (data, indices, indptr) where column j has the elements data[indptr[j]:indptr[j + 1]].
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------
@@ -170,12 +210,22 @@ class csr_matrix(spmatrix, _csr):
 class csr_array(_csr, sparray):
     """Compressed rows, as SciPy's class of this name.
 
-    The other parameters and the errors are those of `csr_matrix`.
-
     Parameters
     ----------
     arg1 : array-like, sparse matrix or array (SciPy's too), shape of one or two dimensions, or tuple
         A tuple holds (data, (row, column)), or (data, indices, indptr) where row i has the elements data[indptr[i]:indptr[i + 1]].
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------
@@ -218,7 +268,22 @@ class dia_matrix(spmatrix, _dia):
 class dia_array(_dia, sparray):
     """Diagonals, as SciPy's class of this name.
 
-    Parameters and errors are those of `dia_matrix`.
+    Parameters
+    ----------
+    arg1 : array-like, sparse matrix or array (SciPy's too), shape, or tuple
+        A tuple holds (data, offsets) with the element of column j of a diagonal at data[k, j], and a shape.
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------
@@ -264,12 +329,22 @@ class dok_matrix(spmatrix, _dok):
 class dok_array(_dok, sparray):
     """A dictionary of elements in host memory, to put a matrix together, as SciPy's class of this name.
 
-    The other parameters and the errors are those of `dok_matrix`.
-
     Parameters
     ----------
     arg1 : array-like, sparse matrix or array (SciPy's too), shape of one or two dimensions, or tuple
         A tuple holds no arrays of elements.
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------
@@ -315,7 +390,22 @@ class lil_matrix(spmatrix, _lil):
 class lil_array(_lil, sparray):
     """Lists of elements for each row in host memory, to put a matrix together, as SciPy's class of this name.
 
-    Parameters and errors are those of `lil_matrix`.
+    Parameters
+    ----------
+    arg1 : array-like, sparse matrix or array (SciPy's too), shape, or tuple
+        A tuple holds no arrays of elements.
+    shape : tuple of int, optional
+        Found from the elements' places unless given.
+    dtype : dtype, optional
+    copy : bool
+        Whether arrays that are given are copied.
+    device : optional
+        Where the elements go.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit together or the shape.
 
     Examples
     --------

@@ -417,7 +417,24 @@ def pro_ang1_cv(m: ArrayLike, n: ArrayLike, c: ArrayLike, cv: ArrayLike, x: Arra
 def pro_rad1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
     """The prolate radial function of the first kind of order m and degree n >= m in Flammer's norm, and its derivative by x.
 
-    The points are x > 1; see `pro_ang1`.
+    Parameters
+    ----------
+    m, n : array_like
+        The order and the degree, whole numbers.
+    c : array_like
+        The spheroidal parameter.
+    x : array_like
+        The points, x > 1; NaN elsewhere.
+
+    Returns
+    -------
+    value, slope : ndarray of float
+        Of the operands' common shape; float32 if all operands are, else float64.
+
+    Raises
+    ------
+    NotImplementedError
+        An order is not whole.
 
     Examples
     --------
@@ -445,7 +462,24 @@ def pro_rad2(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
 
     NaN where its expansion has not nine digits, which is so where c x is small against the degree, or x near the singular point.
 
-    The points are x > 1; see `pro_ang1`.
+    Parameters
+    ----------
+    m, n : array_like
+        The order and the degree, whole numbers.
+    c : array_like
+        The spheroidal parameter.
+    x : array_like
+        The points, x > 1; NaN elsewhere.
+
+    Returns
+    -------
+    value, slope : ndarray of float
+        Of the operands' common shape; float32 if all operands are, else float64.
+
+    Raises
+    ------
+    NotImplementedError
+        An order is not whole.
 
     Examples
     --------
@@ -473,7 +507,24 @@ def obl_ang1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
 
     The norm is the one at x = 0, which leaves an oblate function with a large c an error of 1e-16 times exp(c).
 
-    The points are abs(x) < 1; see `pro_ang1`.
+    Parameters
+    ----------
+    m, n : array_like
+        The order and the degree, whole numbers.
+    c : array_like
+        The spheroidal parameter.
+    x : array_like
+        The points, abs(x) < 1; NaN elsewhere.
+
+    Returns
+    -------
+    value, slope : ndarray of float
+        Of the operands' common shape; float32 if all operands are, else float64.
+
+    Raises
+    ------
+    NotImplementedError
+        An order is not whole.
 
     Examples
     --------
@@ -499,7 +550,24 @@ def obl_ang1_cv(m: ArrayLike, n: ArrayLike, c: ArrayLike, cv: ArrayLike, x: Arra
 def obl_rad1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[ndarray, ndarray]:
     """The oblate radial function of the first kind of order m and degree n >= m in Flammer's norm, and its derivative by x.
 
-    The points are x > 0; see `pro_ang1`.
+    Parameters
+    ----------
+    m, n : array_like
+        The order and the degree, whole numbers.
+    c : array_like
+        The spheroidal parameter.
+    x : array_like
+        The points, x > 0; NaN elsewhere.
+
+    Returns
+    -------
+    value, slope : ndarray of float
+        Of the operands' common shape; float32 if all operands are, else float64.
+
+    Raises
+    ------
+    NotImplementedError
+        An order is not whole.
 
     Examples
     --------
@@ -527,7 +595,24 @@ def obl_rad2(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
 
     NaN where its expansion has not nine digits, which is so where c x is small against the degree, or x near the singular point.
 
-    The points are x > 0; see `pro_ang1`.
+    Parameters
+    ----------
+    m, n : array_like
+        The order and the degree, whole numbers.
+    c : array_like
+        The spheroidal parameter.
+    x : array_like
+        The points, x > 0; NaN elsewhere.
+
+    Returns
+    -------
+    value, slope : ndarray of float
+        Of the operands' common shape; float32 if all operands are, else float64.
+
+    Raises
+    ------
+    NotImplementedError
+        An order is not whole.
 
     Examples
     --------
