@@ -6,10 +6,10 @@ BUILD := build
 # Extra arguments: make test ARGS="-k hypot", make bench ARGS="--only chain10_1e8"
 ARGS ?=
 
-.PHONY: help setup build demo test levels ctest wheel asan ubsan tsan lint format tidy bench clean distclean
+.PHONY: help setup build demo test levels ctest wheel asan ubsan tsan tsan-python lint format tidy bench clean distclean
 
 help:
-	@echo "make demo | test | levels | build | bench | wheel | lint | format | tidy | asan | ubsan | tsan | clean"
+	@echo "make demo | test | levels | build | bench | wheel | lint | format | tidy | asan | ubsan | tsan | tsan-python | clean"
 
 setup:
 	@scripts/setup.sh
@@ -42,6 +42,8 @@ ubsan: setup
 	@scripts/sanitize.sh undefined build-ubsan -j$(JOBS)
 tsan: setup
 	@scripts/sanitize.sh thread build-tsan -j$(JOBS)
+tsan-python: setup
+	@scripts/sanitize.sh thread-python build-tsan-python -j$(JOBS)
 
 CXX_FILES = $(shell find src include tests -name '*.h' -o -name '*.cpp')
 PY_DIRS = $(wildcard python tests bench examples scripts cmake)
@@ -61,6 +63,6 @@ bench: build
 	$(PY) bench/run.py $(ARGS)
 
 clean:
-	rm -rf build build-wheel* build-asan build-ubsan build-tsan dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build build-wheel* build-asan build-ubsan build-tsan build-tsan-python dist .pytest_cache .mypy_cache .ruff_cache
 distclean: clean
 	rm -rf .venv

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Builds FOLDER with a sanitizer, runs the C++ tests and then Python tests on that build. At the end: what passed, what was skipped and why.
-#   scripts/sanitize.sh address|undefined|address,undefined|thread FOLDER [-jN]
+#   scripts/sanitize.sh address|undefined|address,undefined|thread|thread-python FOLDER [-jN]
+# thread-python: the thread sanitizer without the C++ tests, which a new FOLDER does not build.
 # SAN_TESTS: what pytest runs.  SAN_MARK: its -m expression ("not slow and not gpu").  SAN_ARGS: more arguments for it.
 # SAN_CPP: the C++ tests' filter ("*", "" for none).  SAN_JOBS: processes for pytest (1).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind="$1" folder="$2" jobs="${3:--j$(nproc)}"
+defines=()
+if [ "$kind" = thread-python ]; then kind=thread SAN_CPP="" defines=(-DBROADCLOTH_TESTS=OFF); fi
 if [ ! -f "$folder/CMakeCache.txt" ]; then
   echo "== Build ($kind) into $folder: the first takes 20 to 40 minutes of one core"
 elif ! grep -q "^BROADCLOTH_SANITIZE:[A-Z]*=$kind\$" "$folder/CMakeCache.txt"; then
   echo "$folder was built with another sanitizer than '$kind': remove it, or name another folder"
   exit 2
 fi
-scripts/build.sh "$folder" "$jobs" -DBROADCLOTH_SANITIZE="$kind"
+scripts/build.sh "$folder" "$jobs" -DBROADCLOTH_SANITIZE="$kind" "${defines[@]}"
 
 # Freed memory is kept from use for a while (quarantine): less of it than tests allow that measure what a process keeps.
 export ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:alloc_dealloc_mismatch=1:quarantine_size_mb=16"
@@ -29,8 +32,19 @@ case "$kind" in
     run=(setarch "$(uname -m)" -R)   # thread sanitizer's shadow needs a plain address layout
     # Where several threads are at work. What runs in one thread finds nothing here.
     tests="tests/null"
-    for t in threads shared_by_threads jit_shared_containers streams memory devices cache kernel_threads prange vectorize user_kernels profiler; do
+    for t in threads threads_random shared_by_threads jit_shared_containers streams memory devices cache kernel_threads prange vectorize \
+      user_kernels profiler waiting_loops; do
       tests+=" tests/python/test_$t.py"
+    done
+    # One test or a few of a file.
+    for t in autograd::test_threads_differentiate_at_once autograd::test_grad_mode_belongs_to_the_thread \
+      elements::test_many_threads_ask_one_element_for_its_array fft::test_transforms_of_many_threads_are_right \
+      raw_kernels::test_threads_launch_one_kernel jit_arrays::test_small_arrays_of_several_threads_are_not_mixed \
+      jit::test_nogil_lets_other_threads_run jit::test_prange_joins_sums_products_and_extremes_in_one_order \
+      jit::test_prange_bodies_have_their_own_variables jit::test_an_exception_leaves_a_parallel_loop \
+      jit_language::test_containers_in_parallel_loops jit_language::test_exceptions_inside_parallel_loops_are_caught_outside \
+      jit_random::test_threads_and_children_have_numbers_of_their_own jit_foreign::test_the_number_of_threads_is_set; do
+      tests+=" tests/python/test_${t/::/.py::}"
     done
     ;;
 esac

@@ -32,7 +32,7 @@ def in_threads(work, count=THREADS):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(600)  # under the thread sanitizer and on a busy machine
         assert not thread.is_alive()
     if raised:
         raise raised[0]

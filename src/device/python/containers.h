@@ -287,6 +287,26 @@ BC_INLINE void swap_values(T& a, T& b) {
 template <class T>
 using Fetched = conditional<kThreads, T, T&>;
 
+/// The number of elements of an object, which other threads may read without its lock.
+BC_INLINE i64 size_of(const Shared& head, const i64& size) { return is_shared(head) ? __atomic_load_n(&size, __ATOMIC_RELAXED) : size; }
+BC_INLINE void set_size(i64& size, i64 to) {
+  if constexpr (kThreads)
+    __atomic_store_n(&size, to, __ATOMIC_RELEASE);
+  else
+    size = to;
+}
+/// An access to a number that other threads may read or write meanwhile.
+template <class T>
+BC_INLINE T load_word(const T* at) {
+  T x;
+  __atomic_load(at, &x, __ATOMIC_RELAXED);
+  return x;
+}
+template <class T>
+BC_INLINE void store_word(T* at, T x) {
+  __atomic_store(at, &x, __ATOMIC_RELAXED);
+}
+
 // ---- lists ------------------------------------------------------------------------------------------------------------------------
 
 template <class T>
@@ -325,12 +345,12 @@ struct List : Ref<ListBody<T>> {
   static constexpr bool kWord = is_arithmetic_value<T> && !is_complex<T>;
   BC_INLINE Shared& head() const { return body().head; }
   BC_INLINE T* data() const { return body().data(); }
-  BC_INLINE i64 size() const { return body().size; }
+  BC_INLINE i64 size() const { return size_of(head(), body().size); }
   /// The element that a loop over the list reads.
   BC_INLINE T at(i64 i) const {
     if (is_shared(head())) return shared_item(i, true);
     if constexpr (!__is_trivially_copyable(T))
-      if (i >= size()) raise(kIndex, "list index out of range");
+      if (i >= body().size) raise(kIndex, "list index out of range");
     return data()[i];
   }
   BC_INLINE Fetched<T> checked(i64 i) const {
@@ -338,7 +358,7 @@ struct List : Ref<ListBody<T>> {
     return item(i);
   }
   BC_INLINE T& item(i64 i) const {
-    const i64 n = size();
+    const i64 n = body().size;
     if (i < 0) i += n;
     if (i < 0 || i >= n) raise(kIndex, "list index out of range");
     return data()[i];
@@ -356,7 +376,11 @@ struct List : Ref<ListBody<T>> {
       if (i < 0) i += n;
       if (i < 0 || i >= n)
         walking ? raise(kRuntime, "the list changed its size during iteration") : raise(kIndex, "list index out of range");
-      return const_cast<T&>(reinterpret_cast<const T*>(memory + 1)[i]);
+      const T* at = reinterpret_cast<const T*>(memory + 1) + i;
+      if constexpr (kThreads)
+        return load_word(at);
+      else
+        return const_cast<T&>(*at);
     } else {
       const Guard guard(head(), kReads);
       if (walking && i >= size()) raise(kRuntime, "the list changed its size during iteration");
@@ -372,7 +396,8 @@ struct List : Ref<ListBody<T>> {
   BC_NOINLINE void shared_set(i64 i, const T& value) const {
     if constexpr (kWord) {
       const Guard guard(head(), kReads);  // no thread moves elements meanwhile; stores to one element happen in some order
-      place(i) = value;
+      __atomic_store_n(&head().changed, 1, __ATOMIC_RELAXED);
+      store_word(&item(i), value);
     } else {
       T made = shareable(head(), value);
       const Guard guard(head(), kWrites);
@@ -420,6 +445,13 @@ struct List : Ref<ListBody<T>> {
     const Guard guard(head(), kWrites);
     add(made);
   }
+  /// A reader that knows the list's size from before a pop may look at the place.
+  static BC_INLINE void begin_item(T* at, const T& value) {
+    if constexpr (kThreads && kWord)
+      store_word(at, value);
+    else
+      begin_value<T>(at, value);
+  }
   BC_INLINE void add(const T& value) const {
     auto& b = body();
     if (b.size == b.room) {
@@ -427,12 +459,9 @@ struct List : Ref<ListBody<T>> {
       reserve(b.room < 4 ? 8 : b.room * 2);
       begin_value<T>(data() + b.size, kept);
     } else {
-      begin_value<T>(data() + b.size, value);
+      begin_item(data() + b.size, value);
     }
-    if constexpr (kThreads)
-      __atomic_store_n(&b.size, b.size + 1, __ATOMIC_RELEASE);
-    else
-      ++b.size;
+    set_size(b.size, b.size + 1);
     b.head.changed = 1;
   }
   /// Moves elements as bytes. Other threads may read a shared list's numbers meanwhile, so each is moved by one store.
@@ -442,8 +471,7 @@ struct List : Ref<ListBody<T>> {
         const bool down = to < from;
         for (i64 k = 0; k < n; ++k) {
           const i64 i = down ? k : n - 1 - k;
-          T x = from[i];
-          __atomic_store(to + i, &x, __ATOMIC_RELAXED);
+          store_word(to + i, from[i]);
         }
         return;
       }
@@ -460,7 +488,7 @@ struct List : Ref<ListBody<T>> {
     alignas(T) char moved[sizeof(T)];
     __builtin_memcpy(moved, static_cast<const void*>(d + n), sizeof(T));
     move_items(d + i + 1, d + i, n - i);
-    __builtin_memcpy(static_cast<void*>(d + i), moved, sizeof(T));
+    move_items(d + i, reinterpret_cast<const T*>(moved), 1);
   }
   BC_INLINE T pop(i64 i) const {
     const Guard guard(head(), kWrites);
@@ -481,7 +509,7 @@ struct List : Ref<ListBody<T>> {
     if constexpr (!__is_trivially_copyable(T))
       for (i64 i = first; i < last; ++i) end_value(d[i]);
     move_items(d + first, d + last, b.size - last);
-    b.size -= last - first;
+    set_size(b.size, b.size - (last - first));
     b.head.changed = 1;
   }
   BC_INLINE void clear() const {
@@ -540,7 +568,15 @@ struct List : Ref<ListBody<T>> {
   void reverse() const {
     const Guard guard(head(), kWrites);
     T* d = data();
-    for (i64 i = 0, j = size() - 1; i < j; ++i, --j) swap_values(d[i], d[j]);
+    for (i64 i = 0, j = size() - 1; i < j; ++i, --j) {
+      if constexpr (kThreads && kWord) {
+        const T first = d[i];
+        store_word(d + i, d[j]);
+        store_word(d + j, first);
+      } else {
+        swap_values(d[i], d[j]);
+      }
+    }
     head().changed = 1;
   }
   /// The list, or for a shared list a copy of its current elements.
@@ -552,6 +588,13 @@ struct List : Ref<ListBody<T>> {
   }
   List copy() const;
   List slice(const Slice& s) const;
+  void replace(i64 i, const T& value) const {
+    T& at = place(i);
+    if constexpr (kThreads && kWord)
+      store_word(&at, value);
+    else
+      at = value;
+  }
   void assign_slice(const Slice& s, const List& values) const {
     const List kept = values.copy();
     if (is_shared(head())) kept.share();
@@ -562,10 +605,10 @@ struct List : Ref<ListBody<T>> {
     const i64 n = kept.size();
     if (s.step != 1) {
       if (n != count) raise(kValue, "cannot resize extended list slice with step != 1");
-      for (i64 k = 0; k < n; ++k) place(first + k * s.step) = kept.data()[k];
+      for (i64 k = 0; k < n; ++k) replace(first + k * s.step, kept.data()[k]);
       return;
     }
-    for (i64 k = 0; k < n && k < count; ++k) place(first + k) = kept.data()[k];
+    for (i64 k = 0; k < n && k < count; ++k) replace(first + k, kept.data()[k]);
     if (n < count) erase(first + n, first + count);
     for (i64 k = count; k < n; ++k) insert(first + k, kept.data()[k]);
   }
@@ -737,7 +780,10 @@ inline void sort_shared(const List<T>& l, const F& sort) {
   sort(sorted);
   const Guard guard(l.head(), kWrites);
   if (l.size() != sorted.size()) raise(kValue, "list modified during sort");
-  for (i64 i = 0; i < l.size(); ++i) swap_values(l.data()[i], sorted.data()[i]);
+  if constexpr (List<T>::kWord)
+    l.move_items(l.data(), sorted.data(), sorted.size());
+  else
+    for (i64 i = 0; i < l.size(); ++i) swap_values(l.data()[i], sorted.data()[i]);
   l.head().changed = 1;
 }
 /// Sorts by key(element), stably; NaN goes last.
@@ -845,7 +891,7 @@ struct Dict : Ref<DictBody<K, V>> {
   using Ref<Body>::body;
   static constexpr bool kHoldsValues = __is_trivially_copyable(K) && __is_trivially_copyable(V);
   BC_INLINE Shared& head() const { return body().head; }
-  BC_INLINE i64 size() const { return body().size; }
+  BC_INLINE i64 size() const { return size_of(head(), body().size); }
   BC_INLINE Entry* entries() const { return body().entries(); }
 
   /// The entry of a key, or -1.
@@ -916,7 +962,7 @@ struct Dict : Ref<DictBody<K, V>> {
     b.slots()[slot & static_cast<u64>(b.mask)] = static_cast<i32>(b.used);
     Entry* e = b.entries() + b.used;
     new (e) Entry{h, key, V(), true};
-    ++b.size;
+    set_size(b.size, b.size + 1);
     b.head.changed = 1;
     return b.used++;
   }
@@ -940,7 +986,7 @@ struct Dict : Ref<DictBody<K, V>> {
     end_value(b.entries()[at]);
     b.entries()[at].there = false;
     b.entries()[at].hash = 0;
-    --b.size;
+    set_size(b.size, b.size - 1);
     b.head.changed = 1;
   }
   void remove(const K& key) const {

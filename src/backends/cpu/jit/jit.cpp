@@ -14,6 +14,12 @@
 // definition also replaces the calls from LLVM's archives; the version script hides it from other libraries.
 extern "C" int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
+#if BC_JIT_THREAD_CHECKS
+#define BC_JIT_CHECKS_NAME "-thread"
+#else
+#define BC_JIT_CHECKS_NAME ""
+#endif
+
 struct bc_jit_object {
   std::unique_ptr<bc::jit::Object> object;
 };
@@ -68,7 +74,9 @@ extern "C" {
 
 int bc_jit_abi(void) { return BC_JIT_ABI; }
 
-const char* bc_jit_version(void) { return "clang-" CLANG_VERSION_STRING "-7"; }  // the last number counts changes in our use of clang
+const char* bc_jit_version(void) {  // the last number counts changes in our use of clang
+  return "clang-" CLANG_VERSION_STRING "-7" BC_JIT_CHECKS_NAME;
+}
 
 void bc_jit_set_cpu(const char* cpu) { bc::jit::set_cpu(cpu); }
 

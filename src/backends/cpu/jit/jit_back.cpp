@@ -11,6 +11,9 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/X86TargetParser.h>
 #include <llvm/Transforms/Coroutines/CoroElide.h>
+#if BC_JIT_THREAD_CHECKS
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
+#endif
 
 #include <algorithm>
 #include <map>
@@ -194,11 +197,21 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   mark_rare_calls(*unit.module);
 
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = flags.opt_level >= 2;
+  // The thread sanitizer does not look at vectors of 32 bytes and more.
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling =
+      flags.opt_level >= 2 && !BC_JIT_THREAD_CHECKS;
   PassAnalyses known(machine, tuning);
   // Before the loop passes: frames of generators that a loop's turns make are then still known by one name.
   known.builder.registerPeepholeEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(llvm::CoroElidePass()); });
+#if BC_JIT_THREAD_CHECKS
+  for (llvm::Function& function : *unit.module) {
+    if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeThread);
+  }
+  known.builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
+  });
+#endif
   constexpr const llvm::OptimizationLevel* kLevels[] = {&llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
                                                         &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
   const llvm::OptimizationLevel level = *kLevels[std::clamp(flags.opt_level, 0, 3)];

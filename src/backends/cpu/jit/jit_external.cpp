@@ -161,6 +161,10 @@ void* find_external(const char* name) {
     if (std::strcmp(routine.name, name) == 0) return routine.address;
   }
   if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
+#if BC_JIT_THREAD_CHECKS
+  // GCC's library has them as the C library's functions that it replaces.
+  if (const llvm::StringRef checked = name; checked.starts_with("__tsan_mem")) return dlsym(RTLD_DEFAULT, name + std::strlen("__tsan_"));
+#endif
   // The program may have opened this library with local symbols, and may itself use neither libm nor libstdc++. libstdc++ must be the one
   // with which our caller throws; it also finds libgcc's functions.
   for (const char* file : {"libm.so.6", "libstdc++.so.6"}) {
