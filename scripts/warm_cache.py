@@ -108,8 +108,9 @@ def programs() -> Iterator[Any]:
         yield 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
         yield bc.linspace(0, 1, 8192, dtype=dtype)
         rng = bc.random.Generator(bc.random.Philox(0))
-        yield rng.random(8192, dtype=dtype)
-        yield rng.standard_normal(8192, dtype=dtype)
+        for n in (8192, 1 << 26):  # a thread draws more of very many numbers
+            yield rng.random(n, dtype=dtype)
+            yield rng.standard_normal(n, dtype=dtype)
     flags = array((64, 128), "bool")
     yield bc.sum(flags)
     yield bc.any(flags), bc.all(flags)

@@ -237,7 +237,8 @@ class CudaPrinter {
       const std::string place = fmt::format("const I x0 = i * {};\n", v) + pointers();
       if (ir_.schedule.unroll == 1) return out + walk + place + body("i < whole", elements_of_line) + "}\n";
       // A thread of a whole block handles several vectors, and what they have in common once; the last block walks its elements. Two turns
-      // of the loop together have more independent instructions (1e8 uniform numbers on an H200: 104 us, one by one 107; normal 172 and 175).
+      // of the loop together have more independent instructions (1e8 uniform numbers on an H200: 104 us, one by one 107; normal 172 and
+      // 175).
       const int block = kCudaBlock * ir_.schedule.unroll;
       out += fmt::format("const I start = I(blockIdx.x) * {} + threadIdx.x;\n#ifndef BC_QUICK\nif (start + {} < whole) {{\n", block,
                          block - kCudaBlock);

@@ -94,8 +94,8 @@ class EachSet {
   void run(const Selection& what) {
     const char* unroll = what.unrolled ? "BC_UNROLL" : "_Pragma(\"unroll 1\")";
     queue_.run(what.name, fmt::format("{} {} {}", wide_, bytes_, what.variant),
-               fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\nconstexpr int kBytes = {};\n", wide_ ? "u64" : "u32",
-                           bytes_) +
+               fmt::format("using T = {};\nBC_INLINE T apply(T a, T b) {{ return a + b; }}\nconstexpr int kBytes = {};\n",
+                           wide_ ? "u64" : "u32", bytes_) +
                    LookBack::text() + kFetch + kBits,
                fmt::format(R"(__shared__ Shared s;
 const Tiles tiles{{p.w + 2}};
@@ -168,10 +168,9 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
     const std::string out = fmt::format("word_as<{}*>(p.w + 9)[r] = ", type);
     const std::string in = fmt::format("word_as<const {}*>(p.w + 10) + (start + 32 * k + lane) * p.w[12]", type);
     if (lead.size() == 1 && in_shared)
-      each.run({"compress", variant,
-                fmt::format("__shared__ {0} held[kThreads * kBytes];\n{0}* const mine = held + t;", type),
-                fmt::format("if (row >> lane & 1) fetch(mine + k * kThreads, {});", in), "wait_for_fetched();",
-                out + "mine[k * kThreads];", true, size > 4 ? 5 : 6});
+      each.run({"compress", variant, fmt::format("__shared__ {0} held[kThreads * kBytes];\n{0}* const mine = held + t;", type),
+                fmt::format("if (row >> lane & 1) fetch(mine + k * kThreads, {});", in), "wait_for_fetched();", out + "mine[k * kThreads];",
+                true, size > 4 ? 5 : 6});
     else if (lead.size() == 1)
       each.run({"compress", variant, type + " held[kBytes];", fmt::format("if (row >> lane & 1) held[k] = *({});", in), "",
                 out + "held[k];", true});
