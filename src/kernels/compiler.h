@@ -20,6 +20,8 @@
 /// conversion where the paths meet.
 namespace bc::kernels {
 
+/// Whether an expression reads a variable with one of these names.
+bool reads_any(const Node* n, const std::set<std::string>& names);
 /// The names that statements bind.
 void bound_names(const Node* n, std::set<std::string>* names);
 void bound_names(const std::vector<Node*>& body, std::set<std::string>* names);

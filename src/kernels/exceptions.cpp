@@ -1,5 +1,7 @@
 // try, raise and assert. A failure of the function's own jumps to the handlers; what the library or a called function throws is a C++
 // exception. Handlers stand behind the try block, so that `return`, `break` and `continue` in them are plain.
+#include <algorithm>
+
 #include "kernels/compiler.h"
 #include "kernels/host_runtime.h"
 
@@ -15,6 +17,14 @@ void bound_target(const Node* t, std::set<std::string>* names) {
 }
 
 }  // namespace
+
+bool reads_any(const Node* n, const std::set<std::string>& names) {
+  if (!n) return false;
+  const auto reads = [&](const Node* k) { return reads_any(k, names); };
+  return (n->kind == NodeKind::name && names.contains(n->text)) || reads(n->a) || reads(n->b) || reads(n->c) ||
+         std::any_of(n->list.begin(), n->list.end(), reads) ||
+         std::any_of(n->keywords.begin(), n->keywords.end(), [&](const auto& keyword) { return reads(keyword.second); });
+}
 
 void bound_names(const Node* n, std::set<std::string>* names) {
   if (!n) return;

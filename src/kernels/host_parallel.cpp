@@ -187,12 +187,6 @@ bool holds_object(Type t) {
   return holds_object(t->is(Kind::optional) ? t->element : nullptr) ||
          (t->is_tuple() && std::any_of(t->items.begin(), t->items.end(), holds_object));
 }
-bool mentions(const Node* n, const std::string& name) {
-  if (!n) return false;
-  if (n->kind == NodeKind::name && n->text == name) return true;
-  return mentions(n->a, name) || mentions(n->b, name) || mentions(n->c, name) ||
-         std::any_of(n->list.begin(), n->list.end(), [&](const Node* k) { return mentions(k, name); });
-}
 
 }  // namespace
 
@@ -371,8 +365,8 @@ bool FunctionCompiler::differs_by_turn(const Node* index, int depth) const {
   const auto product = [](const Node* n) { return n->kind == NodeKind::binary && n->op == Operator::mul; };
   for (const auto& [a, b] : {std::pair{index->a, index->b}, std::pair{index->b, index->a}}) {
     if (!differs_by_turn(a, depth)) continue;
-    if (index->op == Operator::add || index->op == Operator::sub) return stays(b) || (product(a) && !mentions(b, counter));
-    if (index->op == Operator::mul) return !mentions(b, counter);
+    if (index->op == Operator::add || index->op == Operator::sub) return stays(b) || (product(a) && !reads_any(b, {counter}));
+    if (index->op == Operator::mul) return !reads_any(b, {counter});
   }
   return false;
 }

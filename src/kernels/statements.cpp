@@ -77,13 +77,6 @@ Env join(const Env& a, const Env& b) {
   return r;
 }
 
-static bool reads_any(const Node* n, const std::set<std::string>& names) {
-  if (!n) return false;
-  const auto reads = [&](const Node* k) { return reads_any(k, names); };
-  return (n->kind == NodeKind::name && names.contains(n->text)) || reads(n->a) || reads(n->b) || reads(n->c) ||
-         std::any_of(n->list.begin(), n->list.end(), reads);
-}
-
 /// A loop variable that is neither read outside its loops nor bound inside them may be the C++ loop's own counter.
 void FunctionCompiler::find_free_loads() {
   std::vector<std::string> targets;
@@ -940,7 +933,7 @@ Value FunctionCompiler::held(Value v) {
   return v.type && v.type->has_value() && v.items.empty() && v.simple && !v.constant ? spill(v) : v;
 }
 
-/// What a loop or a comprehension's `for` walks over, whatever `whole` gives to the names in it.
+/// Gives the value that a loop or a comprehension's `for` walks over. It stays the same when `whole` gives other values to names in it.
 Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* whole) {
   std::set<std::string> bound;
   bound_names(whole, &bound);

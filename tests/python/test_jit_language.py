@@ -1012,6 +1012,9 @@ def test_a_loop_goes_on_over_what_it_began_with():
         for k, v in table.items():
             s += k * v
             table = {7: 8}
+        for i, v in enumerate(xs, start=n):
+            s = s * 2 + i * v
+            n += 10
         return s
 
     given = np.arange(6.0).reshape(2, 3), np.arange(4.0), [1, 2], 4
@@ -1035,6 +1038,11 @@ def test_a_comprehension_goes_on_over_what_it_began_with():
         return [(xs := [5, 5, 5, 5])[0] + v for v in xs], xs, [max(n, key := n + v) for v in (n, 7) if (n := n + 1)], n, key
 
     assert njit(f)([1, 2, 3], 4) == f([1, 2, 3], 4)
+
+    def numbered(xs, k):
+        return [(k := i + 100) + v for i, v in enumerate(xs, start=k)], k
+
+    assert njit(numbered)([1, 2, 3], 5) == numbered([1, 2, 3], 5)
 
 
 def test_unpacking_takes_every_iterable_and_a_star_gives_a_list():
