@@ -45,7 +45,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     array([[2, 1],
            [4, 3]])
     """
-    x = _asarray(arr)
+    x = _c.asanyarray(arr)
     axis = normalize_axis_index(axis, x.ndim)
     lines = _c.moveaxis(x, axis, -1)
     lead = lines.shape[:-1]
@@ -119,7 +119,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     >>> bc.piecewise(x, [x < 0, x >= 0], [lambda v: -v, 10])
     array([ 2.,  1., 10., 10.])
     """
-    values = _asarray(x)
+    values = _c.asanyarray(x)
     if np.isscalar(condlist) or getattr(condlist, "ndim", 1) == 0 or (values.ndim and np.ndim(condlist[0]) == 0):
         condlist = [condlist]
     conditions = [_asarray(c, np.bool_, device=values.device) for c in condlist]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 array = _c.array
 asarray = _c.asarray
-asanyarray = _c.asarray
+asanyarray = _c.asanyarray
 ascontiguousarray = _c.ascontiguousarray
 asnumpy = _c.asnumpy
 from_dlpack = _c.from_dlpack
@@ -38,7 +38,7 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> ndarray:
     >>> a
     array([0, 1, 2])
     """
-    return _c.asarray(a).copy(order)
+    return (_c.asanyarray if subok else _c.asarray)(a).copy(order)
 
 
 def empty_like(
@@ -57,7 +57,7 @@ def empty_like(
     >>> bc.empty_like(bc.zeros((2, 3), bc.int8)).shape
     (2, 3)
     """
-    return _c.full_like(prototype, None, dtype, shape, device=device, order=order)
+    return _c.full_like(prototype, None, dtype, shape, device=device, order=order, subok=subok)
 
 
 def zeros_like(
@@ -76,7 +76,7 @@ def zeros_like(
     >>> bc.zeros_like(bc.array([1.5, 2.5]))
     array([0., 0.])
     """
-    return _c.full_like(a, 0, dtype, shape, device=device, order=order)
+    return _c.full_like(a, 0, dtype, shape, device=device, order=order, subok=subok)
 
 
 def ones_like(
@@ -95,7 +95,7 @@ def ones_like(
     >>> bc.ones_like(bc.array([5, 6]))
     array([1, 1])
     """
-    return _c.full_like(a, 1, dtype, shape, device=device, order=order)
+    return _c.full_like(a, 1, dtype, shape, device=device, order=order, subok=subok)
 
 
 def full_like(
@@ -115,7 +115,7 @@ def full_like(
     >>> bc.full_like(bc.array([1, 2, 3]), 7)
     array([7, 7, 7])
     """
-    result = _c.full_like(a, None, dtype, shape, device=device, order=order)
+    result = _c.full_like(a, None, dtype, shape, device=device, order=order, subok=subok)
     _c.copyto(result, fill_value, casting="unsafe")
     return result
 
@@ -573,7 +573,7 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: Any = None, *, 
     if wanted >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order: Any = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    x = _c.array(a, dtype, order=order, copy=None)
+    x = _c.array(a, dtype, order=order, copy=None, subok="E" not in wanted)
     return x.copy(order) if any(not x.flags[flag] for flag in wanted - {"C", "F", "E"}) else x
 
 

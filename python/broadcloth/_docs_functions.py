@@ -80,6 +80,18 @@ True
 >>> bc.asarray([1.5, 2.5])
 array([1.5, 2.5])
 """,
+    "asanyarray": """The value as an array, as `asarray` gives it, but an array of a subclass of ndarray is given back itself.
+
+Examples
+--------
+>>> class Field(bc.ndarray):
+...     pass
+>>> x = bc.arange(3).view(Field)
+>>> bc.asanyarray(x)
+Field([0, 1, 2])
+>>> bc.asarray(x)
+array([0, 1, 2])
+""",
     "ascontiguousarray": """The array itself when its last axis lies closest in memory, else such a copy; at least 1-d.
 
 Examples

@@ -355,7 +355,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
     """
     made = []
     for k, item in enumerate(args):
-        x = _asarray(item, np.int64) if not isinstance(item, (ndarray, np.ndarray)) and len(item) == 0 else _asarray(item)
+        x = _asarray(item, np.int64) if not isinstance(item, (ndarray, np.ndarray)) and len(item) == 0 else _c.asanyarray(item)
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
         if x.dtype.kind == "b":

@@ -115,7 +115,7 @@ def fliplr(m: ArrayLike) -> ndarray:
     array([[2, 1],
            [4, 3]])
     """
-    x = _c.asarray(m)
+    x = _c.asanyarray(m)
     if x.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return x[:, ::-1]
@@ -129,7 +129,7 @@ def flipud(m: ArrayLike) -> ndarray:
     >>> bc.flipud([1, 2, 3])
     array([3, 2, 1])
     """
-    x = _c.asarray(m)
+    x = _c.asanyarray(m)
     if x.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return x[::-1]
@@ -294,7 +294,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[ndarray]:
     >>> bc.hsplit(bc.arange(4), 2)
     [array([0, 1]), array([2, 3])]
     """
-    x = _c.asarray(ary)
+    x = _c.asanyarray(ary)
     if x.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
@@ -308,7 +308,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[ndarray]:
     >>> [p.shape for p in bc.vsplit(bc.zeros((4, 2)), 2)]
     [(2, 2), (2, 2)]
     """
-    x = _c.asarray(ary)
+    x = _c.asanyarray(ary)
     if x.ndim < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(x, indices_or_sections, 0)
@@ -322,7 +322,7 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[ndarray]:
     >>> [p.shape for p in bc.dsplit(bc.zeros((1, 2, 4)), 2)]
     [(1, 2, 2), (1, 2, 2)]
     """
-    x = _c.asarray(ary)
+    x = _c.asanyarray(ary)
     if x.ndim < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(x, indices_or_sections, 2)
@@ -402,7 +402,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     """
     at = _places("insert", arr, obj, axis)
     if not isinstance(values, (ndarray, np.ndarray)):
-        arr = _c.asarray(arr)
+        arr = _c.asanyarray(arr)
         values = _c.asarray(values, arr.dtype)
     return _c.insert(arr, at, values, axis)
 
@@ -644,7 +644,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     where = trim.lower()
     if where not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    x = _c.asarray(filt)
+    x = _c.asanyarray(filt)
     axes = normalized_axes(axis, x.ndim)
     if not axes:
         return filt if isinstance(filt, ndarray) else x

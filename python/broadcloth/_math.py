@@ -153,7 +153,7 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> ndarray:
     >>> bc.real_if_close(bc.array([1 + 1e-15j]))
     array([1.])
     """
-    x = _asarray(a)
+    x = _c.asanyarray(a)
     if x.dtype.kind != "c":
         return x
     limit = tol * float(np.finfo(x.dtype).eps) if tol > 1 else tol

@@ -132,7 +132,7 @@ def polyval(p: Any, x: Any) -> Any:
     if isinstance(x, poly1d):
         value: Any = 0
     else:
-        x = _c.asarray(x, device=coefficients.device if isinstance(p, ndarray | poly1d) and not isinstance(x, ndarray) else None)
+        x = _c.asanyarray(x, device=coefficients.device if isinstance(p, ndarray | poly1d) and not isinstance(x, ndarray) else None)
         value = _c.full_like(x, 0)
     for coefficient in coefficients:
         value = value * x + coefficient

@@ -89,7 +89,8 @@ def _place_of(method: str) -> Callable[..., Any]:
 class _Axes:
     """The reduced axes of an array as one last axis, and how a result gets its axes and goes to `out`."""
 
-    def __init__(self, a: ndarray, axis: Any) -> None:
+    def __init__(self, a: ndarray, axis: Any, given: Any) -> None:
+        self.given = given
         self.axes = normalized_axes(axis, a.ndim)
         self.ndim = a.ndim
         self.kept = [d for d in range(a.ndim) if d not in self.axes]
@@ -109,7 +110,7 @@ class _Axes:
         if keepdims:
             made = _c.expand_dims(made, tuple(q_ndim + d for d in self.axes))
         if out is None:
-            return _c.as_result(made)
+            return _c.as_result(made, self.given)
         target = out[0] if isinstance(out, tuple) else out
         if stretches and target.ndim > made.ndim and _broadcasts(made.shape, target.shape):
             made = _c.broadcast_to(made, target.shape)
@@ -158,7 +159,7 @@ def median(
     array([7., 2.])
     """
     x = _asarray(a)
-    at = _Axes(x, axis)
+    at = _Axes(x, axis, a)
     lines = at.lines(x)
     n = lines.shape[-1]
     result = np.dtype(x.dtype if x.dtype.kind in "fcm" else np.float64)
@@ -189,7 +190,7 @@ def nanmedian(
     keep = keepdims is not np._NoValue and bool(keepdims)  # type: ignore[attr-defined]
     if x.dtype.kind not in "fcm" or x.size == 0:
         return median(x, axis, out, overwrite_input, keep)
-    at = _Axes(x, axis)
+    at = _Axes(x, axis, a)
     lines = at.lines(x)
     ordered, count = _c.sort(lines), _numbers_in(lines)
     low, high = _c.clip((count - 1) // 2, 0, None), _c.clip(count // 2, 0, None)
@@ -322,7 +323,7 @@ def _quantile(
     if weights is not None and method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     _place_of(method)
-    at = _Axes(x, axis)
+    at = _Axes(x, axis, a)
     lines = at.lines(x)
     floats, gaps = x.dtype.kind == "f", x.dtype.kind in "fmM"
     if skip_nan and x.size == 0:

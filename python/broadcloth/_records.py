@@ -626,7 +626,9 @@ def _ones(shape: Any, dtype: Any = None, order: str = "C", *, like: Any = None, 
     return _full(shape, 1, dtype, device=device)
 
 
-def _full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, order: Any = "K") -> RecordArray:
+def _full_like(
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, order: Any = "K", subok: bool = True
+) -> RecordArray:
     made = create(a.shape if shape is None else shape, a.dtype if dtype is None else dtype, a.device if device is None else device)
     if fill_value is not None:
         made[...] = fill_value

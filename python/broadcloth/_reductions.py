@@ -145,7 +145,7 @@ def _spread(
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    x = _asarray(a)
+    x = _c.asanyarray(a)
     options: dict[str, Any] = {
         "ddof": ddof,
         "keepdims": False if keepdims is _NoValue else keepdims,
@@ -212,7 +212,7 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
 
 
 def ptp(a: ArrayLike, axis: AxisLike = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
-    return _asarray(a).ptp(axis, out, False if keepdims is _NoValue else keepdims)
+    return _c.asanyarray(a).ptp(axis, out, False if keepdims is _NoValue else keepdims)
 
 
 _document(

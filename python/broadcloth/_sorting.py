@@ -315,7 +315,7 @@ def unique(
     >>> bc.unique([3, 1, 3, 2], return_counts=True)
     (array([1, 2, 3]), array([1, 1, 2]))
     """
-    a = _asarray(ar)
+    a = _c.asanyarray(ar)
     if axis is None or (a.ndim == 1 and normalize_axis_index(axis, 1) == 0):
         parts = _c.unique(a, return_index, return_inverse, return_counts, equal_nan)
         if not (return_index or return_inverse or return_counts):

@@ -641,7 +641,7 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     """
     if rcond is not None and rtol is not _NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    matrix = _asarray(a)
+    matrix = _c.asanyarray(a)
     if matrix.size == 0 and matrix.ndim >= 2:
         return _c.empty((*matrix.shape[:-2], matrix.shape[-1], matrix.shape[-2]), matrix.dtype, device=matrix.device)
     u, s, vh = svd(matrix.conj(), full_matrices=False, hermitian=hermitian)
@@ -875,7 +875,7 @@ def matrix_power(a: ArrayLike, n: int) -> ndarray:
     array([[3, 5],
            [5, 8]])
     """
-    m = _asarray(a)
+    m = _c.asanyarray(a)
     if m.ndim < 2:
         raise LinAlgError(f"{m.ndim}-dimensional array given. Array must be at least two-dimensional")
     if m.shape[-1] != m.shape[-2]:
@@ -910,7 +910,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: ndarray | None = None) -> nda
     n = len(arrays)
     if n < 2:
         raise ValueError("Expecting at least two arrays.")
-    parts = [_asarray(a) for a in arrays]
+    parts = [_c.asanyarray(a) for a in arrays]
     first, last = parts[0].ndim, parts[-1].ndim
     parts[0] = parts[0][None, :] if first == 1 else parts[0]
     parts[-1] = parts[-1][:, None] if last == 1 else parts[-1]

@@ -295,9 +295,8 @@ enum : int {
 /// After a failure: where a dtype has fields, the package's own arrays of records may have the function; nullptr and the error otherwise.
 PyObject* of_records(const char* name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
-/// The C function that Python calls.
 template <auto F, int Flags>
-PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+PyObject* plain_entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject* const given = guard([&]() -> PyObject* {
     using T = Traits<decltype(F)>;
     constexpr int n = T::size;
@@ -344,6 +343,18 @@ PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObjec
     if (!given) [[unlikely]]
       return of_records(signature_of<F>.name, args, nargs, kwnames);
   return given;
+}
+
+/// The same of a call that may have arrays of subclasses; `plain` computes it.
+PyObject* entry_of_classes(FastCall plain, const CallSignature& signature, bool method, PyObject* self, PyObject* const* args,
+                           Py_ssize_t nargs, PyObject* kwnames);
+
+/// The C function that Python calls.
+template <auto F, int Flags>
+PyObject* entry(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (subclasses_used.load(std::memory_order_relaxed)) [[unlikely]]
+    return entry_of_classes(&plain_entry<F, Flags>, signature_of<F>, (Flags & kMethod) != 0, self, args, nargs, kwnames);
+  return plain_entry<F, Flags>(self, args, nargs, kwnames);
 }
 
 /// A function as it was bound: its signature's text, and for each parameter and then the result the type and whether it may be None.

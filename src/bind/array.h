@@ -24,7 +24,11 @@ struct PyArray {
   };
 };
 
-inline bool is_array(PyObject* o) { return Py_TYPE(o) == state().array; }
+/// Whether the program has made an array of a subclass: until then one comparison tells arrays from other objects.
+inline std::atomic<bool> subclasses_used{false};
+inline bool is_array(PyObject* o) {
+  return Py_TYPE(o) == state().array || (subclasses_used.load(std::memory_order_relaxed) && PyType_IsSubtype(Py_TYPE(o), state().array));
+}
 inline PyArray* as_py_array(PyObject* o) { return reinterpret_cast<PyArray*>(o); }
 /// Tells whether an object is an element of computed memory that nobody has asked for its array: loops over elements read, compute and
 /// store numbers without making any.
@@ -40,15 +44,17 @@ PyObject* apply_bare(Op op, std::span<PyObject* const> operands);
 
 /// A new Python array. Throws PythonError.
 PyObject* wrap(Array a);
+/// A new array of ndarray or of a subclass, for which __array_finalize__ (finalize()) is still to be called. Throws PythonError.
+PyObject* wrap_as(PyTypeObject* type, Array a);
 /// As wrap(), for results that NumPy turns into scalars when they have no axes.
 PyObject* wrap_value(Array a);
 /// A bare element, to be set by the caller.
 PyArray* new_element();
 /// The result of a reduction over all of a few elements, computed at once; nullptr where it is to be recorded.
 PyObject* reduce_bare(Op op, const Array& a);
-/// A new Python array over `from`'s storage: its base, and read-only where `from` is. Of a scalar a copy, unless it is read-only.
+/// A new array of `from`'s class over its storage: its base, and read-only where `from` is. Of a scalar a copy, unless it is read-only.
 PyObject* wrap_view(Array a, PyObject* from, bool read_only = false);
-/// wrap_view when `a` still lies in `from`'s storage, else wrap.
+/// wrap_view when `a` still lies in `from`'s storage, else a new array of its class.
 PyObject* wrap_like(Array a, PyObject* from);
 /// `from` itself when `a` is the same view of its storage, else wrap_like.
 PyRef itself_or_view(PyObject* from, Array a);

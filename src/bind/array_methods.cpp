@@ -5,6 +5,7 @@
 #include "bind/jit_values.h"
 #include "bind/program.h"
 #include "bind/reduce.h"
+#include "bind/subclass.h"
 #include "bind/values.h"
 #include "bind/waits.h"
 #include "bind/warnings.h"
@@ -354,7 +355,8 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   static constexpr const char* names[] = {"argpartition", "argsort", "choose", "compress", "searchsorted", "partition", "sort"};
   return guard([&]() -> PyObject* {
     if (!kwargs)
-      if (PyObject* const made = plain_method<Which>(self, args)) return made;
+      if (PyObject* const made = plain_method<Which>(self, args))
+        return of_subclass(self) ? with_class(made, names[Which], true, &self, 1) : made;
     static constinit std::atomic<PyObject*> kept{nullptr};
     PyRef function = package_function(names[Which], &kept);
     const Py_ssize_t n = PyTuple_Size(args);
@@ -371,7 +373,7 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
     }
     PyRef made = steal(PyObject_Call(function.get(), all.get(), kwargs));
     // sort and partition write the array in place.
-    if (Which < 5) return made.release();
+    if (Which < 5) return of_subclass(self) ? with_class(made.release(), names[Which], true, &self, 1) : made.release();
     put_in_order(self, names[Which], to_array(made.get(), writable(self, names[Which]).device()));
     Py_RETURN_NONE;
   });
@@ -392,10 +394,17 @@ PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting ca
   return steal(as_py_array(self)->scalar ? wrap_value(std::move(made)) : wrap(std::move(made)));
 }
 
-PyRef view_method(PyObject* self, PyObject* dtype, PyObject*) {
+PyRef view_method(PyObject* self, PyObject* dtype, PyObject* type) {
+  if (is_array_class(dtype)) std::swap(dtype, type);
+  if (!is_missing(type) && type != Py_None && !is_array_class(type))
+    throw_python(PyExc_ValueError, "Type must be a sub-type of ndarray type");
   const Array& a = array_of(self);
-  if (is_missing(dtype) || dtype == Py_None || dtype == reinterpret_cast<PyObject*>(state().array)) return steal(wrap_view(a, self));
-  return steal(wrap_view(view_dtype(a, to_dtype(dtype)), self));
+  const bool as_it_is = is_missing(dtype) || dtype == Py_None || is_array_class(dtype);
+  const PyRef view = steal(wrap_view(as_it_is ? a : view_dtype(a, to_dtype(dtype)), self));
+  if (!is_array_class(type)) return view;
+  PyRef made = in_class(view.get(), reinterpret_cast<PyTypeObject*>(type));
+  finalize(made.get(), self);
+  return made;
 }
 
 PyRef to_device_method(PyObject* self, PyObject* device, PyObject* stream) {
@@ -470,13 +479,19 @@ PyRef reduce_dunder(PyObject* self) {
   PyRef bytes = steal(PyBytes_FromStringAndSize(nullptr, a.size() * itemsize(a.dtype())));
   char* to = PyBytes_AsString(bytes.get());
   without_gil_unless(is_small(a), [&] { to_host(line, to); });
+  if (of_subclass(self)) {
+    const PyRef own = tuple_of({reinterpret_cast<PyObject*>(Py_TYPE(self)), shape_tuple(Dims{0}).get(), to_py("bool").get()});
+    const PyRef state = tuple_of({to_py(int64_t{1}).get(), shape_tuple(a.shape()).get(), to_py(info(a.dtype()).name).get(),
+                                  fortran ? Py_True : Py_False, bytes.get()});
+    return tuple_of({import_attr("broadcloth._subclasses", "reconstruct").get(), own.get(), state.get()});
+  }
   PyRef args = tuple_of({bytes.get(), to_py(info(a.dtype()).name).get(), shape_tuple(a.shape()).get(), to_py(fortran ? "F" : "C").get()});
   return tuple_of({attr(state().module, "_rebuild").get(), args.get()});
 }
 
 /// A copy for the module copy: that of an element is one.
 PyRef copied(PyObject* self) {
-  PyRef made = PyRef::steal(wrap(copy(array_of(self), 'K')));
+  PyRef made = PyRef::steal(wrap_like(copy(array_of(self), 'K'), self));
   as_py_array(made.get())->scalar = as_py_array(self)->scalar;
   return made;
 }

@@ -5,6 +5,7 @@
 #include "array/other_dtypes.h"
 #include "bind/convert.h"
 #include "bind/program.h"
+#include "bind/subclass.h"
 #include "bind/waits.h"
 #include "runtime/profiler.h"
 
@@ -390,6 +391,51 @@ PyObject* to_index(PyObject* self) {
   });
 }
 
+// ---- The slots, which operands of subclasses take to the class's own ufuncs ---------------------------------------------------------
+
+/// A text as a template's argument.
+template <size_t n>
+struct Text {
+  char text[n];
+  constexpr Text(const char (&given)[n]) { std::ranges::copy(given, text); }
+};
+
+template <auto plain, Text ufunc>
+PyObject* of_unary(PyObject* x) {
+  if (of_subclass(x)) [[unlikely]]
+    return operator_of_classes(ufunc.text, plain, x);
+  return plain(x);
+}
+template <auto plain, Text ufunc, bool inplace = false>
+PyObject* of_binary(PyObject* x, PyObject* y) {
+  if (of_subclass(x) || of_subclass(y)) [[unlikely]]
+    return operator_of_classes(ufunc.text, plain, x, y, inplace);
+  return plain(x, y);
+}
+template <auto plain, bool inplace = false>
+PyObject* of_power(PyObject* x, PyObject* y, PyObject* modulus) {
+  static constexpr auto two = [](PyObject* a, PyObject* b) { return plain(a, b, Py_None); };
+  if (modulus == Py_None && (of_subclass(x) || of_subclass(y))) [[unlikely]] {
+    const std::optional<Op> shortcut = power_shortcut(x, y);
+    if (!shortcut || !has_own_results(x)) return operator_of_classes("power", two, x, y, inplace);
+    const PyRef ufunc = PyRef::borrow(PyDict_GetItemString(state().ufuncs, info(*shortcut).name));
+    return inplace ? PyObject_CallFunctionObjArgs(ufunc.get(), x, x, nullptr) : PyObject_CallFunctionObjArgs(ufunc.get(), x, nullptr);
+  }
+  return plain(x, y, modulus);
+}
+template <int how>
+PyObject* compare_how(PyObject* x, PyObject* y) {
+  return compare(x, y, how);
+}
+PyObject* of_comparison(PyObject* x, PyObject* y, int how) {
+  if (!of_subclass(x) && !of_subclass(y)) [[likely]]
+    return compare(x, y, how);
+  static constexpr std::pair<const char*, binaryfunc> kRows[] = {{"less", compare_how<Py_LT>},    {"less_equal", compare_how<Py_LE>},
+                                                                 {"equal", compare_how<Py_EQ>},   {"not_equal", compare_how<Py_NE>},
+                                                                 {"greater", compare_how<Py_GT>}, {"greater_equal", compare_how<Py_GE>}};
+  return operator_of_classes(kRows[how].first, kRows[how].second, x, y, false);
+}
+
 }  // namespace
 
 namespace {
@@ -433,42 +479,42 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
 
 void add_number_slots(std::vector<PyType_Slot>* slots) {
   auto add = [&](int slot, auto* f) { slots->push_back({slot, reinterpret_cast<void*>(f)}); };
-  add(Py_nb_add, binary<Op::add>);
-  add(Py_nb_subtract, binary<Op::subtract>);
-  add(Py_nb_multiply, multiply_op);
-  add(Py_nb_true_divide, divide_op);
-  add(Py_nb_floor_divide, binary<Op::floor_divide>);
-  add(Py_nb_remainder, binary<Op::remainder>);
-  add(Py_nb_divmod, divmod_op);
-  add(Py_nb_power, power_op);
-  add(Py_nb_matrix_multiply, matmul_slot);
-  add(Py_nb_lshift, binary<Op::left_shift>);
-  add(Py_nb_rshift, binary<Op::right_shift>);
-  add(Py_nb_and, binary<Op::bitwise_and>);
-  add(Py_nb_or, binary<Op::bitwise_or>);
-  add(Py_nb_xor, binary<Op::bitwise_xor>);
-  add(Py_nb_inplace_add, inplace<Op::add>);
-  add(Py_nb_inplace_subtract, inplace<Op::subtract>);
-  add(Py_nb_inplace_multiply, inplace<Op::multiply>);
-  add(Py_nb_inplace_true_divide, inplace<Op::divide>);
-  add(Py_nb_inplace_floor_divide, inplace<Op::floor_divide>);
-  add(Py_nb_inplace_remainder, inplace<Op::remainder>);
-  add(Py_nb_inplace_power, inplace_power);
-  add(Py_nb_inplace_matrix_multiply, inplace_matmul);
-  add(Py_nb_inplace_lshift, inplace<Op::left_shift>);
-  add(Py_nb_inplace_rshift, inplace<Op::right_shift>);
-  add(Py_nb_inplace_and, inplace<Op::bitwise_and>);
-  add(Py_nb_inplace_or, inplace<Op::bitwise_or>);
-  add(Py_nb_inplace_xor, inplace<Op::bitwise_xor>);
-  add(Py_nb_negative, unary<Op::negative>);
-  add(Py_nb_positive, unary<Op::positive>);
-  add(Py_nb_absolute, unary<Op::abs>);
-  add(Py_nb_invert, unary<Op::invert>);
+  add(Py_nb_add, of_binary<binary<Op::add>, "add">);
+  add(Py_nb_subtract, of_binary<binary<Op::subtract>, "subtract">);
+  add(Py_nb_multiply, of_binary<multiply_op, "multiply">);
+  add(Py_nb_true_divide, of_binary<divide_op, "divide">);
+  add(Py_nb_floor_divide, of_binary<binary<Op::floor_divide>, "floor_divide">);
+  add(Py_nb_remainder, of_binary<binary<Op::remainder>, "remainder">);
+  add(Py_nb_divmod, of_binary<divmod_op, "divmod">);
+  add(Py_nb_power, of_power<power_op>);
+  add(Py_nb_matrix_multiply, of_binary<matmul_slot, "matmul">);
+  add(Py_nb_lshift, of_binary<binary<Op::left_shift>, "left_shift">);
+  add(Py_nb_rshift, of_binary<binary<Op::right_shift>, "right_shift">);
+  add(Py_nb_and, of_binary<binary<Op::bitwise_and>, "bitwise_and">);
+  add(Py_nb_or, of_binary<binary<Op::bitwise_or>, "bitwise_or">);
+  add(Py_nb_xor, of_binary<binary<Op::bitwise_xor>, "bitwise_xor">);
+  add(Py_nb_inplace_add, of_binary<inplace<Op::add>, "add", true>);
+  add(Py_nb_inplace_subtract, of_binary<inplace<Op::subtract>, "subtract", true>);
+  add(Py_nb_inplace_multiply, of_binary<inplace<Op::multiply>, "multiply", true>);
+  add(Py_nb_inplace_true_divide, of_binary<inplace<Op::divide>, "divide", true>);
+  add(Py_nb_inplace_floor_divide, of_binary<inplace<Op::floor_divide>, "floor_divide", true>);
+  add(Py_nb_inplace_remainder, of_binary<inplace<Op::remainder>, "remainder", true>);
+  add(Py_nb_inplace_power, of_power<inplace_power, true>);
+  add(Py_nb_inplace_matrix_multiply, of_binary<inplace_matmul, "matmul", true>);
+  add(Py_nb_inplace_lshift, of_binary<inplace<Op::left_shift>, "left_shift", true>);
+  add(Py_nb_inplace_rshift, of_binary<inplace<Op::right_shift>, "right_shift", true>);
+  add(Py_nb_inplace_and, of_binary<inplace<Op::bitwise_and>, "bitwise_and", true>);
+  add(Py_nb_inplace_or, of_binary<inplace<Op::bitwise_or>, "bitwise_or", true>);
+  add(Py_nb_inplace_xor, of_binary<inplace<Op::bitwise_xor>, "bitwise_xor", true>);
+  add(Py_nb_negative, of_unary<unary<Op::negative>, "negative">);
+  add(Py_nb_positive, of_unary<unary<Op::positive>, "positive">);
+  add(Py_nb_absolute, of_unary<unary<Op::abs>, "absolute">);
+  add(Py_nb_invert, of_unary<unary<Op::invert>, "invert">);
   add(Py_nb_bool, truth);
   add(Py_nb_float, to_float);
   add(Py_nb_int, to_long);
   add(Py_nb_index, to_index);
-  add(Py_tp_richcompare, compare);
+  add(Py_tp_richcompare, of_comparison);
 }
 
 }  // namespace bc::bind

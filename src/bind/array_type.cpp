@@ -13,6 +13,7 @@
 #include "bind/documentation.h"
 #include "bind/launch.h"
 #include "bind/program.h"
+#include "bind/subclass.h"
 #include "bind/values.h"
 #include "bind/waits.h"
 #include "bind/warnings.h"
@@ -33,8 +34,11 @@ void clear_fields(PyArray* self) {
 }
 
 /// A new object around `a`.
-PyArray* allocate(Array&& a) {
-  PyArray* self = PyObject_New(PyArray, state().array);
+PyArray* allocate(Array&& a, PyTypeObject* type) {
+  const bool base = type == state().array;
+  if (!base) [[unlikely]]
+    subclasses_used.store(true, std::memory_order_relaxed);
+  PyArray* self = base ? PyObject_New(PyArray, type) : reinterpret_cast<PyArray*>(PyType_GenericAlloc(type, 0));
   if (!self) throw PythonError();
   clear_fields(self);
   self->array.store(new (&self->room) Array(std::move(a)), std::memory_order_release);
@@ -50,7 +54,10 @@ void array_dealloc(PyObject* self) {
   else
     delete a;
   Py_XDECREF(p->base);
-  PyObject_Free(self);
+  if (type == state().array) [[likely]]
+    PyObject_Free(self);
+  else
+    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
 
@@ -97,32 +104,90 @@ Array array_over(PyObject* memory, const Dims& shape, DType dtype, PyObject* str
   return from_foreign(data, dtype, layout, device, false, [owner] { release_object(owner); });
 }
 
-PyObject* array_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
+/// An array in the memory of another one, or of an object with Python's buffer interface. `offset` is in bytes.
+PyRef array_in(PyObject* buffer, const Dims& shape, DType dtype, int64_t offset, PyObject* strides, bool fortran) {
+  const PyRef bytes = to_py(std::string_view("uint8"));
+  const PyRef held = is_array(buffer) ? PyRef::borrow(buffer) : call(import_attr("broadcloth", "frombuffer").get(), {buffer, bytes.get()});
+  const Array& given = array_of(held.get());
+  if (!given.contiguous()) throw_python(PyExc_ValueError, "ndarray is not C-contiguous");
+  const int64_t item = itemsize(dtype), have = given.size() * itemsize(given.dtype()) - offset;
+  if (offset < 0 || have < 0) throw_python(PyExc_ValueError, "offset must be non-negative and no greater than buffer length");
+  Layout layout{shape, contiguous_strides(fortran ? reversed(shape) : shape), 0};
+  if (fortran) layout.strides = reversed(layout.strides);
+  if (strides != Py_None) layout.strides = strides_of(strides, shape.size(), item);
+  int64_t low = 0, high = -1;
+  bounds(layout, &low, &high);
+  if (low <= high && (low < 0 || (high + 1) * item > have)) throw_python(PyExc_TypeError, "buffer is too small for requested array");
+  SliceItem part;
+  part.start = offset;
+  part.has_start = part.has_stop = true;
+  part.stop = offset + have / item * item;
+  const Array rest = view_dtype(slice(view_dtype(reshape(given, Dims{given.size()}), DType::u8), {&part, 1}), dtype);
+  layout.offset = rest.offset();
+  return PyRef::steal(wrap_view(rest.with_layout(layout), held.get()));
+}
+
+/// Tells whether ndarray(...) is called as NumPy's (shape, dtype, buffer, offset, strides, order), not as CuPy's.
+bool called_as_numpy(PyObject* args, PyObject* kwargs) {
+  for (const char* name : {"buffer", "offset"})
+    if (kwargs && PyDict_GetItemString(kwargs, name)) return true;
+  const Py_ssize_t n = PyTuple_Size(args);
+  PyObject* const memory = n > 2 ? PyTuple_GetItem(args, 2) : Py_None;
+  return n > 5 || (n > 3 && PyLong_Check(PyTuple_GetItem(args, 3))) || (memory != Py_None && !PyObject_HasAttrString(memory, "ptr"));
+}
+
+PyRef new_as_numpy(PyObject* args, PyObject* kwargs) {
+  static constinit Once<CallSignature> signature_once;
+  const CallSignature& signature =
+      signature_once.get("ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order='C', *, device=None)");
+  PyObject* values[7];
+  VectorArguments(args, kwargs).bind(signature, values);
+  const Dims shape = to_shape(values[0]);
+  const DType dtype = to_dtype_or_none(values[1]).value_or(DType::f64);
+  const int64_t offset = to_int(values[3], "offset");
+  if (values[2] != Py_None) return array_in(values[2], shape, dtype, offset, values[4], to_order(values[5]) == 'F');
+  const PyRef own = tuple_of({values[0], values[1], Py_None, values[4], values[5] == Py_None ? to_py("C").get() : values[5]});
+  const PyRef named = PyRef::steal(PyDict_New());
+  check(PyDict_SetItem(named.get(), state().names.device, values[6]));
+  return PyRef::steal(PyObject_Call(reinterpret_cast<PyObject*>(state().array), own.get(), named.get()));
+}
+
+Array new_as_cupy(PyObject* args, PyObject* kwargs) {
+  static constinit Once<CallSignature> signature_once;
+  const CallSignature& signature = signature_once.get("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)");
+  PyObject* values[6];
+  VectorArguments(args, kwargs).bind(signature, values);
+  const Dims shape = to_shape(values[0]);
+  const DType dtype = to_dtype_or_none(values[1]).value_or(DType::f64);
+  const bool fortran = to_order(values[4]) == 'F';
+  if (values[2] != Py_None) return array_over(values[2], shape, dtype, values[3], fortran, values[5]);
+  const Device device = to_device(values[5]);
+  if (values[3] != Py_None) {
+    // Memory of its own, as much as the strides span.
+    Layout layout{shape, strides_of(values[3], shape.size(), itemsize(dtype)), 0};
+    int64_t low = 0, high = 0;
+    bounds(layout, &low, &high);
+    layout.offset = -low;
+    return empty(Dims{layout.size() ? high - low + 1 : 0}, dtype, device).with_layout(layout);
+  }
+  return fortran ? transpose(empty(reversed(shape), dtype, device)) : empty(shape, dtype, device);
+}
+
+PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guard([&] {
-    static constinit Once<CallSignature> signature_once;
-    const CallSignature& signature = signature_once.get("ndarray(shape, dtype=None, memptr=None, strides=None, order='C', *, device=None)");
-    PyObject* values[6];
-    VectorArguments(args, kwargs).bind(signature, values);
-    const Dims shape = to_shape(values[0]);
-    const DType dtype = to_dtype_or_none(values[1]).value_or(DType::f64);
-    const bool fortran = to_order(values[4]) == 'F';
-    if (values[2] != Py_None) return wrap(array_over(values[2], shape, dtype, values[3], fortran, values[5]));
-    const Device device = to_device(values[5]);
-    if (values[3] != Py_None) {
-      // Memory of its own, as much as the strides span.
-      Layout layout{shape, strides_of(values[3], shape.size(), itemsize(dtype)), 0};
-      int64_t low = 0, high = 0;
-      bounds(layout, &low, &high);
-      layout.offset = -low;
-      return wrap(empty(Dims{layout.size() ? high - low + 1 : 0}, dtype, device).with_layout(layout));
-    }
-    return wrap(fortran ? transpose(empty(reversed(shape), dtype, device)) : empty(shape, dtype, device));
+    PyRef made = called_as_numpy(args, kwargs) ? new_as_numpy(args, kwargs) : PyRef::steal(wrap(new_as_cupy(args, kwargs)));
+    if (type == state().array) return made.release();
+    made = in_class(made.get(), type);
+    finalize(made.get(), Py_None);
+    return made.release();
   });
 }
 
 }  // namespace
 
-PyObject* wrap(Array a) { return reinterpret_cast<PyObject*>(allocate(std::move(a))); }
+PyObject* wrap(Array a) { return wrap_as(state().array, std::move(a)); }
+
+PyObject* wrap_as(PyTypeObject* type, Array a) { return reinterpret_cast<PyObject*>(allocate(std::move(a), type)); }
 
 PyObject* wrap_value(Array a) {
   PyObject* made = wrap(std::move(a));
@@ -192,14 +257,19 @@ PyObject* wrap_view(Array a, PyObject* from, bool read_only) {
   // A view that is made without grad mode is a constant for derivatives.
   if (history_observer() && a.history() && !autograd::grad_enabled()) [[unlikely]]
     a = a.detached();
-  PyArray* self = allocate(std::move(a));
+  PyRef made = PyRef::steal(wrap_as(Py_TYPE(from), std::move(a)));
+  PyArray* self = as_py_array(made.get());
   self->base = new_ref(source->base ? source->base : from);
   self->read_only = read_only || source->read_only;
-  return reinterpret_cast<PyObject*>(self);
+  if (of_subclass(from)) finalize(made.get(), from);
+  return made.release();
 }
 
 PyObject* wrap_like(Array a, PyObject* from) {
-  return a.storage() == array_of(from).storage() ? wrap_view(std::move(a), from) : wrap(std::move(a));
+  if (a.storage() == array_of(from).storage()) return wrap_view(std::move(a), from);
+  PyRef made = PyRef::steal(wrap_as(Py_TYPE(from), std::move(a)));
+  if (of_subclass(from)) finalize(made.get(), from);
+  return made.release();
 }
 
 PyRef itself_or_view(PyObject* from, Array a) {
@@ -289,6 +359,7 @@ PyObject* format_array(PyObject* self, bool repr) {
       return PyObject_Repr(to_numpy_scalar(look(a), a.dtype()).get());
     PyRef host = to_numpy(a);
     if (!repr) return PyObject_Str(host.get());
+    if (of_subclass(self)) host = call(import_attr("broadcloth._subclasses", "named").get(), {host.get(), to_py(type_name(self)).get()});
     if (numpy_has(a.dtype())) return PyObject_Repr(host.get());
     PyRef text = PyRef::steal(PyObject_Repr(host.get()));
     std::string s(as_string(text.get()));
@@ -394,7 +465,7 @@ PyRef get_class(PyObject* self) {
       program_mode && p->scalar && (is_bare(self) || array_of(self).ndim() == 0) ? numpy_scalar_type(array_dtype(self)) : nullptr;
   return PyRef::borrow(type ? type : reinterpret_cast<PyObject*>(Py_TYPE(self)));
 }
-PyRef get_priority(PyObject*) { return PyRef::steal(PyFloat_FromDouble(100.0)); }
+PyRef get_priority(PyObject* self) { return PyRef::steal(PyFloat_FromDouble(of_subclass(self) ? 0.0 : 100.0)); }
 
 PyGetSetDef attributes[] = {
     {"dtype", getter<get_dtype>, setter<set_dtype>, "The elements' type, a numpy.dtype.", nullptr},
@@ -417,9 +488,13 @@ PyGetSetDef attributes[] = {
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr}, {}};
 
 constexpr const char* kDoc =
-    "ndarray(shape, dtype='float64', memptr=None, strides=None, order='C', *, device=None)\n--\n\n"
+    "ndarray(shape, dtype='float64', memptr=None, strides=None, order='C', *more, device=None, buffer=None, offset=0)\n--\n\n"
     "An array of numbers on a device, as numpy.ndarray. Operations on it are recorded and run, fused, when somebody looks at a value.\n\n"
-    "Called, it makes an array whose elements are not set; `array`, `zeros` and their kin make most.\n\n"
+    "Called, it makes an array whose elements are not set; `array`, `zeros` and their kin make most. `memptr` is an object with the "
+    "address\n"
+    "of memory, as CuPy has them. NumPy's form, `ndarray(shape, dtype, buffer, offset, strides, order)`, is an array in the memory of\n"
+    "another one or of an object with Python's buffer interface. Classes may derive from it; docs/differences.md says what they are "
+    "told.\n\n"
     "Examples\n--------\n>>> bc.ndarray((2, 3), dtype='float32').shape\n(2, 3)\n";
 
 Py_hash_t hash_of_value(const Scalar& value, DType dtype) {
@@ -434,7 +509,8 @@ Py_hash_t hash_of_element(PyObject* self) {
     if (is_bare(self)) return hash_of_value(as_py_array(self)->element.scalar(), as_py_array(self)->element.dtype);
     const Array& a = array_of(self);
     const HiddenWait hidden("hash (a key of a dictionary, a member of a set)");
-    if (!as_py_array(self)->scalar || a.ndim() > 0) throw_python(PyExc_TypeError, "unhashable type: 'broadcloth.ndarray'");
+    if (!as_py_array(self)->scalar || a.ndim() > 0)
+      raise(ErrorKind::Type, "unhashable type: '{}'", of_subclass(self) ? type_name(self) : "broadcloth.ndarray");
     return hash_of_value(look(a), a.dtype());
   });
 }
@@ -461,6 +537,7 @@ void init_array(PyObject* module) {
   add_methods(&all_methods);
   add_holder_methods(&all_methods);
   add_interop_methods(&all_methods);
+  add_subclass_methods(&all_methods);
   add_autograd_methods(&all_methods);
   all_methods.push_back({});
   keep_documented("ndarray.", all_methods.data());
@@ -480,7 +557,7 @@ void init_array(PyObject* module) {
   add_index_slots(&slots);
   add_buffer_slots(&slots);
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"broadcloth.ndarray", sizeof(PyArray), 0, Py_TPFLAGS_DEFAULT, slots.data()};
+  PyType_Spec spec = {"broadcloth.ndarray", sizeof(PyArray), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   state().array = add_type(module, &spec, "ndarray");
 }
 

@@ -1,6 +1,7 @@
 // The small objects behind ndarray's attributes: flags, data, flat and device.
 #include "array/record.h"
 #include "bind/args.h"
+#include "bind/subclass.h"
 #include "bind/values.h"
 #include "bind/warnings.h"
 
@@ -272,7 +273,10 @@ PyObject* flat_subscript(PyObject* self, PyObject* key) {
     PyRef item = PyRef::steal(get_item(line.get(), flat_key_of(array_of(held(self)), key).get()));
     // NumPy's flatiter copies.
     const bool view = is_array(item.get()) && array_of(item.get()).storage() == array_of(held(self)).storage();
-    return view ? wrap_value(copy(array_of(item.get()))) : item.release();
+    if (view) item = PyRef::steal(wrap_value(copy(array_of(item.get()))));
+    PyObject* const array = held(self);
+    return of_subclass(array) && is_array(item.get()) && !as_py_array(item.get())->scalar ? wrap_like(array_of(item.get()), array)
+                                                                                          : item.release();
   });
 }
 

@@ -180,7 +180,7 @@ PyObject* arange_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyOb
 /// array of another device than the current one is left to F, which may bring it there.
 template <auto F, bool contiguous>
 PyObject* itself_entry(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
-  if (n == 1 && !kwnames && is_array(args[0]) && !as_py_array(args[0])->scalar)
+  if (n == 1 && !kwnames && is_exact(args[0], state().array) && !as_py_array(args[0])->scalar)
     if (const Array& a = array_of(args[0]); a.device() == default_device() && (!contiguous || (a.ndim() > 0 && a.contiguous())))
       return new_ref(args[0]);
   return entry<F, 0>(self, args, n, kwnames);
@@ -196,6 +196,8 @@ PyMethodDef itself_method(const char* signature) {
 constexpr auto as_array_function = [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device, bool) {
   return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device);
 };
+constexpr auto as_any_array_function = [](PyObject* o, PyObject* dtype, PyObject* order, PyObject* copy_it, PyObject*, PyObject* device,
+                                          bool) { return convert(o, dtype, copy_it, to_order(order, 'K'), 0, device); };
 constexpr auto as_contiguous_function = [](PyObject* o, PyObject* dtype, PyObject*) { return convert(o, dtype, Py_None, 'C', 1, Py_None); };
 
 PyMethodDef arange_method() {
@@ -227,7 +229,7 @@ Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char ord
   return in_order(shape, order, [&](const Dims& s) { return full(s, element, made, device); });
 }
 
-Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObject* shape, PyObject* device, char order) {
+Array full_like_function(const Array& a, PyObject* fill, PyObject* dtype, PyObject* shape, PyObject* device, char order, bool = true) {
   const DType t = to_dtype_or_none(dtype).value_or(a.dtype());
   const Device where = device == Py_None ? a.device() : to_device(device);
   const Dims d = shape == Py_None ? a.shape() : to_shape(shape);
@@ -337,6 +339,9 @@ void init_convert(PyObject* module) {
               "device: DeviceLike=None, blocking: bool=False) -> ndarray An array from any array, "
               "number or nested list; itself when it is one. NumPy's arrays are copied, on the CPU as on a GPU, so that what is "
               "computed from them can wait and be fused; copy=False shares their memory on the CPU, and is an error elsewhere."),
+          itself_method<as_any_array_function, false>(
+              "asanyarray(a: ArrayLike, dtype: DTypeLike=None, order: Order=None, *, copy: bool | None=None, like: Any=None, "
+              "device: DeviceLike=None, blocking: bool=False) -> ndarray As asarray, but an array of a subclass stays one."),
           itself_method<as_contiguous_function, true>("ascontiguousarray(a: ArrayLike, dtype: DTypeLike=None, *, like: Any=None) -> "
                                                       "ndarray An array whose elements lie in C order."),
           BC_FUNCTION("asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None=None, order='C') -> numpy.ndarray[Any, Any] A NumPy array "
@@ -371,7 +376,7 @@ void init_convert(PyObject* module) {
                 return full_function(shape, fill, dtype, order.value, device);
               }),
           BC_FUNCTION("full_like(a, fill_value, dtype: DTypeLike=None, shape: ShapeLike | None=None, *, device: DeviceLike=None, "
-                      "order='K') One value everywhere, with a's shape, dtype and "
+                      "order='K', subok=True) One value everywhere, with a's shape, dtype and "
                       "device; None leaves the elements unset.",
                       full_like_function),
           arange_method(),

@@ -15,6 +15,7 @@
 #include "bind/reduce.h"
 #include "bind/sorting.h"
 #include "bind/sparse.h"
+#include "bind/subclass.h"
 #include "bind/values.h"
 #include "ops/compose.h"
 #include "ops/einsum.h"
@@ -198,12 +199,17 @@ PyRef broadcast_arrays_function(PyObject* const* args, Py_ssize_t n) {
 
 PyObject* broadcast_arrays_entry(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   return guard([&] {
-    for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i)
-      if (PyObject* name = PyTuple_GetItem(kwnames, i); PyUnicode_CompareWithASCIIString(name, "subok") != 0) {
+    bool subok = false;
+    for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i) {
+      PyObject* name = PyTuple_GetItem(kwnames, i);
+      if (PyUnicode_CompareWithASCIIString(name, "subok") != 0) {
         PyErr_Format(PyExc_TypeError, "broadcast_arrays() got an unexpected keyword argument '%U'", name);
         throw PythonError();
       }
-    return broadcast_arrays_function(args, n).release();
+      subok = to_bool(args[n]);
+    }
+    PyObject* const made = broadcast_arrays_function(args, n).release();
+    return any_of_subclass(args, n) ? with_class(made, "broadcast_arrays", false, args, n, subok) : made;
   });
 }
 

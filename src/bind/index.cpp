@@ -10,6 +10,7 @@
 #include "array/small_host.h"
 #include "bind/convert.h"
 #include "bind/program.h"
+#include "bind/subclass.h"
 #include "bind/values.h"
 #include "graph/tape.h"
 #include "runtime/profiler.h"
@@ -421,6 +422,7 @@ PyObject* iterate(PyObject* self) {
     PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
     return nullptr;
   }
+  if (of_subclass(self) && has_own(self, BC_INTERNED("__getitem__"))) return PySeqIter_New(self);
   PyArrayIterator* made = PyObject_New(PyArrayIterator, state().array_iterator);
   if (!made) return nullptr;
   made->held = new_ref(self);
@@ -606,6 +608,13 @@ PyObject* element_at(const Array& a, const Dims& place) {
   return element ? element : wrap_value(copy(slice(a, items)));
 }
 
+namespace {
+
+/// The elements that an index picks out of `from`, copied.
+PyObject* picked(Array a, PyObject* from) { return a.ndim() == 0 ? wrap_value(std::move(a)) : wrap_like(std::move(a), from); }
+
+}  // namespace
+
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& a = array_of(self);
   SliceItem few[kFew];
@@ -613,9 +622,9 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
   if (is_array(key)) {
     compute_small_mask(a, array_of(key));
-    if (std::optional<Array> made = pick_small(a, array_of(key))) return wrap_value(std::move(*made));
+    if (std::optional<Array> made = pick_small(a, array_of(key))) return picked(std::move(*made), self);
   } else if (PyList_CheckExact(key)) {
-    if (std::optional<Array> made = pick_listed(a, key)) return wrap(std::move(*made));
+    if (std::optional<Array> made = pick_listed(a, key)) return picked(std::move(*made), self);
   }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);
@@ -626,7 +635,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
-  return wrap_value(without_gil_unless(is_small(a), [&] { return getitem(a, items); }));
+  return picked(without_gil_unless(is_small(a), [&] { return getitem(a, items); }), self);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "bind/args.h"
 #include "bind/array.h"
 #include "bind/convert.h"
+#include "bind/subclass.h"
 #include "bind/vectorcall.h"
 
 namespace bc::bind {
@@ -325,7 +326,9 @@ void init_program(PyObject* module) {
   function_type = add_type(module, &function_spec, "program_function");
   hook_type = add_type(module, &hook_spec, "import_hook");
   add_functions(module, {BC_FUNCTION("set_program_handler(handler: Callable[..., Any] | None)", set_program_handler),
-                         BC_VALUE("as_result(a)", [](const Array& a) { return a; })});
+                         BC_FUNCTION("as_result(a, like=None)", [](const Array& a, PyObject* like) {
+                           return PyRef::steal(with_class(wrap_value(a), "median", false, &like, 1));
+                         })});
 }
 
 }  // namespace bc::bind

@@ -22,6 +22,7 @@ from .typing import ArrayLike, AxisLike, Casting, DeviceLike, DTypeLike, IndexLi
 
 _ShapeT = TypeVar("_ShapeT", default=Any)
 _DTypeT = TypeVar("_DTypeT", default=Any)
+_ArrayT = TypeVar("_ArrayT", bound="ndarray")
 
 __version__: str
 ufuncs: dict[str, ufunc]
@@ -139,18 +140,20 @@ class RemovableHandle:
     def remove(self) -> None: ...
 
 class ndarray(Generic[_ShapeT, _DTypeT]):
-    """`ndarray(shape, dtype=float64, device=None)`: an uninitialised array, as NumPy's constructor."""
+    """An array; called, `ndarray(shape, dtype=float64)` makes one whose elements are not set, with CuPy's or NumPy's other arguments."""
 
     def __new__(
         cls,
         shape: ShapeLike,
         dtype: DTypeLike = ...,
         memptr: Any = None,
-        strides: Sequence[int] | None = None,
-        order: Order = "C",
-        *,
+        strides: Sequence[int] | int | None = None,
+        order: Order | Sequence[int] = "C",
+        *more: Any,
         device: DeviceLike = None,
-    ) -> ndarray: ...
+        buffer: Any = None,
+        offset: int = 0,
+    ) -> Self: ...
     __array_priority__: float
     dtype: _np.dtype[Any]  # settable, as a view
     shape: tuple[int, ...]  # settable, as a reshape without a copy
@@ -209,7 +212,12 @@ class ndarray(Generic[_ShapeT, _DTypeT]):
         device: DeviceLike = None,
     ) -> ndarray: ...
     def copy(self, order: Order = "C") -> ndarray: ...
-    def view(self, dtype: DTypeLike = ..., type: Any = None) -> ndarray: ...
+    @overload
+    def view(self, dtype: type[_ArrayT], type: None = None) -> _ArrayT: ...
+    @overload
+    def view(self, dtype: DTypeLike = ..., *, type: type[_ArrayT]) -> _ArrayT: ...
+    @overload
+    def view(self, dtype: DTypeLike = ..., type: None = None) -> ndarray: ...
     def reshape(self, *shape: ShapeLike, order: Order = "C", copy: bool | None = None) -> ndarray: ...
     def resize(self, *shape: ShapeLike, refcheck: bool = True) -> None: ...
     def ravel(self, order: Order = "C") -> ndarray: ...
@@ -317,6 +325,11 @@ class ndarray(Generic[_ShapeT, _DTypeT]):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any: ...
     def __array_function__(self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls `broadcloth._dispatch.array_function(func, types, args, kwargs)`."""
+    def __array_finalize__(self, obj: Any, /) -> None:
+        """Called for each new array of a subclass, with the array that it comes of or None; ndarray's own does nothing."""
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False, /) -> Any:
+        """What a ufunc gave, as an array of this one's class."""
+    def __setstate__(self, state: tuple[Any, ...], /) -> None: ...
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The package `broadcloth`."""
     def __dlpack__(

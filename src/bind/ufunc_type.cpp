@@ -8,6 +8,7 @@
 #include "bind/documentation.h"
 #include "bind/program.h"
 #include "bind/reduce.h"
+#include "bind/subclass.h"
 #include "bind/vectorcall.h"
 #include "bind/warnings.h"
 #include "core/dtype_sets.h"
@@ -167,7 +168,8 @@ bool is_plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_Check
 /// Tells whether an argument computes ufuncs in its own way (a pandas.Series, a quantity with units).
 bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
   return std::any_of(args, args + n, [](PyObject* o) {
-    if (is_array(o) || is_exact(o, state().np_ndarray) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
+    if (is_array(o)) return of_subclass(o) && has_own(o, state().names.__array_ufunc__);
+    if (is_exact(o, state().np_ndarray) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
     const PyRef own = attr_or_null(o, state().names.__array_ufunc__);
     return own && own.get() != Py_None;
   });
@@ -320,17 +322,22 @@ PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf,
   });
 }
 
-PyObject* call_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+template <auto compute>
+PyObject* call_plain(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   if (program_mode.load(std::memory_order_relaxed)) [[unlikely]]
-    return call_for_program(self, args, nargsf, kwnames);
-  return compute_ufunc(self, args, nargsf, kwnames);
+    return call_for_program(self, args, static_cast<size_t>(nargs), kwnames);
+  return compute(self, args, static_cast<size_t>(nargs), kwnames);
 }
 
-PyObject* call_generalised(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
-  if (program_mode.load(std::memory_order_relaxed)) [[unlikely]]
-    return call_for_program(self, args, nargsf, kwnames);
-  return compute_generalised(self, args, nargsf, kwnames);
+template <auto compute>
+PyObject* call_with(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  if (subclasses_used.load(std::memory_order_relaxed)) [[unlikely]]
+    return ufunc_of_classes(self, "__call__", call_plain<compute>, args, positional_count(nargsf), kwnames);
+  return call_plain<compute>(self, args, positional_count(nargsf), kwnames);
 }
+
+constexpr auto call_ufunc = call_with<compute_ufunc>;
+constexpr auto call_generalised = call_with<compute_generalised>;
 
 PyObject* call_any(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return as_ufunc(self)->vectorcall(self, args, nargsf, kwnames);
@@ -804,15 +811,14 @@ Array output(PyObject* out, const char* name) {
   return writable(out, name);
 }
 
-/// Methods as programs that were written for NumPy call them: what is refused, NumPy computes.
+/// Methods as subclasses of ndarray, and programs that were written for NumPy, call them: what is refused to these, NumPy computes.
 template <int Which>
-struct MethodForProgram {
-  using Function = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-  static inline Function own = nullptr;
+struct CallableMethod {
+  static inline FastCall own = nullptr;
 
   static PyMethodDef of(PyMethodDef method) {
     name = method.ml_name;
-    own = reinterpret_cast<Function>(reinterpret_cast<void*>(method.ml_meth));
+    own = reinterpret_cast<FastCall>(reinterpret_cast<void*>(method.ml_meth));
     method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call));
     return method;
   }
@@ -821,6 +827,12 @@ struct MethodForProgram {
   static inline const char* name = nullptr;
 
   static PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+    if (subclasses_used.load(std::memory_order_relaxed)) [[unlikely]]
+      return ufunc_of_classes(self, name, call_plain, args, n, kwnames);
+    return call_plain(self, args, n, kwnames);
+  }
+
+  static PyObject* call_plain(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
     PyObject* made = own(self, args, n, kwnames);
     if (made || !program_mode.load(std::memory_order_relaxed)) [[likely]]
       return made;
@@ -843,13 +855,13 @@ PyMethodDef array_function_method() {
 void init_ufunc(PyObject* module) {
   State& s = state();
   static std::vector<PyMethodDef> methods = {
-      MethodForProgram<0>::of(
+      CallableMethod<0>::of(
           BC_METHOD("reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=..., where=True)", reduce_method)),
-      MethodForProgram<1>::of(BC_METHOD("accumulate(array, axis=0, dtype=None, out=None)", accumulate_method)),
-      MethodForProgram<2>::of(BC_METHOD("reduceat(array, indices, axis=0, dtype=None, out=None)", reduceat_method)),
-      MethodForProgram<3>::of({"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
-                               "outer($self, A, B, /, **kwargs)\n--\n\n"}),
-      MethodForProgram<4>::of(BC_METHOD("at(a, indices, b=..., /)", at_method)),
+      CallableMethod<1>::of(BC_METHOD("accumulate(array, axis=0, dtype=None, out=None)", accumulate_method)),
+      CallableMethod<2>::of(BC_METHOD("reduceat(array, indices, axis=0, dtype=None, out=None)", reduceat_method)),
+      CallableMethod<3>::of({"outer", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(outer_method)), METH_FASTCALL | METH_KEYWORDS,
+                             "outer($self, A, B, /, **kwargs)\n--\n\n"}),
+      CallableMethod<4>::of(BC_METHOD("at(a, indices, b=..., /)", at_method)),
       BC_METHOD("resolve_dtypes(dtypes, *, signature=None, casting=None, reduction=False)", resolve_method),
       {"__reduce__", reduce_dunder, METH_NOARGS, nullptr},
       {},

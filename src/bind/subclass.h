@@ -1,0 +1,41 @@
+/// Subclasses of ndarray (`class Field(bc.ndarray)`): the class that a result has, and the hooks of the class that are called for it, by
+/// NumPy's rules (NumPy user guide, "Subclassing ndarray"). Where no instance of a subclass was made, each check is one load.
+#pragma once
+#include "bind/array.h"
+
+namespace bc::bind {
+
+/// Tells whether an object is an array of a proper subclass.
+inline bool of_subclass(PyObject* o) {
+  return subclasses_used.load(std::memory_order_relaxed) && !is_exact(o, state().array) && is_array(o);
+}
+/// Tells whether one of the objects is, or one in a list or a tuple among them.
+bool any_of_subclass(PyObject* const* args, Py_ssize_t n);
+
+/// Calls __array_finalize__ of a new array of a subclass; `from` is the array that it comes of, or None.
+void finalize(PyObject* made, PyObject* from);
+
+/// What a function or a method called `name` gives, with the class that NumPy gives it: the class of the argument with the highest
+/// __array_priority__, or ndarray, as where `subok` is false. Takes `made` over.
+PyObject* with_class(PyObject* made, const char* name, bool method, PyObject* const* args, Py_ssize_t n, bool subok = true);
+
+/// The memory of an array as an array of ndarray or of a subclass, before finalize().
+PyRef in_class(PyObject* array, PyTypeObject* type);
+/// Tells whether an object is ndarray or a subclass.
+bool is_array_class(PyObject* o);
+
+/// A call of a ufunc or of one of its methods, `plain`, whose operands or outputs may be of subclasses.
+PyObject* ufunc_of_classes(PyObject* self, const char* method, FastCall plain, PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
+
+/// Tells whether an array's class says itself what ufuncs give, by __array_ufunc__ or __array_wrap__.
+bool has_own_results(PyObject* o);
+/// Tells whether the class of an array has its own of a method of ndarray's.
+bool has_own(PyObject* o, PyObject* name);
+
+/// An operator whose operands may be of subclasses: `plain`, but where a class computes ufuncs itself. `inplace` operators write x.
+PyObject* operator_of_classes(const char* ufunc, binaryfunc plain, PyObject* x, PyObject* y, bool inplace);
+PyObject* operator_of_classes(const char* ufunc, unaryfunc plain, PyObject* x);
+
+void add_subclass_methods(std::vector<PyMethodDef>* methods);
+
+}  // namespace bc::bind
