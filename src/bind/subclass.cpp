@@ -211,9 +211,9 @@ PyRef computed(PyObject* self, const char* method, FastCall plain, PyObject* con
 }
 
 /// The ufunc of an operator, as an object of the module.
-PyObject* ufunc_called(const char* name) {
-  if (PyObject* const row = PyDict_GetItemString(state().ufuncs, name)) return row;
-  return import_attr("broadcloth", name).release();  // matmul: kept for ever by the package
+PyRef ufunc_called(const char* name) {
+  PyObject* const row = PyDict_GetItemString(state().ufuncs, name);
+  return row ? PyRef::borrow(row) : import_attr("broadcloth", name);  // matmul is the package's
 }
 
 /// Tells whether an operand leaves operators to the other one.
@@ -361,17 +361,17 @@ PyObject* operator_of_classes(const char* ufunc, binaryfunc plain, PyObject* x, 
       PyObject* const operands[] = {x, y};
       return inplace ? made.release() : with_class(made.release(), ufunc, false, operands, 2);
     }
-    PyObject* const function = ufunc_called(ufunc);
-    if (!inplace) return call(function, {x, y}).release();
+    const PyRef function = ufunc_called(ufunc);
+    if (!inplace) return call(function.get(), {x, y}).release();
     const PyRef named = PyRef::steal(PyDict_New());
     check(PyDict_SetItem(named.get(), state().names.out, tuple_of({x}).get()));
-    return call(function, {x, y}, named.get()).release();
+    return call(function.get(), {x, y}, named.get()).release();
   });
 }
 
 PyObject* operator_of_classes(const char* ufunc, unaryfunc plain, PyObject* x) {
   return guard([&]() -> PyObject* {
-    if (has_own_results(x)) return call(ufunc_called(ufunc), {x}).release();
+    if (has_own_results(x)) return call(ufunc_called(ufunc).get(), {x}).release();
     return with_class(PyRef::steal(plain(x)).release(), ufunc, false, &x, 1);
   });
 }

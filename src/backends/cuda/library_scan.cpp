@@ -16,7 +16,8 @@ constexpr int64_t kShortLine = 32;
 constexpr int64_t kLinesOfWarps = 256;  // enough lines that a warp for each is better than a block
 constexpr int64_t kLongColumn = 1024;
 // 1e8 float32 on an H200 take 285 us in tiles of 8 rows with 4 blocks per multiprocessor, 318 with 3, 310 with 5; in tiles of 4 rows at
-// best 339 (5 blocks). 5e7 float64: 341 with 8 rows, 420 with 4.
+// best 339 (5 blocks). 5e7 float64: 341 with 8 rows, 420 with 4. Blocks that stay and fetch their next tile before they wait take 362 and
+// 465: a tile that is fetched early is published late, and all later ones wait for it.
 constexpr int kTileRows = 8, kTileBlocks = 4;
 
 /// Elements of one 16-byte access, accesses of a thread, and elements of a block's tile.
