@@ -92,3 +92,21 @@ def test_gradients(xp):
 def test_they_compile_for_cuda(name):
     code, _ = cuda.compile_ptx(getattr(_mathieu, name).py_func, (bc.float64,) * 3, device=True, cc=(9, 0))
     assert ".func" in code
+
+
+@pytest.mark.parametrize(
+    ("name", "m", "q", "expected"),
+    [
+        # By Sturm's counts with 40 digits
+        ("mathieu_b", 13, 146.092886594758, 217.34900826258902),
+        ("mathieu_a", 11, 5869.47514465224, -8282.335977589844),
+        ("mathieu_b", 8, 2483.4809714005078, -3500.739412994414),
+        ("mathieu_a", 10, -2431.4563486014204, -2848.7373688639723),
+        ("mathieu_a", 3, 15.555480235853295, 16.541817681777186),
+        ("mathieu_b", 5, -1775.7082896653392, -2639.8693487026503),
+        ("mathieu_a", 0, 6.98241149625807e-05, -2.4377035138539433e-09),
+    ],
+)
+def test_characteristic_values_are_no_neighbours(xp, name, m, q, expected):
+    made = getattr(special, name)(xp.array(float(m)), q)
+    assert_allclose(made.get(), expected, rtol=1e-13)

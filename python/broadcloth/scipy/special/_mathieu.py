@@ -1,6 +1,7 @@
 """Mathieu's functions and characteristic values (DLMF 28).
 
-A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), which Sturm's counts enclose. The coefficients of
+A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), found by Rayleigh quotients between the bounds of Sturm's
+counts. The coefficients of
 the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from beyond the last, each in the direction
 in which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of
 products of Bessel functions (DLMF 28.24)."""
@@ -59,39 +60,68 @@ def _rows(m: Any, q: Any) -> Any:
     return int(0.5 * m + 2 * math.sqrt(math.sqrt(q) * (m + 2)) + 1.2 * math.sqrt(q)) + 24
 
 
-def _below(kind: Any, q: Any, x: Any, rows: Any) -> Any:
-    """How many eigenvalues are below x: Sturm's count."""
+def _pass(kind: Any, q: Any, x: Any, rows: Any, twist: Any) -> Any:
+    """How many eigenvalues are below x, and the step from x to the Rayleigh quotient of the vector z with (T - x) z = gamma e, which is 1
+    in row `twist`. The pivots run from both ends to that row (Parlett & Dhillon, "Fernando's solution to Wilkinson's problem", 1997)."""
     count = 0
-    pivot = 1.0
-    square = 0.0
-    for k in range(rows):
-        pivot = _diagonal(kind, q, k) - x - square / pivot
-        if pivot == 0:
-            pivot = 1e-300
-        if pivot < 0:
-            count += 1
-        e = _beside(kind, q, k)
-        square = e * e
-    return count
+    gamma = _diagonal(kind, q, twist) - x
+    norm = 1.0
+    for end in range(2):
+        ratio = 0.0  # the square of the element beside a pivot by the pivot
+        square = 0.0  # the sum of the squares of z's elements so far, by the next one's
+        for n in range(twist if end == 0 else rows - 1 - twist):
+            k = n if end == 0 else rows - 1 - n
+            pivot = _diagonal(kind, q, k) - x - ratio
+            if pivot == 0:
+                pivot = 1e-300
+            if pivot < 0:
+                count += 1
+            e = _beside(kind, q, k if end == 0 else k - 1)
+            part = e / pivot
+            ratio = e * part
+            square = part * part * (1 + square)
+        gamma -= ratio
+        norm += square
+    if gamma < 0:
+        count += 1
+    return count, gamma / norm
 
 
 def _value(kind: Any, m: Any, q: Any) -> Any:
-    """The characteristic value of order m and q >= 0, by halving; the count's rounding is one of the matrix's elements."""
+    """The characteristic value of order m and q >= 0, by Rayleigh quotients, which converge quadratically. Counts on both sides of the end tell
+    that it is not a neighbour's; a step that leaves the bounds of the counts is a half one."""
     if q == 0:
         return float(m) * m
     index = (m - _first_of(kind)) // 2
     rows = _rows(m, q)
-    low = -2 * q - 2
-    high = float(m) * m + 2 * q + 2
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
-        if _below(kind, q, middle, rows) > index:
-            high = middle
+    low = max(-2 * q, float(m) * m - 3 * q) - 1
+    high = float(m) * m + 3 * q + 1
+    begins = False  # the counts have shown that `index` eigenvalues are below `low`,
+    ends = False  # and that one more is below `high`
+    x = min(float(m) * m, 0.5 * (low + high))
+    for _ in range(100):
+        count, step = _pass(kind, q, x, rows, index)
+        following = x + step
+        above = count > index
+        if above:
+            high = x
+            ends = count == index + 1
         else:
-            low = middle
-    return 0.5 * (low + high)
+            low = x
+            begins = count == index
+        near = abs(step) <= 1e-10 * abs(following) or abs(step) <= 1e-16 * q
+        rounding = 1e-13 * max(abs(following), q)
+        # At a bound, within rounding, may be the neighbour that the bound keeps out.
+        inside = low + rounding < following < high - rounding or high - low < 8 * rounding
+        if inside and near and begins and ends:
+            return min(max(following, low), high)
+        if near and low <= following <= high:
+            other_side = max(2 * abs(step), 2 * rounding)
+            following += -other_side if above else other_side
+        x = following if low < following < high else 0.5 * (low + high)
+        if x <= low or x >= high:
+            break
+    return x
 
 
 def _characteristic(m: Any, q: Any, sine: Any) -> Any:
