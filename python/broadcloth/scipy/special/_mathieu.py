@@ -1,9 +1,8 @@
 """Mathieu's functions and characteristic values (DLMF 28).
 
-A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), found by Rayleigh quotients between the bounds of Sturm's
-counts. The coefficients of
-the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from beyond the last, each in the direction
-in which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of
+A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), found by Rayleigh quotients between the bounds of
+Sturm's counts. The coefficients of the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from
+beyond the last, each in the direction in which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of
 products of Bessel functions (DLMF 28.24)."""
 
 from __future__ import annotations
@@ -88,8 +87,8 @@ def _pass(kind: Any, q: Any, x: Any, rows: Any, twist: Any) -> Any:
 
 
 def _value(kind: Any, m: Any, q: Any) -> Any:
-    """The characteristic value of order m and q >= 0, by Rayleigh quotients, which converge quadratically. Counts on both sides of the end tell
-    that it is not a neighbour's; a step that leaves the bounds of the counts is a half one."""
+    """The characteristic value of order m and q >= 0, by Rayleigh quotients, which converge quadratically. Counts on both sides of the end
+    tell that it is not a neighbour's; a step that leaves the bounds of the counts is a half one."""
     if q == 0:
         return float(m) * m
     index = (m - _first_of(kind)) // 2
