@@ -2,8 +2,8 @@
 
 A characteristic value is an eigenvalue of a symmetric tridiagonal matrix (DLMF 28.4), found by Rayleigh quotients between the bounds of
 Sturm's counts. The coefficients of the Fourier series are its eigenvector, by the recurrence upwards from the first and downwards from
-beyond the last, each in the direction in which it is stable, joined in the middle. Nothing is stored: the sums run along the recurrences. Modified functions are series of
-products of Bessel functions (DLMF 28.24)."""
+beyond the last, each in the direction in which it is stable, joined in the middle. Nothing is stored: the sums run along the
+recurrences. Modified functions are series of products of Bessel functions (DLMF 28.24)."""
 
 from __future__ import annotations
 
