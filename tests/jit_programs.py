@@ -399,7 +399,7 @@ class Maker:
             lambda: f"[u + w for u in {self.list(e)}[:3] for w in range(u % 3) if w != {self.int(0)}]",
             lambda: f"[(u if u > {self.int(0)} else -u) for u in {self.list(e)}]",
             lambda: f"({self.list(e)} if {self.bool(e)} else {self.list(0)})",
-            lambda: f"list({self.name('ints')}[:3] * 2)",
+            lambda: f"({self.name('ints')}[:3] * 2).tolist()",
             lambda: f"[int(u) for u in {self.ints(e)}]",
             lambda: f"list({self.name('array')}.shape)",
             lambda: f"[u[0] for u in {self.pairs(e)}]",

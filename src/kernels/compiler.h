@@ -48,6 +48,7 @@ struct Local {
   bool maybe_undefined = false;
   bool non_negative = false;
   bool index = false;
+  bool there = false;     ///< of an optional: a test has told that it is not None
   bool several = false;   ///< as in Value
   bool of_numpy = false;  ///< as in Value
   std::shared_ptr<const Constant> constant;
@@ -351,6 +352,7 @@ class FunctionCompiler {
   Value list_of(const Node* n);
   /// The truth of an expression, as C++ writes conditions; `known` is set when it is decided already.
   Code condition(const Node* n, std::optional<bool>* known);
+  void narrow(const Node* test, bool holds);
   Value truth(const Value& v, const Node* n);
   Value tuple_item(const Value& t, size_t i);
   Code struct_text(const Value& v);  ///< a tuple's display as one C++ value

@@ -349,6 +349,7 @@ Value FunctionCompiler::name(const Node* n) {
     }
     if (!l->type) return Value{};
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
+    if (l->there && l->type->is(Kind::optional)) v = Value::of(l->type->element, code("{}.value", v.text));
     v.simple = true;
     v.non_negative = l->non_negative;
     v.index = l->index;
@@ -923,8 +924,26 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     const auto is_text = [](const Value& v) { return v.is(Kind::string) || v.is(Kind::text); };
     if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
-  if (a.is(Kind::optional)) return compare_two(op, converted(a, a.type->element, n), b, n);
-  if (b.is(Kind::optional)) return compare_two(op, a, converted(b, b.type->element, n), n);
+  if (a.is(Kind::optional) || b.is(Kind::optional)) {
+    if (!equality) {
+      const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
+      return compare_two(op, value(a), value(b), n);
+    }
+    // Equal are two values that are equal, and None and None.
+    std::vector<Code> there;
+    const auto value = [&](const Value& v) {
+      if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
+      const Code whole = v.simple ? v.text : spill(v).text;
+      there.push_back(code("{}.there", whole));
+      return Value::of(v.type->element, code("{}.value", whole));
+    };
+    const Value x = value(a), y = value(b);
+    const bool is_known = op == Operator::is || op == Operator::is_not;
+    const Code same = truth(compare_two(is_known ? Operator::is : Operator::eq, x, y, n), n).text;
+    const Code equal =
+        there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
+    return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
+  }
   if (a.is(Kind::tuple) && b.is(Kind::tuple)) {
     const Value p = a.items.empty() && !a.simple ? spill(a) : a, q = b.items.empty() && !b.simple ? spill(b) : b;
     const size_t common = std::min(a.type->items.size(), b.type->items.size());
@@ -1047,7 +1066,7 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
     }
     case Kind::optional: {
       const Value whole = v.simple ? v : spill(v);
-      const Value inner = truth(converted(whole, v.type->element, n), n);
+      const Value inner = truth(Value::of(v.type->element, code("{}.value", whole.text)), n);
       const Code there = code("{}.there", whole.text);
       return Value::of(bool_type(), inner.constant ? there : operation(there, "&&", inner.text));
     }
@@ -1074,15 +1093,57 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
   }
 }
 
+/// Notes of the variables that a test finds to be something, or None, that they hold a value where the test has this outcome.
+void FunctionCompiler::narrow(const Node* test, bool holds) {
+  if (test->kind == NodeKind::unary && test->op == Operator::logical_not) return narrow(test->a, !holds);
+  if (test->kind == NodeKind::boolean) {
+    std::set<std::string> bound;
+    bound_names(test, &bound);  // a later operand may bind the name anew
+    if ((test->op == Operator::logical_and) == holds && bound.empty())
+      for (const Node* k : test->list) narrow(k, holds);
+    return;
+  }
+  const Node* what = test;
+  if (test->kind == NodeKind::compare && test->list.size() == 1 && test->list[0]->kind == NodeKind::constant &&
+      std::holds_alternative<std::monostate>(test->list[0]->literal.value)) {
+    const Operator op = test->ops[0];
+    if (op == Operator::is || op == Operator::eq) holds = !holds;
+    if (op != Operator::is && op != Operator::is_not && op != Operator::eq && op != Operator::ne) return;
+    what = test->a;
+  }
+  if (!holds || (what->kind != NodeKind::name && what->kind != NodeKind::walrus)) return;
+  const int index = syntax_.local_index(what->text);
+  if (index >= 0 && env_.locals[static_cast<size_t>(index)]) env_.locals[static_cast<size_t>(index)]->there = true;
+}
+
+namespace {
+/// What the operands of a condition tell of each other holds to its end.
+class OperandsOnly {
+ public:
+  explicit OperandsOnly(Env* env) : env_(env), before_(*env) {}
+  ~OperandsOnly() {
+    for (size_t i = 0; i < env_->locals.size(); ++i)
+      if (env_->locals[i]) env_->locals[i]->there &= before_.locals[i] && before_.locals[i]->there;
+  }
+  OperandsOnly(const OperandsOnly&) = delete;
+
+ private:
+  Env* env_;
+  const Env before_;
+};
+}  // namespace
+
 /// An `and` or `or` of conditions, evaluated as far as Python does.
 Code FunctionCompiler::condition(const Node* n, std::optional<bool>* known) {
   known->reset();
   if (n->kind == NodeKind::boolean) {
     const bool all = n->op == Operator::logical_and;
+    const OperandsOnly narrowed(&env_);
     std::vector<Code> tests;
     for (size_t i = 0; i < n->list.size(); ++i) {
       std::optional<bool> k;
       const Env before = env_;
+      if (i > 0) narrow(n->list[i - 1], all);
       Code test;
       const Block statements = captured([&] { test = condition(n->list[i], &k); });
       if (k) {
@@ -1197,8 +1258,10 @@ Value FunctionCompiler::if_else(const Node* n) {
   if (known) return expression(*known ? n->b : n->c);
   const Env before = env_;
   Value a, b;
+  narrow(n->a, true);
   const Block first = captured([&] { a = materialise(expression(n->b), n->b); });
   const Env after = std::exchange(env_, before);
+  narrow(n->a, false);
   const Block second = captured([&] { b = materialise(expression(n->c), n->c); });
   env_ = join(after, env_);
   if (!a.type || !b.type) return a.type ? a : b;

@@ -1097,6 +1097,104 @@ def test_what_may_be_none_is_no_key():
         njit(f)([1, 5], 3)
 
 
+def _given_or(xs, n):
+    def first(values):
+        for v in values:
+            if v > n:
+                return v
+        return None
+
+    h = first(xs)
+    i = h if h is not None else -7
+    if h is None:
+        h = 50
+    rows = [(h, 1.0), (3, 2.0)]
+    rows.append((i, 0.5))
+    return sorted(rows), rows[::2] < rows
+
+
+def _left_early(xs, n):
+    h = xs.get(n)
+    if h is None:
+        return [n]
+    values = [h]
+    values.append(n)
+    return values
+
+
+def _in_conditions(xs, n):
+    h = xs.get(n)
+    if h is not None and h > 1:
+        return h
+    if not (h is not None) or h < 100:
+        return 50
+    return 7
+
+
+def _in_a_loop(xs, n):
+    turns = 0
+    while (h := xs.get(n)) is not None:
+        n = h
+        turns += 1
+        if turns > 20:
+            break
+    h = xs.get(1)
+    for _ in range(3):
+        if h is not None:
+            h = h - 1
+            if h < 0:
+                h = None
+    return turns, n, h
+
+
+def _in_comprehensions_and_handlers(xs, n):
+    h = xs.get(n)
+    values = [xs.get(k) for k in range(4)]
+    found = [v + 1 for v in values if v is not None]
+    try:
+        assert h is not None
+        x = 10 // h
+    except ZeroDivisionError:
+        x = h
+        h = None
+    except AssertionError:
+        return found, -1
+    if h is None:
+        return found, x
+    return found, h + x
+
+
+def _equal(xs, n):
+    h, g = xs.get(n), xs.get(2)
+    return h == g, h != g, h == 0, 0 != h, h is None, [(h, 1)] == [(g, 1)], (h, 1) == (None, 1)
+
+
+@pytest.mark.parametrize("f", [_given_or, _left_early, _in_conditions, _in_a_loop, _in_comprehensions_and_handlers, _equal])
+@pytest.mark.parametrize("values", [{1: 2, 2: 3, 3: 1, 0: 0}, {1: 0, 2: 150}, {0: 0}, {5: 1}])
+def test_what_may_be_none_is_a_value_where_a_test_tells_so(f, values):
+    for n in (0, 1, 2, 5):
+        given = list(values) if f is _given_or else values
+        assert njit(f)(List(given) if f is _given_or else Dict(values), n) == f(given, n)
+
+
+def test_none_in_the_place_of_a_value_raises():
+    d = Dict({1: 2})
+
+    @njit
+    def more(d, n):
+        return d.get(n) + 1
+
+    @njit
+    def less(d, n):
+        return [(d.get(n), 1.0)] < [(d.get(1), 2.0)], [(d.get(n), 1.0)] < [(d.get(3), 2.0)]
+
+    assert more(d, 1) == 3
+    with pytest.raises(TypeError):
+        more(d, 2)
+    with pytest.raises(TypeError):
+        less(d, 2)
+
+
 def test_dict_of_a_display_is_a_dict():
     def f(n):
         d = dict({1: n, 2: 3})  # noqa: C418

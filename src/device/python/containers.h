@@ -33,6 +33,10 @@ BC_INLINE bool equal_to(const Tuple<T, N>& a, const Tuple<T, N>& b) {
   return true;
 }
 template <class T>
+BC_INLINE bool equal_to(const Optional<T>& a, const Optional<T>& b) {
+  return a.there == b.there && (!a.there || equal_to(a.value, b.value));
+}
+template <class T>
 inline bool equal_to(const List<T>& a, const List<T>& b);
 
 template <class T>
@@ -43,9 +47,23 @@ BC_INLINE bool less_than(const T& a, const T& b) {
     return a.less(b);
 }
 BC_FN bool less_than(const Str& a, const Str& b) { return order_of(a, b) < 0; }
+template <class T>
+BC_INLINE bool less_than(const Optional<T>& a, const Optional<T>& b) {
+  return less_than(given(a), given(b));
+}
+/// Items of sequences that are equal, and yet have no order.
+template <class T>
+BC_INLINE bool both_none(const T&, const T&) {
+  return false;
+}
+template <class T>
+BC_INLINE bool both_none(const Optional<T>& a, const Optional<T>& b) {
+  return !a.there && !b.there;
+}
 template <class T, int N>
 BC_INLINE bool less_than(const Tuple<T, N>& a, const Tuple<T, N>& b) {
   for (int i = 0; i < N; ++i) {
+    if (both_none(a[i], b[i])) continue;
     if (less_than(a[i], b[i])) return true;
     if (less_than(b[i], a[i])) return false;
   }
@@ -625,6 +643,7 @@ struct List : Ref<ListBody<T>> {
     const Guard guard(head(), kReads);
     const i64 n = least(size(), o.size());
     for (i64 i = 0; i < n; ++i) {
+      if (both_none(data()[i], o.data()[i])) continue;
       if (less_than(data()[i], o.data()[i])) return true;
       if (less_than(o.data()[i], data()[i])) return false;
     }
