@@ -681,7 +681,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
 std::vector<std::string> FunctionCompiler::members_of(Type t) const {
   std::vector<std::string> members = t->fields;
   const auto add = [&](std::initializer_list<const char*> more) { members.insert(members.end(), more.begin(), more.end()); };
-  if (t->is_scalar()) add({"real", "imag", "conjugate", "item", "astype", "dtype", "bit_count", "is_integer", "shape", "ndim", "size"});
+  if (t->is_scalar())
+    add({"real", "imag", "conjugate", "item", "astype", "dtype", "bit_count", "bit_length", "is_integer", "shape", "ndim", "size"});
   if (t->is_tuple()) add({"index", "count"});
   if (t->is(Kind::range)) add({"start", "stop", "step"});
   if (t->is(Kind::list)) add({"append", "extend", "insert", "pop", "remove", "clear", "index", "count", "reverse", "sort", "copy"});
@@ -751,6 +752,10 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
     if (name == "item") return self;
     if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
+    if (name == "bit_length") {
+      const Value x = spill(self);
+      return Value::of(int64_type(), code("i64({0} == 0 ? 0 : 64 - bc::count_leading_zeros(bc::magnitude({0})))", x.text));
+    }
     if (name == "is_integer" && is_real_float(self.type->dtype)) {
       const Value x = spill(self);
       return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));

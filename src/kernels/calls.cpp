@@ -121,6 +121,8 @@ Value FunctionCompiler::call(const Node* n) {
       CallArguments args = arguments(n, &object, true);
       for (const Value& v : args.positional)
         if (!v.type) return {};
+      for (const auto& [name, v] : args.keywords)
+        if (!v.type) return {};
       return *text_method(object, n->a->text, args, n);
     }
     if (!object.type) {

@@ -350,6 +350,7 @@ class FunctionCompiler {
   Value number_limit(Type t, const std::string& name, const Node* n);
   Value tuple_of(std::vector<Value> items, bool displays = false);
   Value list_of(const Node* n);
+  Value starred_display(const Node* n);
   /// The truth of an expression, as C++ writes conditions; `known` is set when it is decided already.
   Code condition(const Node* n, std::optional<bool>* known);
   void narrow(const Node* test, bool holds);
@@ -595,7 +596,18 @@ class FunctionCompiler {
   // ---- texts.cpp
   Code text_operand(const Value& v, const Node* n);
   std::optional<Value> text_of_arrays(const Value& given, const char* function, const Node* n);
+  /// A part of a formatted text: itself, or a value with its conversion ('r', 's' or 0) and its specification, whose type is nullptr where
+  /// there is none.
+  struct TextPart {
+    std::string text;
+    Value value;
+    char conversion = 0;
+    Value specification;
+  };
+  Value text_of_parts(const std::vector<TextPart>& parts, const Node* n);
   Value formatted_text(const Node* n);
+  std::vector<TextPart> replacement_fields(std::string_view pattern, const CallArguments& args, size_t* next, const Node* n);
+  std::vector<TextPart> percent_fields(std::string_view pattern, const Value& operand, const Node* n);
   std::optional<Value> text_class(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> text_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   // ---- exceptions.cpp

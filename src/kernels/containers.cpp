@@ -311,7 +311,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& over, co
   const auto put = [&](Value item, const char* next, const char*) {
     if (keep) {
       item = spill(item);
-      linef("if (!({})) {}", truth(call_value(*keep, {{item}, {n}, {}}, n), n).text, next);
+      linef("if (!({})) {}", truth(keep->is_none() ? item : call_value(*keep, {{item}, {n}, {}}, n), n).text, next);
     }
     linef("{}.{}({});", out, set ? "add" : "append", convert(kept(item, element, n), element, n));
   };
@@ -606,7 +606,7 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
   if (!ours(x) && !ours(y) && !((x.is(Kind::string) || y.is(Kind::string)) && !(x.is(Kind::string) && y.is(Kind::string))))
     return std::nullopt;
   if (x.is_array() || y.is_array()) return std::nullopt;
-  const Value a = made(x, y.is(Kind::list) ? y.type : nullptr, n), b = made(y, x.is(Kind::list) ? x.type : nullptr, n);
+  const Value a = made(x, y.type->is_container() ? y.type : nullptr, n), b = made(y, x.type->is_container() ? x.type : nullptr, n);
   if ((a.type->is_container() && is_incomplete(a.type)) || (b.type->is_container() && is_incomplete(b.type))) {
     if (op == Operator::mul || op == Operator::add) {
       Value r;

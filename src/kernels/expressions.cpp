@@ -38,6 +38,10 @@ const char* function_of(Operator op) {
 bool is_bitwise(Operator op) { return op >= Operator::left_shift && op <= Operator::bit_and; }
 
 /// Python's result for two integer constants; nullopt where it does not fit or is an error.
+bool has_starred(const Node* display) {
+  return std::any_of(display->list.begin(), display->list.end(), [](const Node* k) { return k->kind == NodeKind::starred; });
+}
+
 std::optional<int64_t> fold(Operator op, int64_t a, int64_t b) {
   int64_t r = 0;
   switch (op) {
@@ -140,25 +144,7 @@ Value FunctionCompiler::expression_of(const Node* n) {
     case NodeKind::boolean: return boolean(n);
     case NodeKind::compare: return compare(n);
     case NodeKind::if_else: return if_else(n);
-    case NodeKind::tuple: {
-      std::vector<const Node*> nodes(n->list.begin(), n->list.end());
-      for (const Node* k : nodes)
-        if (k->kind == NodeKind::starred) {
-          std::vector<Value> items;
-          for (const Node* item : nodes) {
-            const Value v = expression(item->kind == NodeKind::starred ? item->a : item);
-            if (item->kind != NodeKind::starred) {
-              items.push_back(v);
-              continue;
-            }
-            if (!v.is(Kind::tuple)) fail(item, "only a tuple can be unpacked here", {{source_of(item->a), v.type}});
-            const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
-            for (size_t i = 0; i < v.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
-          }
-          return tuple_of(std::move(items));
-        }
-      return tuple_of(ordered(nodes));
-    }
+    case NodeKind::tuple: return has_starred(n) ? starred_display(n) : tuple_of(ordered({n->list.begin(), n->list.end()}));
     case NodeKind::list: return list_of(n);
     case NodeKind::slice: return slice(n);
     case NodeKind::lambda: return inner_function(n);
@@ -173,7 +159,7 @@ Value FunctionCompiler::expression_of(const Node* n) {
     }
     case NodeKind::comprehension: return comprehension(n);
     case NodeKind::formatted: return formatted_text(n);
-    case NodeKind::set:
+    case NodeKind::set: return has_starred(n) ? collected("set", starred_display(n), nullptr, n) : table_display(n);
     case NodeKind::dict: return table_display(n);
     case NodeKind::yield: return yield_expression(n);
     default:
@@ -472,7 +458,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       if (name == "size") return constant_value(Constant{int64_t{1}});
       if (name == "dtype") return Value::known(dtype_type(object.type));
       if (name == "shape") return tuple_of({});
-      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "bit_count") {
+      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "bit_count" ||
+          (name == "bit_length" && is_integer(object.type->dtype))) {
         Value m = Value::known(builtin_type("scalar." + name));
         m.items = {object};
         return m;
@@ -583,7 +570,44 @@ Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
   return with_bounds(v);
 }
 
+/// A display with *iterable in it: tuples give their items to a display, and what has a length at run time makes a list of the parts.
+Value FunctionCompiler::starred_display(const Node* n) {
+  std::vector<const Node*> nodes;
+  for (const Node* k : n->list) nodes.push_back(k->kind == NodeKind::starred ? k->a : k);
+  as_lists_.insert(nodes.begin(), nodes.end());
+  const std::vector<Value> values = ordered(nodes);
+  const bool list = n->kind != NodeKind::tuple;
+  std::vector<Value> items;
+  std::optional<Value> lists;
+  const auto add = [&](const Value& part) { lists = lists ? binary(Operator::add, *lists, part, n) : part; };
+  const auto display = [&] {
+    Value d = tuple_of(std::exchange(items, {}), list);
+    d.display = list && host() && d.type;
+    return d;
+  };
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& v = values[i];
+    if (!v.type) return {};
+    if (n->list[i]->kind != NodeKind::starred) {
+      items.push_back(v);
+    } else if (v.is(Kind::tuple)) {
+      const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+      for (size_t k = 0; k < v.type->items.size(); ++k) items.push_back(tuple_item(whole, k));
+    } else {
+      if (!list || !host())
+        fail(n->list[i], "only a tuple can be unpacked here", {{source_of(nodes[i]), v.type}},
+             host() ? "the length of a tuple is known when the function is compiled; a list may be made: [*x]" : "");
+      if (!items.empty()) add(display());
+      add(list_from(v, n));
+    }
+  }
+  if (!lists) return display();
+  if (!items.empty()) add(display());
+  return *lists;
+}
+
 Value FunctionCompiler::list_of(const Node* n) {
+  if (has_starred(n)) return starred_display(n);
   std::vector<const Node*> nodes(n->list.begin(), n->list.end());
   // A list display is a tuple here until it is kept: it can be looped over, indexed and unpacked.
   Value v = tuple_of(ordered(nodes), /*displays=*/true);
@@ -596,6 +620,7 @@ Value FunctionCompiler::list_of(const Node* n) {
 Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   if (op == Operator::bit_or && a.is_class() && b.is_class()) return tuple_of({a, b});  // int | float, for isinstance
+  if (op == Operator::mod && a.is(Kind::string) && host()) return text_of_parts(percent_fields(a.type->name, b, n), n);
   if (auto r = instance_operator(op, a, b, n)) return *r;
   if (auto r = container_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {

@@ -859,15 +859,19 @@ inline void sort_list(const List<T>& l, bool reverse) {
     sort_list(l, reverse, [](const T& x) { return x; });
   }
 }
+/// The first of the greatest or least items.
 template <bool kMax, class T>
-inline T extreme(const List<T>& l) {
-  const Guard guard(l.head(), kReads);
-  const i64 n = l.size();
+inline i64 extreme_place(const T* items, i64 n) {
   if (n == 0) raise(kValue, "min() or max() of an empty sequence");
   i64 best = 0;
   for (i64 i = 1; i < n; ++i)
-    if (kMax ? less_than(l.data()[best], l.data()[i]) : less_than(l.data()[i], l.data()[best])) best = i;
-  return l.data()[best];
+    if (kMax ? less_than(items[best], items[i]) : less_than(items[i], items[best])) best = i;
+  return best;
+}
+template <bool kMax, class T>
+inline T extreme(const List<T>& l) {
+  const Guard guard(l.head(), kReads);
+  return l.data()[extreme_place<kMax>(l.data(), l.size())];
 }
 
 // ---- dicts and sets ---------------------------------------------------------------------------------------------------------------
