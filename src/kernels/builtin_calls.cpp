@@ -353,6 +353,7 @@ class BuiltinCall : NamedCall {
     if (Made arrays = c_.text_of_arrays(p_[0], "builtins.repr", n_)) return arrays;
     return Value::called(text_type(), code("py::repr_of({})", c_.text_operand(p_[0], n_)));
   }
+  static bool is_sequence(const Value& v) { return v.is(Kind::text) || v.is(Kind::string) || v.is(Kind::tuple) || v.is(Kind::list); }
   Made format() {
     if (!takes(1) && !takes(2)) return std::nullopt;
     return c_.text_of_parts({{"", p_[0], 0, takes(2) ? p_[1] : Value()}}, n_);
@@ -379,7 +380,7 @@ class BuiltinCall : NamedCall {
       items.display = true;
     }
     Value l = c_.list_from(items, n_);
-    if (is_incomplete(l.type)) return otherwise.type && c_.emitting_ ? otherwise : Value{};
+    if (is_incomplete(l.type)) return l.type && otherwise.type ? otherwise : Value{};
     l = c_.spill(l, "items");
     Value keys = l;
     if (key.type) {
@@ -388,6 +389,7 @@ class BuiltinCall : NamedCall {
       keys = c_.collected("list", each, nullptr, n_);
       if (!keys.type) return Value{};
     }
+    c_.expect_order(keys.type->element, n_);
     const Type t = l.type->element;
     Value best =
         Value::called(t, code("{0}.data()[py::extreme_place<{1}>({2}.data(), {2}.size())]", l.text, is("builtins.max"), keys.text));
@@ -401,10 +403,16 @@ class BuiltinCall : NamedCall {
   /// sum, min, max, any and all of a list, or of what becomes one.
   Made fold_container() {
     const std::string what = plain_name();
-    if (what == "min" || what == "max")
+    const bool extreme = what == "min" || what == "max";
+    if (extreme)
       if (Made by_key = chosen()) return by_key;
+    if (extreme && p_.size() > 1 && std::any_of(p_.begin(), p_.end(), is_sequence)) {
+      p_ = {c_.tuple_of(p_)};
+      p_[0].display = true;
+    }
     if (!takes(1) && !(takes(2) && what == "sum")) return std::nullopt;
     Value l = p_[0];
+    if (extreme && l.is(Kind::tuple) && std::any_of(l.items.begin(), l.items.end(), is_sequence)) l = c_.list_from(l, n_);
     const bool lazy = l.is(Kind::generator) || (l.is(Kind::builtin) && l.type->name == "map");
     if (lazy && (what == "any" || what == "all")) return c_.tested(what == "any", l, [](const Value& item) { return item; }, n_);
     const bool view = l.is(Kind::generator) || (l.is(Kind::builtin) && (l.type->name.starts_with("dict.") || l.type->name == "map"));
@@ -414,7 +422,8 @@ class BuiltinCall : NamedCall {
     if (!l.is(Kind::list)) return std::nullopt;
     if (is_incomplete(l.type)) return Value{};
     l = l.simple ? l : c_.spill(l);
-    if (what == "min" || what == "max") return Value::called(l.type->element, code("py::extreme<{}>({})", what == "max", l.text));
+    if (extreme) c_.expect_order(l.type->element, n_);
+    if (extreme) return Value::called(l.type->element, code("py::extreme<{}>({})", what == "max", l.text));
     if (!l.type->element->is_scalar()) fail(fmt::format("{}() does not take {}", what, l.type->spelling));
     const Value r = c_.host_reduction(what, c_.list_array(l), {}, n_);
     return takes(2) ? c_.binary(Operator::add, p_[1], r, n_) : r;

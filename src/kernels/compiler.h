@@ -220,6 +220,7 @@ Type stored_type(Type t);
 Type widened(Type a, Type b);
 bool can_be_held(Type t);
 bool can_be_key(Type t);
+bool has_order(Type t);
 
 /// C++ literals of a text: of its bytes, and of a py::Str.
 std::string quoted_text(std::string_view s);
@@ -557,6 +558,7 @@ class FunctionCompiler {
   Value set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   void sort_list(const Value& list, const CallArguments& args, const Node* n);
+  void expect_order(Type t, const Node* n) const;
   std::optional<Value> container_binary(Operator op, const Value& a, const Value& b, const Node* n);
   bool container_update(const Node* target, Operator op, const Value& a, const Value& b, const Node* n);
   std::optional<Value> container_compare(Operator op, const Value& a, const Value& b, const Node* n);

@@ -1525,6 +1525,10 @@ def _best_by_key(n, xs):
         min(range(3, 9)),
         max({1: 5, 2: 3}.items(), key=lambda t: t[1]),
         max("hello", key=lambda c: -ord(c)),
+        max("a", "b"),
+        min((n, 2), (n, 1)),
+        max([[1, 2], [1]]),
+        min((), default=2.5),
     )
 
 
@@ -1649,6 +1653,9 @@ def test_percent_formats_are_pythons():
         (lambda xs: max(1, 2, default=xs[0]), "a default with one iterable only"),
         (lambda xs: max(xs, default="a"), "types that do not unify"),
         (lambda xs: pow(2.5, 2, xs[0]), "pow"),
+        (lambda xs: max(np.ones((2, 2)), key=abs), "values have no order"),
+        (lambda xs: sorted([xs[0] * 1j]), "complex128 values have no order"),
+        (lambda xs: sorted(xs, key=lambda v: v * 1j), "complex128 values have no order"),
     ],
 )
 def test_forms_that_cannot_be_compiled_are_refused(f, message):
