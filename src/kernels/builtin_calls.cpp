@@ -451,6 +451,14 @@ class BuiltinCall : NamedCall {
     const Value second = elementwise(modf ? Op::modf_integer : Op::frexp_exponent, {x});
     return c_.tuple_of({elementwise(modf ? Op::modf_fraction : Op::frexp_mantissa, {x}), second});
   }
+  Made two_arrays() {
+    if (!takes(1) || !c_.host()) return std::nullopt;
+    const Value x = c_.bound(c_.materialise(c_.call_builtin("numpy.asarray", {{p_[0]}, {n_}, {}}, n_), n_), "x");
+    const bool modf = is("numpy.modf");
+    const auto part = [&](Op op) { return c_.materialise(elementwise(op, {x.type->ndim == 0 ? c_.scalar_of(x, n_) : x}), n_); };
+    const Value first = part(modf ? Op::modf_fraction : Op::frexp_mantissa);
+    return c_.tuple_of({first, part(modf ? Op::modf_integer : Op::frexp_exponent)});
+  }
   Made whole_divisors() { return c_.whole_divisors(name_, args_, n_); }
 
   // ---- numpy
@@ -596,6 +604,7 @@ const Forms<BuiltinCall::Form>& BuiltinCall::forms() {
       {&B::grid, {"cuda.grid", "cuda.gridsize"}},
       {&B::memory, {"cuda.local.array", "cuda.shared.array", "cupyx.shared_memory"}},
       {&B::select, {"cuda.selp"}},
+      {&B::two_arrays, {"numpy.frexp", "numpy.modf"}},
       {&B::two_parts, {"math.frexp", "math.modf"}},
       {&B::whole_divisors, {"math.gcd", "math.lcm"}},
       {&B::hypot, {"math.hypot"}},

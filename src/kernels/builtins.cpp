@@ -234,21 +234,57 @@ Value FunctionCompiler::call_ufunc(const std::string& name, int op_number, CallA
   if (!host())
     for (LibraryParameter& p : f.parameters) p.sequence = false;  // kernels have no memory for an array of a tuple's items
   args = library_arguments(f, std::move(args), n);
-  for (const auto& [key, v] : args.keywords)
-    if (key != "out") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+  Value out, where, dtype;
+  for (const auto& [key, v] : args.keywords) {
+    if (key != "out" && !(host() && (key == "where" || key == "dtype")))
+      fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+    (key == "out" ? out : key == "where" ? where : dtype) = v;
+  }
   for (const Value& v : args.positional)
     if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
+  if (dtype.type) args.positional = loop_operands(name, op_number, args.positional, host_dtype(dtype, nullptr, n), n);
   if (op == Op::ldexp && (args.positional[1].is_array() || args.positional[1].is_scalar()) && is_inexact(args.positional[1].type->dtype))
     fail(n, "numpy.ldexp() takes integers as exponents", {{"exponents", args.positional[1].type}});
-  if (args.keywords.empty()) return elementwise(op_number, args.positional, n);
-  const Value& out = args.keywords[0].second;
+  if (!out.type) {
+    if (where.type)
+      fail(n, fmt::format("{}() takes 'where' with 'out' only in compiled functions", name), {},
+           "elements that are not computed have no value");
+    return elementwise(op_number, args.positional, n);
+  }
   if (!out.is_array() || out.lazy) fail(n, fmt::format("{}(): 'out' is an array, not {}", name, out.type->spelling));
   const Value target = bound(out, "out"), result = elementwise(op_number, args.positional, n);
   if (!can_cast(result.type->dtype, target.type->dtype, Casting::same_kind))
     fail(n, fmt::format("{}(): results of {} do not go into an array of {} (casting is 'same_kind')", name,
                         scalar_type(result.type->dtype)->spelling, target.type->element->spelling));
-  assign_elements(target, result, n);
+  if (!where.type) {
+    assign_elements(target, result, n);
+    return target;
+  }
+  if ((where.is_array() ? where.type->element : where.type) != bool_type())
+    fail(n, fmt::format("{}(): 'where' is an array of booleans, not {}", name, where.type->spelling));
+  const Value cast = cast_to(target.type->element, result, n);
+  assign_elements(target, elementwise(static_cast<int>(Op::where), {where, cast, target}, n), n);
   return target;
+}
+
+/// The operands of a ufunc in the dtype that is given: its loop's, where that is one type throughout.
+std::vector<Value> FunctionCompiler::loop_operands(const std::string& name, int op_number, std::vector<Value> operands, Type dtype,
+                                                   const Node* n) {
+  for (Value& v : operands) {
+    const Type from = v.is_array() ? v.type->element : v.is(Kind::literal) ? int64_type() : v.type;
+    if (!from->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
+    if (!can_cast(from->dtype, dtype->dtype, Casting::same_kind))
+      fail(n, fmt::format("{}(): {} does not become {} (casting is 'same_kind')", name, from->spelling, dtype->spelling));
+    v = cast_to(dtype, v, n);
+  }
+  Type made = nullptr;
+  const bool emitting = std::exchange(emitting_, false);
+  captured([&] { made = elementwise(op_number, operands, n).type; });
+  emitting_ = emitting;
+  if (made && made->is_array()) made = made->element;
+  if (info(static_cast<Op>(op_number)).result != Result::SAME || made != dtype)
+    fail(n, fmt::format("{}() has no loop that gives {}", name, dtype->spelling));
+  return operands;
 }
 
 /// An operand of a function of math, which takes one real number: integers become float64, unless `integral` integers are meant.

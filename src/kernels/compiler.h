@@ -483,6 +483,7 @@ class FunctionCompiler {
   /// Calls the Python function of python/broadcloth/_overloads that stands for a library function; nothing where there is none.
   std::optional<Value> call_python(const std::string& name, CallArguments args, const Node* n);
   Value call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n);
+  std::vector<Value> loop_operands(const std::string& name, int op_number, std::vector<Value> operands, Type dtype, const Node* n);
   Value whole_divisors(const std::string& name, const CallArguments& args, const Node* n);
   Value whole_function(const std::string& name, CallArguments args, const Node* n);
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;

@@ -59,7 +59,7 @@ def _real_like(x, a):
 @stands_for("numpy.norm")
 def norm(x, ord=None):
     order = ord
-    if order is None or (isinstance(order, str) and order == "fro"):
+    if order is None or (isinstance(order, str) and order == "fro" and x.ndim == 2):
         return np.linalg.norm(x)
     if isinstance(order, str):
         if order != "nuc" or x.ndim != 2:

@@ -47,13 +47,27 @@ def setdiff1d(a, b):
     return first[~isin(first, b)]
 
 
+@stands_for("numpy.lexsort")
+def lexsort(keys):
+    order = np.argsort(keys[0], kind="stable")
+    if isinstance(keys, tuple):
+        return _sorted_by(order, keys[1:])
+    for k in range(1, len(keys)):
+        order = order[np.argsort(keys[k][order], kind="stable")]
+    return order
+
+
+def _sorted_by(order, keys):
+    return order if len(keys) == 0 else _sorted_by(order[np.argsort(keys[0][order], kind="stable")], keys[1:])
+
+
 @stands_for("numpy.isin")
-def isin(a, b):
+def isin(a, b, assume_unique=False, invert=False):
     flat, known = a.ravel(), np.unique(b)
     out = np.zeros(flat.size, dtype=np.bool_)
     for i in range(flat.size):
         at = np.searchsorted(known, flat[i])
-        out[i] = at < known.size and known[at] == flat[i]
+        out[i] = (at < known.size and known[at] == flat[i]) != invert
     return out.reshape(a.shape)
 
 
