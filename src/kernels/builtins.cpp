@@ -660,6 +660,23 @@ Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments ar
     const auto& known = other->syntax().parameters;
     return std::none_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == parameter; });
   };
+  const auto given = [&](const char* key) {
+    return std::find_if(args.keywords.begin(), args.keywords.end(), [&](const auto& k) { return k.first == key; });
+  };
+  if (const auto keepdims = given("keepdims"); other && keepdims != args.keywords.end() && unknown("keepdims")) {
+    const bool* known = keepdims->second.constant ? keepdims->second.constant->boolean() : nullptr;
+    if (!known) fail(n, fmt::format("{}(): keepdims must be known when the function is compiled", f.name));
+    const bool kept = *known;
+    args.keywords.erase(keepdims);
+    Value& a = args.positional[0];
+    if (a.is_array()) a = bound(materialise(a, n));
+    const auto axis = given("axis");
+    const Value over = axis == args.keywords.end() ? Value{} : axis->second, array = a;
+    if (kept && over.is(Kind::tuple)) fail(n, fmt::format("{}(): keepdims takes one axis or all in compiled functions", f.name));
+    const bool method = f.name.starts_with("array.");
+    const Value r = method ? call_stand_in(f, std::move(args), n) : call_builtin(f.name, std::move(args), n);
+    return kept && array.is_array() ? kept_axes(array, over, r, n) : r;
+  }
   for (const auto& [key, v] : args.keywords)
     if (unknown(key)) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name, key));
   return call_function(*other, other->syntax(), std::move(args), n);

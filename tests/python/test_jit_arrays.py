@@ -663,6 +663,8 @@ def _rows_and_joins(a, b):
         (np.zeros_like(a, shape=(3,)), np.full_like(a, 7, shape=4), np.asfortranarray(m, dtype=np.float32)),
         (np.linspace(0, 5, dtype=np.float32), np.linspace(-3, 5, 7, dtype=int), np.logspace(0, 2, 5, dtype=np.float32)),
         (np.polyadd([1, 2], [3, 4, 5]), np.polysub(a, [3]), np.polymul([0, 1, 2], [0, 0, 3])),
+        (np.nansum(m, keepdims=True), np.nanmean(m, 0, keepdims=True), np.median(m, axis=1, keepdims=True), np.ptp(m, 0, keepdims=True)),
+        (np.sum(m, axis=1, where=m > 1, keepdims=True), np.nanmax(m, keepdims=False), np.lexsort((m, m > 1)), np.polymul(a[:0], b)),
         (np.isin(a, b, invert=True), np.lexsort((a, b)), np.lexsort((a, b[::-1], a > 1)), np.lexsort(m)),
         (np.nansum(a, dtype=np.float32), np.nancumsum(m, axis=0), np.nancumprod(a, dtype=np.float32)),
     )

@@ -126,6 +126,8 @@ def subtract_polynomials(a1, a2):
 
 def _from_first(c):
     """Without the zeros in front."""
+    if c.size == 0:
+        return np.zeros_like(c, shape=(1,))
     k = 0
     while k < c.size - 1 and c[k] == 0:
         k += 1

@@ -49,12 +49,26 @@ def setdiff1d(a, b):
 
 @stands_for("numpy.lexsort")
 def lexsort(keys):
+    shape = np.asarray(keys[0]).shape
+    if len(shape) != 1:
+        out = np.empty(shape, dtype=np.int64)
+        rows = out.reshape(out.size // max(shape[-1], 1), shape[-1])
+        for r in range(rows.shape[0]):
+            rows[r] = lexsort(_row_of_each(keys, r))
+        return out
     order = np.argsort(keys[0], kind="stable")
     if isinstance(keys, tuple):
         return _sorted_by(order, keys[1:])
     for k in range(1, len(keys)):
         order = order[np.argsort(keys[k][order], kind="stable")]
     return order
+
+
+def _row_of_each(keys, r):
+    """The r-th row of each key, of those that have several."""
+    if isinstance(keys, tuple):
+        return () if len(keys) == 0 else (keys[0].reshape(-1, keys[0].shape[-1])[r],) + _row_of_each(keys[1:], r)
+    return keys.reshape(keys.shape[0], -1, keys.shape[-1])[:, r]
 
 
 def _sorted_by(order, keys):

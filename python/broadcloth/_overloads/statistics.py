@@ -377,12 +377,12 @@ def nanprod(a, axis=None, dtype=None):
 
 @stands_for("numpy.nancumsum")
 def nancumsum(a, axis=None, dtype=None):
-    return cumsum(_with_zeros(a), axis, dtype)
+    return cumsum(np.asarray(_with_zeros(a)), axis, dtype)
 
 
 @stands_for("numpy.nancumprod")
 def nancumprod(a, axis=None, dtype=None):
-    return cumprod(np.where(np.isnan(a), a.dtype.type(1), a), axis, dtype)
+    return cumprod(np.asarray(np.where(np.isnan(a), a.dtype.type(1), a)), axis, dtype)
 
 
 @stands_for("numpy.nanargmax")
@@ -500,6 +500,11 @@ def digitize(x, bins, right=False):
     return bins.size - at if descending else at
 
 
+def _expect_matrix(m):
+    if m.ndim > 2:
+        raise ValueError("m or y has more than 2 dimensions")
+
+
 def _variables(m, in_rows):
     rows = m.reshape(-1, m.shape[-1]).astype(np.float64)
     return rows if in_rows else np.ascontiguousarray(rows.T)
@@ -510,17 +515,22 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     less = (0 if bias else 1) if ddof is None else ddof
     if less != int(less):
         raise ValueError("ddof must be integer")
+    _expect_matrix(m)
     if y is None:
         if m.ndim < 2:
-            return np.array(np.divide(np.var(m) * m.size, m.size - less))
+            return np.array(np.divide(np.var(m) * m.size, max(m.size - less, 0)))
         rows = _variables(m, rowvar)
     else:
-        rows = np.vstack((_variables(m, rowvar or m.ndim == 1), _variables(y, rowvar or y.ndim == 1 or y.shape[0] == 1)))
+        _expect_matrix(y)
+        first = _variables(m, rowvar or m.ndim == 1)
+        if first.shape[0] == 0:
+            return np.zeros((0, 0))
+        rows = np.vstack((first, _variables(y, rowvar or y.ndim == 1 or y.shape[0] == 1)))
     k, n = rows.shape
     centred = np.empty((k, n))
     for i in range(k):
         centred[i] = rows[i] - rows[i].mean()
-    return np.divide(centred @ centred.T, n - less)
+    return np.divide(centred @ centred.T, max(n - less, 0))
 
 
 @stands_for("numpy.corrcoef")
