@@ -452,7 +452,8 @@ class BuiltinCall : NamedCall {
     return c_.tuple_of({elementwise(modf ? Op::modf_fraction : Op::frexp_mantissa, {x}), second});
   }
   Made two_arrays() {
-    if (!takes(1) || !c_.host()) return std::nullopt;
+    if (!c_.host()) return std::nullopt;
+    need(1, 1);
     const Value x = c_.bound(c_.materialise(c_.call_builtin("numpy.asarray", {{p_[0]}, {n_}, {}}, n_), n_), "x");
     const bool modf = is("numpy.modf");
     const auto part = [&](Op op) { return c_.materialise(elementwise(op, {x.type->ndim == 0 ? c_.scalar_of(x, n_) : x}), n_); };

@@ -344,6 +344,11 @@ class FunctionCompiler {
   Value compare(const Node* n);
   Value compare_from(size_t at, const Value& left, const Value& given, const Node* n);
   Value compare_two(Operator op, const Value& a, const Value& b, const Node* n);
+  Value within_range(const Value& a, const Value& b, bool negated, const Node* n);
+  Value within_tuple(const Value& a, const Value& b, bool negated, const Node* n);
+  Value compare_optional(Operator op, const Value& a, const Value& b, const Node* n);
+  Value compare_tuples(Operator op, const Value& a, const Value& b, const Node* n);
+  Value compare_numbers(Operator op, const Value& a, const Value& b, const Node* n);
   Value boolean(const Node* n);
   Value if_else(const Node* n);
   Value inner_function(const Node* n);

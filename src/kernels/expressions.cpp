@@ -889,6 +889,127 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
 
 // ---- comparison and logic ---------------------------------------------------------------------------------------------------------
 
+/// Whether a number is inside a range and whole steps from its start.
+Value FunctionCompiler::within_range(const Value& a, const Value& b, bool negated, const Node* n) {
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  const Value x = spill(a, "i");
+  if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
+  std::vector<Value> part;
+  for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
+  const auto holds = [&](Operator o, const Value& l, const Value& r) { return operand(compare_two(o, l, r, n).text); };
+  const auto both = [](const Code& x, const Code& y) { return code("({} && {})", x, y); };
+  const Value zero = constant_value(Constant{int64_t{0}});
+  const Value left = binary(Operator::mod, binary(Operator::sub, x, part[0], n), part[2], n);
+  Code inside = both(holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
+  const Code below = both(holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
+  const auto step = part[2].integer();
+  if (!step)
+    inside = code("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
+  else if (*step < 0)
+    inside = below;
+  const bool every = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64);
+  const Code found = every ? inside : both(inside, holds(Operator::eq, left, zero));
+  return Value::of(bool_type(), negated ? prefixed("!", found) : found);
+}
+
+Value FunctionCompiler::within_tuple(const Value& a, const Value& b, bool negated, const Node* n) {
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
+  const Value item = a.simple || !a.type->has_value() ? a : spill(a);
+  const Value all = b.items.empty() && !b.simple ? spill(b) : b;
+  std::vector<Code> tests;
+  for (size_t i = 0; i < b.type->items.size(); ++i) {
+    const Value same = compare_two(Operator::eq, item, tuple_item(all, i), n);
+    if (same.constant && same.constant->boolean()) {
+      if (*same.constant->boolean()) return known(!negated);
+      continue;
+    }
+    tests.push_back(same.text);
+  }
+  if (tests.empty()) return known(negated);
+  const Code found = all_of(tests, false);
+  return Value::of(bool_type(), negated ? code("!({})", found) : found);
+}
+
+/// Comparisons of what may be None.
+Value FunctionCompiler::compare_optional(Operator op, const Value& a, const Value& b, const Node* n) {
+  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
+  const bool negated = op == Operator::ne || op == Operator::is_not;
+  if (!equality) {
+    const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
+    return compare_two(op, value(a), value(b), n);
+  }
+  // Equal are two values that are equal, and None and None.
+  std::vector<Code> there;
+  const auto value = [&](const Value& v) {
+    if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
+    const Code whole = v.simple ? v.text : spill(v).text;
+    there.push_back(code("{}.there", whole));
+    return Value::of(v.type->element, code("{}.value", whole));
+  };
+  const Value x = value(a), y = value(b);
+  const bool identity = op == Operator::is || op == Operator::is_not;
+  const Code same = truth(compare_two(identity ? Operator::is : Operator::eq, x, y, n), n).text;
+  const Code equal =
+      there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
+  return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
+}
+
+Value FunctionCompiler::compare_tuples(Operator op, const Value& a, const Value& b, const Node* n) {
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
+  const bool negated = op == Operator::ne || op == Operator::is_not;
+  const Value p = a.items.empty() && !a.simple ? spill(a) : a, q = b.items.empty() && !b.simple ? spill(b) : b;
+  const size_t common = std::min(a.type->items.size(), b.type->items.size());
+  if (equality) {
+    if (a.type->items.size() != b.type->items.size()) return known(negated);
+    std::vector<Code> tests;
+    for (size_t i = 0; i < common; ++i) {
+      const Value same = compare_two(Operator::eq, tuple_item(p, i), tuple_item(q, i), n);
+      if (same.constant && same.constant->boolean()) {
+        if (!*same.constant->boolean()) return known(negated);
+        continue;
+      }
+      tests.push_back(same.text);
+    }
+    if (tests.empty()) return known(!negated);
+    const Code equal = all_of(tests, true);
+    return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
+  }
+  // The first items that differ decide; where there are none, the lengths do.
+  const auto size = [](const Value& v) { return static_cast<int64_t>(v.type->items.size()); };
+  const Operator strict = op == Operator::lt || op == Operator::le ? Operator::lt : Operator::gt;
+  if (op != Operator::lt && op != Operator::le && op != Operator::gt && op != Operator::ge)
+    fail(n, "tuples are compared by ==, !=, <, <=, > and >=");
+  Code text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
+  for (size_t i = common; i-- > 0;) {
+    const Value x = tuple_item(p, i), y = tuple_item(q, i);
+    text = code("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
+  }
+  return Value::of(bool_type(), text);
+}
+
+Value FunctionCompiler::compare_numbers(Operator op, const Value& a, const Value& b, const Node* n) {
+  const DType x = a.type->dtype, y = b.type->dtype;
+  if (op == Operator::is) op = Operator::eq;
+  if (op == Operator::is_not) op = Operator::ne;
+  Value r;
+  r.type = bool_type();
+  r.non_negative = true;
+  const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
+  if (mixed && !(a.constant && a.non_negative) && !(b.constant && b.non_negative)) {
+    r.text = code("bc::{}({}, {})", function_of(op), convert(a, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
+                  convert(b, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
+    return r;
+  }
+  DType d = promote(x, y);
+  if (mixed) d = DType::u64;
+  if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
+    fail(n, fmt::format("complex numbers cannot be compared by {}", to_string(op)), {}, "compare abs(z), z.real or z.imag");
+  r.text = operation(converted(a, scalar_type(d), n).text, to_string(op), converted(b, scalar_type(d), n).text);
+  return r;
+}
+
 Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
@@ -896,44 +1017,9 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
-  if ((op == Operator::in || op == Operator::not_in) && b.is(Kind::range) && !b.items.empty()) {
-    // Inside, and whole steps from the start.
-    const Value x = spill(a, "i");
-    if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
-    std::vector<Value> part;
-    for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
-    const auto holds = [&](Operator o, const Value& l, const Value& r) { return operand(compare_two(o, l, r, n).text); };
-    const auto both = [](const Code& x, const Code& y) { return code("({} && {})", x, y); };
-    const Value zero = constant_value(Constant{int64_t{0}});
-    const Value left = binary(Operator::mod, binary(Operator::sub, x, part[0], n), part[2], n);
-    Code inside = both(holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
-    const Code below = both(holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
-    const auto step = part[2].integer();
-    if (!step)
-      inside = code("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
-    else if (*step < 0)
-      inside = below;
-    const bool every = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64);
-    const Code found = every ? inside : both(inside, holds(Operator::eq, left, zero));
-    return Value::of(bool_type(), negated ? prefixed("!", found) : found);
-  }
-  if (op == Operator::in || op == Operator::not_in) {
-    if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
-    const Value item = a.simple || !a.type->has_value() ? a : spill(a);
-    const Value all = b.items.empty() && !b.simple ? spill(b) : b;
-    std::vector<Code> tests;
-    for (size_t i = 0; i < b.type->items.size(); ++i) {
-      const Value same = compare_two(Operator::eq, item, tuple_item(all, i), n);
-      if (same.constant && same.constant->boolean()) {
-        if (*same.constant->boolean()) return known(!negated);
-        continue;
-      }
-      tests.push_back(same.text);
-    }
-    if (tests.empty()) return known(negated);
-    const Code found = all_of(tests, false);
-    return Value::of(bool_type(), negated ? code("!({})", found) : found);
-  }
+  const bool within = op == Operator::in || op == Operator::not_in;
+  if (within && b.is(Kind::range) && !b.items.empty()) return within_range(a, b, negated, n);
+  if (within) return within_tuple(a, b, negated, n);
   if (a.is(Kind::none) || b.is(Kind::none)) {
     const Value& other = a.is(Kind::none) ? b : a;
     if (!equality) fail(n, fmt::format("None cannot be compared by {}", to_string(op)));
@@ -949,56 +1035,8 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     const auto is_text = [](const Value& v) { return v.is(Kind::string) || v.is(Kind::text); };
     if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
-  if (a.is(Kind::optional) || b.is(Kind::optional)) {
-    if (!equality) {
-      const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
-      return compare_two(op, value(a), value(b), n);
-    }
-    // Equal are two values that are equal, and None and None.
-    std::vector<Code> there;
-    const auto value = [&](const Value& v) {
-      if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
-      const Code whole = v.simple ? v.text : spill(v).text;
-      there.push_back(code("{}.there", whole));
-      return Value::of(v.type->element, code("{}.value", whole));
-    };
-    const Value x = value(a), y = value(b);
-    const bool is_known = op == Operator::is || op == Operator::is_not;
-    const Code same = truth(compare_two(is_known ? Operator::is : Operator::eq, x, y, n), n).text;
-    const Code equal =
-        there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
-    return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
-  }
-  if (a.is(Kind::tuple) && b.is(Kind::tuple)) {
-    const Value p = a.items.empty() && !a.simple ? spill(a) : a, q = b.items.empty() && !b.simple ? spill(b) : b;
-    const size_t common = std::min(a.type->items.size(), b.type->items.size());
-    if (equality) {
-      if (a.type->items.size() != b.type->items.size()) return known(negated);
-      std::vector<Code> tests;
-      for (size_t i = 0; i < common; ++i) {
-        const Value same = compare_two(Operator::eq, tuple_item(p, i), tuple_item(q, i), n);
-        if (same.constant && same.constant->boolean()) {
-          if (!*same.constant->boolean()) return known(negated);
-          continue;
-        }
-        tests.push_back(same.text);
-      }
-      if (tests.empty()) return known(!negated);
-      const Code equal = all_of(tests, true);
-      return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
-    }
-    // The first items that differ decide; where there are none, the lengths do.
-    const auto size = [](const Value& v) { return static_cast<int64_t>(v.type->items.size()); };
-    const Operator strict = op == Operator::lt || op == Operator::le ? Operator::lt : Operator::gt;
-    if (op != Operator::lt && op != Operator::le && op != Operator::gt && op != Operator::ge)
-      fail(n, "tuples are compared by ==, !=, <, <=, > and >=");
-    Code text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
-    for (size_t i = common; i-- > 0;) {
-      const Value x = tuple_item(p, i), y = tuple_item(q, i);
-      text = code("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
-    }
-    return Value::of(bool_type(), text);
-  }
+  if (a.is(Kind::optional) || b.is(Kind::optional)) return compare_optional(op, a, b, n);
+  if (a.is(Kind::tuple) && b.is(Kind::tuple)) return compare_tuples(op, a, b, n);
   if (a.is(Kind::string) && b.is(Kind::string) && !equality && op != Operator::is && op != Operator::is_not)
     return known(*fold_compare(op, a.type->name.compare(b.type->name), 0));
   const auto compile_time = [](const Value& v) { return !v.type->has_value(); };
@@ -1012,24 +1050,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   const Value pa = a.is(Kind::literal) ? converted(a, int64_type(), n) : a, pb = b.is(Kind::literal) ? converted(b, int64_type(), n) : b;
   if (!pa.is_scalar() || !pb.is_scalar())
     fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
-  const DType x = pa.type->dtype, y = pb.type->dtype;
-  if (op == Operator::is) op = Operator::eq;
-  if (op == Operator::is_not) op = Operator::ne;
-  Value r;
-  r.type = bool_type();
-  r.non_negative = true;
-  const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
-  if (mixed && !(pa.constant && a.non_negative) && !(pb.constant && b.non_negative)) {
-    r.text = code("bc::{}({}, {})", function_of(op), convert(pa, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
-                  convert(pb, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
-    return r;
-  }
-  DType d = promote(x, y);
-  if (mixed) d = DType::u64;
-  if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
-    fail(n, fmt::format("complex numbers cannot be compared by {}", to_string(op)), {}, "compare abs(z), z.real or z.imag");
-  r.text = operation(converted(pa, scalar_type(d), n).text, to_string(op), converted(pb, scalar_type(d), n).text);
-  return r;
+  return compare_numbers(op, pa, pb, n);
 }
 
 Value FunctionCompiler::compare(const Node* n) {
