@@ -677,8 +677,13 @@ Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments ar
     const Value r = method ? call_stand_in(f, std::move(args), n) : call_builtin(f.name, std::move(args), n);
     return kept && array.is_array() ? kept_axes(array, over, r, n) : r;
   }
-  for (const auto& [key, v] : args.keywords)
+  for (auto& [key, v] : args.keywords) {
     if (unknown(key)) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name, key));
+    // A flag that is known chooses among types: it goes along as a number.
+    const auto p = std::find_if(f.parameters.begin(), f.parameters.end(), [&](const LibraryParameter& p) { return p.name == key; });
+    const bool flag = p != f.parameters.end() && !p->absent.empty() && p->absent[0].boolean();
+    if (flag && v.constant && v.constant->boolean()) v = constant_value(Constant{int64_t{*v.constant->boolean()}});
+  }
   return call_function(*other, other->syntax(), std::move(args), n);
 }
 

@@ -665,6 +665,8 @@ def _rows_and_joins(a, b):
         (np.polyadd([1, 2], [3, 4, 5]), np.polysub(a, [3]), np.polymul([0, 1, 2], [0, 0, 3])),
         (np.nansum(m, keepdims=True), np.nanmean(m, 0, keepdims=True), np.median(m, axis=1, keepdims=True), np.ptp(m, 0, keepdims=True)),
         (np.sum(m, axis=1, where=m > 1, keepdims=True), np.nanmax(m, keepdims=False), np.lexsort((m, m > 1)), np.polymul(a[:0], b)),
+        (np.unique(b, return_counts=True), np.unique(m, True, True, True), np.unique(a[:0], return_inverse=True)),
+        (np.unique(np.array([np.nan, 1.0, np.nan]), return_counts=True), np.var(m, axis=0, correction=1), np.std(a, correction=1)),
         (np.isin(a, b, invert=True), np.lexsort((a, b)), np.lexsort((a, b[::-1], a > 1)), np.lexsort(m)),
         (np.nansum(a, dtype=np.float32), np.nancumsum(m, axis=0), np.nancumprod(a, dtype=np.float32)),
     )
@@ -707,3 +709,15 @@ def test_forms_that_users_write(f):
 def test_forms_that_numpy_or_the_compiler_refuses(f, error, message):
     with pytest.raises(error, match=message):
         njit(f)(np.arange(3.0))
+
+
+def test_items_by_place_are_looked_at():
+    def f(a, i, j):
+        return a.item((i, j)), a.item(i, j), a.item(i * 3 + j), a.astype(None)
+
+    compiled, a = njit(f), np.arange(6.0).reshape(2, 3)
+    assert compiled(a, 1, -1)[:2] == (5.0, 5.0)
+    assert_array_equal(compiled(a, 0, 1)[3], a)
+    for i, j in ((2, 0), (0, 3), (-3, 0)):
+        with pytest.raises(IndexError):
+            compiled(a, i, j)

@@ -47,6 +47,28 @@ def setdiff1d(a, b):
     return first[~isin(first, b)]
 
 
+@stands_for("numpy.unique")
+def unique(ar, return_index=0, return_inverse=0, return_counts=0):
+    flat = ar.ravel()
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    new = np.ones(flat.size, dtype=np.bool_)
+    for i in range(1, flat.size):
+        x, y = ordered[i - 1], ordered[i]
+        new[i] = x != y and (x == x or y == y)  # NaNs are one value
+    first = np.nonzero(new)[0]
+    found = (ordered[first],)
+    if return_index:
+        found = found + (order[first],)
+    if return_inverse:
+        inverse = np.empty(flat.size, dtype=np.int64)
+        inverse[order] = np.cumsum(new) - 1
+        found = found + (inverse.reshape(ar.shape),)
+    if return_counts:
+        found = found + (np.diff(first, append=flat.size),)
+    return found
+
+
 @stands_for("numpy.lexsort")
 def lexsort(keys):
     shape = np.asarray(keys[0]).shape

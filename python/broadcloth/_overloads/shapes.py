@@ -377,7 +377,7 @@ def _expect_places(indices, n):
 
 
 @stands_for("numpy.take_along_axis")
-def take_along_axis(arr, indices, axis):
+def take_along_axis(arr, indices, axis=-1):
     if axis is None:
         return arr.ravel()[indices]
     a, places = np.moveaxis(arr, one_axis(axis), -1), np.moveaxis(indices, axis, -1)

@@ -91,6 +91,16 @@ def mean_of(a, axis=None, where=True):
     return np.divide(total, np.sum(np.broadcast_to(where, a.shape), axis).astype(total.dtype))
 
 
+@stands_for("numpy.var")
+def variance(a, axis=None, correction=0):
+    return np.var(a, axis, ddof=correction)
+
+
+@stands_for("numpy.std")
+def deviation(a, axis=None, correction=0):
+    return np.std(a, axis, ddof=correction)
+
+
 # ---- differences
 
 
