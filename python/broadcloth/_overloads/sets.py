@@ -57,16 +57,14 @@ def unique(ar, return_index=0, return_inverse=0, return_counts=0):
         x, y = ordered[i - 1], ordered[i]
         new[i] = x != y and (x == x or y == y)  # NaNs are one value
     first = np.nonzero(new)[0]
-    found = (ordered[first],)
-    if return_index:
-        found = found + (order[first],)
-    if return_inverse:
-        inverse = np.empty(flat.size, dtype=np.int64)
-        inverse[order] = np.cumsum(new) - 1
-        found = found + (inverse.reshape(ar.shape),)
-    if return_counts:
-        found = found + (np.diff(first, append=flat.size),)
-    return found
+    inverse = np.empty(flat.size, dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return (
+        (ordered[first],)
+        + ((order[first],) if return_index else ())
+        + ((inverse.reshape(ar.shape),) if return_inverse else ())
+        + ((np.diff(first, append=flat.size),) if return_counts else ())
+    )
 
 
 @stands_for("numpy.lexsort")
