@@ -540,7 +540,13 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   }
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
-    return materialise(cast_to(host_dtype(p[0], float64_type(), n), self.lazy ? self : bound(self), n), n);
+    const Type to = host_dtype(p[0], float64_type(), n);
+    for (const auto& [key, v] : args.keywords) {
+      const bool* copies = v.constant ? v.constant->boolean() : nullptr;
+      if (key != "copy" || !copies) fail(n, fmt::format("astype(): {} must be known when the function is compiled", key));
+      if (!*copies && to == self.type->element && !self.lazy) return self;
+    }
+    return materialise(cast_to(to, self.lazy ? self : bound(self), n), n);
   }
   if (name == "reshape" && !args.keywords.empty() && (p.empty() || p.size() == 1 || p[0].is_scalar() || p[0].is(Kind::literal))) {
     CallArguments all = args;

@@ -721,3 +721,15 @@ def test_items_by_place_are_looked_at():
     for i, j in ((2, 0), (0, 3), (-3, 0)):
         with pytest.raises(IndexError):
             compiled(a, i, j)
+
+
+def test_astype_without_a_copy_gives_the_array_itself():
+    def f(a):
+        same, other = a.astype(np.float64, copy=False), a.astype(np.float32, copy=False)
+        same[0], other[1] = 7.0, 9.0
+        return same, other
+
+    a, b = np.arange(3.0), np.arange(3.0)
+    for mine, numpy in zip(njit(f)(a), f(b), strict=True):
+        assert_array_equal(mine, numpy)
+    assert_array_equal(a, b)
