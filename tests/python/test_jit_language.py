@@ -1168,7 +1168,19 @@ def _in_comprehensions_and_handlers(xs, n):
 
 def _equal(xs, n):
     h, g = xs.get(n), xs.get(2)
-    return h == g, h != g, h == 0, 0 != h, h is None, [(h, 1)] == [(g, 1)], (h, 1) == (None, 1)
+    return (
+        bool(h),
+        not g,
+        h or 7,
+        "%s" % (h if h else 0),
+        h == g,
+        h != g,
+        h == 0,
+        0 != h,
+        h is None,
+        [(h, 1)] == [(g, 1)],
+        (h, 1) == (None, 1),
+    )
 
 
 @pytest.mark.parametrize("f", [_given_or, _left_early, _in_conditions, _in_a_loop, _in_comprehensions_and_handlers, _equal])
