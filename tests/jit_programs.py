@@ -147,6 +147,11 @@ class Maker:
             lambda: f"{self.name('ints')}.shape[0] - {self.name('matrix')}.{self.pick('size', 'ndim', 'shape[1]')}",
             lambda: f"({self.int(0)} if not {self.of(self.pick('list', 'str', 'set', 'dict', 'texts', 'int', 'float'), e)} else {i(e)})",
             lambda: f"int(np.{self.pick('argmin', 'count_nonzero')}({self.name('ints')}))",
+            lambda: f"{self.pick('max', 'min')}({self.list(e)}, key={self.pick('abs', 'lambda u: u % 5', 'lambda u: (u % 3, -u)')})",
+            lambda: f"{self.pick('max', 'min')}({self.of(self.pick('list', 'values', 'set'), e)}, default={i(0)})",
+            lambda: f"{self.pick('max', 'min')}({i(e)}, {i(e)}, 7, key=lambda u: -u % 11)",
+            lambda: f"pow({i(e)}, {i(0)}, {self.pick('7', '-10', i(0))})",
+            lambda: f"({i(e)}).bit_length()",
         )()
 
     def complex(self, d: int) -> str:
@@ -279,6 +284,14 @@ class Maker:
             lambda: f"f'{{{self.name('int')}=}} {{{self.name('float')}:{{{self.pick('8', 'COUNT')}}}.2f}}'",
             lambda: f"str({self.of(self.pick('complex', 'texts', 'pairs', 'nested'), e)})[:30]",
             lambda: f"repr({self.of(self.pick('str', 'texts', 'float', 'tuple'), e)})[:30]",
+            lambda: (
+                f"'{self.pick('%d', '%5d|', '%+d', '%-4d|', '%x', '%05d')} %s' % ({self.int(e)}, {self.of(self.pick('str', 'list', 'bool'), e)})"
+            ),
+            lambda: f"'{self.pick('%.2f', '%8.3f', '%e', '%g', '%s', '%-9.1f|')}' % {self.float(e)}",
+            lambda: f"'{{:{self.pick('>6', 'd', '04d')}}} {{u}}'.format({self.int(e)}, u={self.str(0)})",
+            lambda: f"format({self.int(e)}, {self.pick(repr('x'), repr('05d'), repr('>6'))})",
+            lambda: f"{self.pick('hex', 'bin', 'oct')}({self.int(e)})",
+            lambda: f"max({self.texts(e)}, key=len)",
         )()
 
     def spec(self, value: str, specs: tuple[str, ...]) -> str:
@@ -399,7 +412,9 @@ class Maker:
             lambda: f"[u + w for u in {self.list(e)}[:3] for w in range(u % 3) if w != {self.int(0)}]",
             lambda: f"[(u if u > {self.int(0)} else -u) for u in {self.list(e)}]",
             lambda: f"({self.list(e)} if {self.bool(e)} else {self.list(0)})",
-            lambda: f"list({self.name('ints')}[:3] * 2)",
+            lambda: f"({self.name('ints')}[:3] * 2).tolist()",
+            lambda: f"[*{self.list(e)}, {self.int(e)}]",
+            lambda: f"[*{self.of(self.pick('list', 'values', 'set'), e)}, *{self.list(0)}, *(1, 2)][:9]",
             lambda: f"[int(u) for u in {self.ints(e)}]",
             lambda: f"list({self.name('array')}.shape)",
             lambda: f"[u[0] for u in {self.pairs(e)}]",
@@ -459,6 +474,7 @@ class Maker:
             lambda: f"{{w: u for u, w in enumerate({self.list(d - 1)})}}",
             lambda: f"{{u: u % w for u, w in zip({self.list(d - 1)}, {self.list(d - 1)})}}",
             lambda: f"({self.dict(d - 1)} | {self.dict(0)})",
+            lambda: f"{{**{self.dict(d - 1)}, {self.int(0)}: {self.int(d - 1)}}}",
             lambda: f"{self.dict(d - 1)}.copy()",
             lambda: f"dict({self.dict(d - 1)})",
             lambda: f"dict(zip({self.list(d - 1)}, {self.list(0)}))",
@@ -472,6 +488,7 @@ class Maker:
             lambda: f"set({self.list(d - 1)})",
             lambda: f"({self.set(d - 1)} {self.pick('|', '&', '-', '^')} {self.set(d - 1)})",
             lambda: f"{{u % 5 for u in {self.list(d - 1)}}}",
+            lambda: f"{{*{self.list(d - 1)}, {self.int(d - 1)}}}",
             lambda: f"{{u * w for u, w in zip({self.list(d - 1)}, {self.list(0)}) if u != w}}",
             lambda: f"set({self.pick(self.dict(d - 1), 'range(' + self.int(0) + ' % 6)', 'PAIR')})",
             lambda: f"{self.set(d - 1)}.{self.pick('union', 'difference', 'intersection', 'symmetric_difference')}({self.set(0)})",
@@ -558,7 +575,7 @@ class Maker:
         if depth < 3:
             simple += [self.branch, self.for_loop, self.for_loop, self.while_loop, self.attempt, self.throw, self.inner]
             simple += [self.generator, self.lazy, self.choice, self.closure, self.closure, self.cleanup, self.walrus, self.matched]
-            simple += [self.leave, self.nested_loops, self.check]
+            simple += [self.leave, self.nested_loops, self.check, self.maybe]
         return self.random.choice(simple)()
 
     def assign(self) -> str:
@@ -664,6 +681,20 @@ class Maker:
             f"{self.name('int')}, {self.name('float')} = {self.name('pairs')}.pop()",
             f"{self.name('int')}, {self.name('int')} = {d}.popitem()",
             f"{l} = {self.name('list')}\n{l}.append({self.int(0)})",
+        )
+
+    def maybe(self) -> str:
+        """A value or None, and what a test tells of it."""
+        h = self.new("h")
+        get = self.pick(f"{self.name('dict')}.get({self.int(1)})", f"{self.name('words')}.get({self.str(1)})")
+        return f"{h} = {get}\n" + self.pick(
+            f"if {h} is not None and {h} > {self.int(0)}:\n    {self.name('list')}.append({h})\nelif {h} is None:\n    i1 = int({h} == i0)",
+            f"if not {h}:\n    {h} = {self.int(1)}\n{self.name('list')}.append({h})",
+            f"i1 = {h} if {h} is not None else {self.int(0)}\n{self.name('pairs')}.append((i1, x))",
+            f"while {h} is not None:\n    {h} = {h} - 3\n    if {h} < 0:\n        {h} = None\ni1 = int({h} is None)",
+            f"try:\n    i1 = ({h} + 1) % 97\nexcept TypeError:\n    {h} = 3\ni0 += {h}",
+            f"l0 = [u + 1 for u in [{h}, {self.name('dict')}.get({self.int(0)})] if u is not None]",
+            f"i1 = int(({h}, 1) == ({self.name('dict')}.get({self.int(0)}), 1)) + int({h} != {self.int(0)})",
         )
 
     def unpack(self) -> str:
@@ -895,6 +926,7 @@ class Maker:
             f"for {w} in [3, 1, {c}]:\n        if {w} == 1:\n            continue\n        yield {w}\n    yield -1",
             f"try:\n        yield 1\n        yield 10 // {c}\n        yield 2\n    finally:\n        l1.append({c})",
             f"for {w} in range(3):\n        for j in range({w}):\n            if j == {c}:\n                break\n            yield {w}",
+            f"yield from range({c} % 4)\n    yield from [{c}, 3]\n    yield 9",
         )
         text = f"def {g}({c}):\n    {body}\n"
         call = f"{g}({self.int(1)})"

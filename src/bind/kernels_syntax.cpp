@@ -17,7 +17,7 @@ enum class Class {
   unknown, FunctionDef, Return, Assign, AugAssign, AnnAssign, For, While, If, Expr, Pass, Break, Continue, Raise, Assert, Global, Nonlocal,
   Constant, Name, Attribute, Subscript, Call, BinOp, UnaryOp, BoolOp, Compare, IfExp, Tuple, List, Slice, Starred, Lambda, NamedExpr,
   JoinedStr, Index, ListComp, GeneratorExp, SetComp, DictComp, FormattedValue, Set, Dict, Try, Delete, Yield, With,
-  Match,
+  Match, YieldFrom,
 };
 constexpr std::pair<const char*, Class> kClasses[] = {
     {"FunctionDef", Class::FunctionDef}, {"Return", Class::Return}, {"Assign", Class::Assign}, {"AugAssign", Class::AugAssign},
@@ -29,7 +29,7 @@ constexpr std::pair<const char*, Class> kClasses[] = {
     {"Starred", Class::Starred}, {"Lambda", Class::Lambda}, {"NamedExpr", Class::NamedExpr}, {"JoinedStr", Class::JoinedStr},
     {"Index", Class::Index}, {"ListComp", Class::ListComp}, {"GeneratorExp", Class::GeneratorExp}, {"SetComp", Class::SetComp}, {"DictComp", Class::DictComp},
     {"FormattedValue", Class::FormattedValue}, {"Set", Class::Set}, {"Dict", Class::Dict}, {"Try", Class::Try}, {"Delete", Class::Delete},
-    {"Yield", Class::Yield}, {"With", Class::With}, {"Match", Class::Match},
+    {"Yield", Class::Yield}, {"With", Class::With}, {"Match", Class::Match}, {"YieldFrom", Class::YieldFrom},
 };
 constexpr std::pair<const char*, Operator> kOperators[] = {
     {"Add", Operator::add}, {"Sub", Operator::sub}, {"Mult", Operator::mul}, {"Div", Operator::div}, {"FloorDiv", Operator::floor_div},
@@ -260,8 +260,22 @@ class Reader {
     return nullptr;
   }
 
+  /// `yield from iterable`, a statement: a loop that yields what it walks over.
+  Node* yield_each(PyObject* o) {
+    Node* const n = make(o, NodeKind::for_);
+    n->b = passing(child(o, BC_INTERNED("value")));
+    const std::string each = fmt::format("each.{}", current_->locals.size());
+    bind(each);
+    n->a = named(o, each);
+    n->body.push_back(yielded(o, named(o, each)));
+    current_->yields = true;
+    return n;
+  }
+
   Node* statement(PyObject* o) {
     const Class c = class_of(o);
+    if (c == Class::Expr)
+      if (PyRef value = get(o, BC_INTERNED("value")); class_of(value.get()) == Class::YieldFrom) return yield_each(value.get());
     if (Node* n = plain(o, c)) {
       if (c == Class::For) n->b = passing(n->b);
       return n;
@@ -432,6 +446,64 @@ class Reader {
     return n;
   }
 
+  Node* call_of(PyObject* o) {
+    Node* n = make(o, NodeKind::call);
+    n->a = child(o, BC_INTERNED("func"));
+    for (Node* argument : children(o, BC_INTERNED("args"))) n->list.push_back(passing(argument));
+    PyRef keywords = get(o, BC_INTERNED("keywords"));
+    for (Py_ssize_t i = 0; i < PyList_Size(keywords.get()); ++i) {
+      PyObject* k = PyList_GetItem(keywords.get(), i);
+      n->keywords.emplace_back(text(k, BC_INTERNED("arg")), child(k, BC_INTERNED("value")));
+    }
+    if (!is_iterator(n)) return n;
+    Node* iterator = make(o, NodeKind::comprehension);
+    iterator->text = "iterator";
+    iterator->b = n;
+    return with_generator(o, iterator, "<" + n->a->text + ">");
+  }
+
+  /// {key: value, **d, …} is {key: value} | d | {…}.
+  Node* dict_of(PyObject* o) {
+    Node* whole = nullptr;
+    Node* part = nullptr;
+    const auto join = [&](Node* next) {
+      Node* const before = std::exchange(whole, next);
+      if (!before) return;
+      whole = make(o, NodeKind::binary);
+      whole->op = Operator::bit_or;
+      whole->a = before;
+      whole->b = next;
+    };
+    PyRef keys = get(o, BC_INTERNED("keys")), values = get(o, BC_INTERNED("values"));
+    for (Py_ssize_t i = 0; i < PyList_Size(keys.get()); ++i) {
+      PyObject* const key = PyList_GetItem(keys.get(), i);
+      const bool mapping = key == Py_None;
+      if (mapping ? !whole : !part) join(part = make(o, NodeKind::dict));
+      if (!mapping) part->list.push_back(expression(key));
+      Node* const value = expression(PyList_GetItem(values.get(), i));
+      if (!mapping) {
+        part->list.push_back(value);
+        continue;
+      }
+      join(value);
+      part = nullptr;
+    }
+    return whole ? whole : make(o, NodeKind::dict);
+  }
+
+  Node* walrus_of(PyObject* o) {
+    Node* n = make(o, NodeKind::walrus);
+    if (current_->name == "<genexpr>") {
+      n->kind = NodeKind::unsupported;
+      n->text = ":= in a generator expression";
+      return n;
+    }
+    n->a = child(o, BC_INTERNED("value"));
+    n->text = text(get(o, BC_INTERNED("target")).get(), BC_INTERNED("id"));
+    bind(n->text);
+    return n;
+  }
+
   Node* expression(PyObject* o) {
     const Class c = class_of(o);
     if (c == Class::BinOp)
@@ -451,21 +523,7 @@ class Reader {
         if (std::string_view(type_name(context.get())) == "Store") bind(n->text);
         return n;
       }
-      case Class::Call: {
-        Node* n = make(o, NodeKind::call);
-        n->a = child(o, BC_INTERNED("func"));
-        for (Node* argument : children(o, BC_INTERNED("args"))) n->list.push_back(passing(argument));
-        PyRef keywords = get(o, BC_INTERNED("keywords"));
-        for (Py_ssize_t i = 0; i < PyList_Size(keywords.get()); ++i) {
-          PyObject* k = PyList_GetItem(keywords.get(), i);
-          n->keywords.emplace_back(text(k, BC_INTERNED("arg")), child(k, BC_INTERNED("value")));
-        }
-        if (!is_iterator(n)) return n;
-        Node* iterator = make(o, NodeKind::comprehension);
-        iterator->text = "iterator";
-        iterator->b = n;
-        return with_generator(o, iterator, "<" + n->a->text + ">");
-      }
+      case Class::Call: return call_of(o);
       case Class::Compare: {
         Node* n = make(o, NodeKind::compare);
         n->a = child(o, BC_INTERNED("left"));
@@ -482,21 +540,7 @@ class Reader {
         Node* n = comprehension(o, get(o, BC_INTERNED("generators")).get(), 0, what);
         return c == Class::GeneratorExp ? with_generator(o, n, "<genexpr>") : n;
       }
-      case Class::Dict: {
-        Node* n = make(o, NodeKind::dict);
-        PyRef keys = get(o, BC_INTERNED("keys")), values = get(o, BC_INTERNED("values"));
-        for (Py_ssize_t i = 0; i < PyList_Size(keys.get()); ++i) {
-          PyObject* key = PyList_GetItem(keys.get(), i);
-          if (key == Py_None) {
-            n->kind = NodeKind::unsupported;
-            n->text = "a dict display with **";
-            return n;
-          }
-          n->list.push_back(expression(key));
-          n->list.push_back(expression(PyList_GetItem(values.get(), i)));
-        }
-        return n;
-      }
+      case Class::Dict: return dict_of(o);
       case Class::Yield: {
         Node* n = make(o, NodeKind::yield);
         n->a = optional(o, BC_INTERNED("value"));
@@ -508,18 +552,7 @@ class Reader {
         n->inner = inner_function(o, n, "<lambda>");
         return n;
       }
-      case Class::NamedExpr: {
-        Node* n = make(o, NodeKind::walrus);
-        if (current_->name == "<genexpr>") {
-          n->kind = NodeKind::unsupported;
-          n->text = ":= in a generator expression";
-          return n;
-        }
-        n->a = child(o, BC_INTERNED("value"));
-        n->text = text(get(o, BC_INTERNED("target")).get(), BC_INTERNED("id"));
-        bind(n->text);
-        return n;
-      }
+      case Class::NamedExpr: return walrus_of(o);
       case Class::FormattedValue: {
         Node* n = make(o, NodeKind::format_value);
         n->a = child(o, BC_INTERNED("value"));

@@ -141,7 +141,15 @@ class BuiltinCall : NamedCall {
     for (size_t i = r.type->items.size(); i-- > 0;) items.push_back(c_.tuple_item(all, i));
     return c_.tuple_of(std::move(items));
   }
-  Made pow() { return need(2, 2), c_.binary(Operator::pow, p_[0], p_[1], n_); }
+  Made pow() {
+    for (const auto& [key, v] : std::exchange(args_.keywords, {}))
+      if (!v.is_none()) p_.push_back(v);
+    need(2, 3);
+    if (takes(2) || p_[2].is_none()) return c_.binary(Operator::pow, p_[0], p_[1], n_);
+    if (!c_.host()) fail("pow() with a modulus is not supported in kernels");
+    const auto number = [&](size_t i) { return c_.whole_number(p_[i], "an operand of pow() with a modulus", n_); };
+    return Value::called(int64_type(), code("py::power_modulo({}, {}, {})", number(0), number(1), number(2)));
+  }
   Made divmod() {
     need(2, 2);
     const Value a = c_.spill(p_[0]), b = c_.spill(p_[1]);
@@ -345,23 +353,77 @@ class BuiltinCall : NamedCall {
     if (Made arrays = c_.text_of_arrays(p_[0], "builtins.repr", n_)) return arrays;
     return Value::called(text_type(), code("py::repr_of({})", c_.text_operand(p_[0], n_)));
   }
+  static bool is_sequence(const Value& v) { return v.is(Kind::text) || v.is(Kind::string) || v.is(Kind::tuple) || v.is(Kind::list); }
+  Made format() {
+    if (!takes(1) && !takes(2)) return std::nullopt;
+    return c_.text_of_parts({{"", p_[0], 0, takes(2) ? p_[1] : Value()}}, n_);
+  }
+  Made in_base() {
+    if (!takes(1)) return std::nullopt;
+    const Value number = Value::of(int64_type(), c_.whole_number(p_[0], "this number", n_));
+    const char* const spec = is("builtins.hex") ? "#x" : is("builtins.oct") ? "#o" : "#b";
+    return c_.text_of_parts({{"", number, 0, constant(Constant{std::string(spec)})}}, n_);
+  }
+  /// min and max with `key` or `default`: of the items' keys the first that is best tells the item.
+  Made chosen() {
+    Value key, otherwise;
+    for (auto it = args_.keywords.begin(); it != args_.keywords.end();) {
+      if (it->first == "key" && given(it->second)) key = it->second;
+      if (it->first == "default") otherwise = it->second;
+      it = it->first == "key" || it->first == "default" ? args_.keywords.erase(it) : it + 1;
+    }
+    if ((!key.type && !otherwise.type) || p_.empty()) return std::nullopt;
+    if (otherwise.type && !takes(1)) fail(fmt::format("{}() takes a default with one iterable only", plain_name()));
+    Value items = p_[0];
+    if (!takes(1)) {
+      items = c_.tuple_of(p_);
+      items.display = true;
+    }
+    Value l = c_.list_from(items, n_);
+    if (is_incomplete(l.type)) return l.type && otherwise.type ? otherwise : Value{};
+    l = c_.spill(l, "items");
+    Value keys = l;
+    if (key.type) {
+      Value each = Value::known(builtin_type("map"));
+      each.items = {key, l};
+      keys = c_.collected("list", each, nullptr, n_);
+      if (!keys.type) return Value{};
+    }
+    c_.expect_order(keys.type->element, n_);
+    const Type t = l.type->element;
+    Value best =
+        Value::called(t, code("{0}.data()[py::extreme_place<{1}>({2}.data(), {2}.size())]", l.text, is("builtins.max"), keys.text));
+    if (!otherwise.type) return best;
+    const Type both = unify(t, stored_type(otherwise.type));
+    if (!both)
+      fail(fmt::format("{}(): the values and the default are of types that do not unify", plain_name()),
+           {{c_.source_of(args_.nodes[0]), p_[0].type}, {"the default", otherwise.type}});
+    return Value::called(both, choice(code("{}.size() == 0", l.text), c_.convert(otherwise, both, n_), c_.convert(best, both, n_)));
+  }
   /// sum, min, max, any and all of a list, or of what becomes one.
   Made fold_container() {
     const std::string what = plain_name();
+    const bool extreme = what == "min" || what == "max";
+    if (extreme)
+      if (Made by_key = chosen()) return by_key;
+    if (extreme && p_.size() > 1 && std::any_of(p_.begin(), p_.end(), is_sequence)) {
+      p_ = {c_.tuple_of(p_)};
+      p_[0].display = true;
+    }
     if (!takes(1) && !(takes(2) && what == "sum")) return std::nullopt;
     Value l = p_[0];
+    if (extreme && l.is(Kind::tuple) && std::any_of(l.items.begin(), l.items.end(), is_sequence)) l = c_.list_from(l, n_);
     const bool lazy = l.is(Kind::generator) || (l.is(Kind::builtin) && l.type->name == "map");
     if (lazy && (what == "any" || what == "all")) return c_.tested(what == "any", l, [](const Value& item) { return item; }, n_);
     const bool view = l.is(Kind::generator) || (l.is(Kind::builtin) && (l.type->name.starts_with("dict.") || l.type->name == "map"));
-    if (view || l.is(Kind::set) || l.is(Kind::dict))
-      l = c_.list_from(l, n_);
-    else if (l.is(Kind::range) && what == "sum")
-      l = c_.collected("list", l, nullptr, n_);
+    const bool text = l.is(Kind::text) || l.is(Kind::string);
+    if (view || l.is(Kind::set) || l.is(Kind::dict) || l.is(Kind::range) || text) l = c_.list_from(l, n_);
     if (!l.type) return Value{};
     if (!l.is(Kind::list)) return std::nullopt;
     if (is_incomplete(l.type)) return Value{};
     l = l.simple ? l : c_.spill(l);
-    if (what == "min" || what == "max") return Value::called(l.type->element, code("py::extreme<{}>({})", what == "max", l.text));
+    if (extreme) c_.expect_order(l.type->element, n_);
+    if (extreme) return Value::called(l.type->element, code("py::extreme<{}>({})", what == "max", l.text));
     if (!l.type->element->is_scalar()) fail(fmt::format("{}() does not take {}", what, l.type->spelling));
     const Value r = c_.host_reduction(what, c_.list_array(l), {}, n_);
     return takes(2) ? c_.binary(Operator::add, p_[1], r, n_) : r;
@@ -388,6 +450,15 @@ class BuiltinCall : NamedCall {
     const bool modf = is("math.modf");
     const Value second = elementwise(modf ? Op::modf_integer : Op::frexp_exponent, {x});
     return c_.tuple_of({elementwise(modf ? Op::modf_fraction : Op::frexp_mantissa, {x}), second});
+  }
+  Made two_arrays() {
+    if (!c_.host()) return std::nullopt;
+    need(1, 1);
+    const Value x = c_.bound(c_.materialise(c_.call_builtin("numpy.asarray", {{p_[0]}, {n_}, {}}, n_), n_), "x");
+    const bool modf = is("numpy.modf");
+    const auto part = [&](Op op) { return c_.materialise(elementwise(op, {x.type->ndim == 0 ? c_.scalar_of(x, n_) : x}), n_); };
+    const Value first = part(modf ? Op::modf_fraction : Op::frexp_mantissa);
+    return c_.tuple_of({first, part(modf ? Op::modf_integer : Op::frexp_exponent)});
   }
   Made whole_divisors() { return c_.whole_divisors(name_, args_, n_); }
 
@@ -534,6 +605,7 @@ const Forms<BuiltinCall::Form>& BuiltinCall::forms() {
       {&B::grid, {"cuda.grid", "cuda.gridsize"}},
       {&B::memory, {"cuda.local.array", "cuda.shared.array", "cupyx.shared_memory"}},
       {&B::select, {"cuda.selp"}},
+      {&B::two_arrays, {"numpy.frexp", "numpy.modf"}},
       {&B::two_parts, {"math.frexp", "math.modf"}},
       {&B::whole_divisors, {"math.gcd", "math.lcm"}},
       {&B::hypot, {"math.hypot"}},
@@ -565,7 +637,9 @@ const Forms<BuiltinCall::Form>& BuiltinCall::container_forms() {
       {&B::map, {"builtins.map"}},
       {&B::filter, {"builtins.filter"}},
       {&B::reversed_sequence, {"builtins.reversed"}},
+      {&B::format, {"builtins.format"}},
       {&B::hash, {"builtins.hash"}},
+      {&B::in_base, {"builtins.bin", "builtins.hex", "builtins.oct"}},
       {&B::ord, {"builtins.ord"}},
       {&B::chr, {"builtins.chr"}},
       {&B::repr, {"builtins.repr"}},

@@ -234,21 +234,57 @@ Value FunctionCompiler::call_ufunc(const std::string& name, int op_number, CallA
   if (!host())
     for (LibraryParameter& p : f.parameters) p.sequence = false;  // kernels have no memory for an array of a tuple's items
   args = library_arguments(f, std::move(args), n);
-  for (const auto& [key, v] : args.keywords)
-    if (key != "out") fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+  Value out, where, dtype;
+  for (const auto& [key, v] : args.keywords) {
+    if (key != "out" && !(host() && (key == "where" || key == "dtype")))
+      fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
+    (key == "out" ? out : key == "where" ? where : dtype) = v;
+  }
   for (const Value& v : args.positional)
     if (!v.type || (v.type->is_container() && is_incomplete(v.type))) return {};
+  if (dtype.type) args.positional = loop_operands(name, op_number, args.positional, host_dtype(dtype, nullptr, n), n);
   if (op == Op::ldexp && (args.positional[1].is_array() || args.positional[1].is_scalar()) && is_inexact(args.positional[1].type->dtype))
     fail(n, "numpy.ldexp() takes integers as exponents", {{"exponents", args.positional[1].type}});
-  if (args.keywords.empty()) return elementwise(op_number, args.positional, n);
-  const Value& out = args.keywords[0].second;
+  if (!out.type) {
+    if (where.type)
+      fail(n, fmt::format("{}() takes 'where' with 'out' only in compiled functions", name), {},
+           "elements that are not computed have no value");
+    return elementwise(op_number, args.positional, n);
+  }
   if (!out.is_array() || out.lazy) fail(n, fmt::format("{}(): 'out' is an array, not {}", name, out.type->spelling));
   const Value target = bound(out, "out"), result = elementwise(op_number, args.positional, n);
   if (!can_cast(result.type->dtype, target.type->dtype, Casting::same_kind))
     fail(n, fmt::format("{}(): results of {} do not go into an array of {} (casting is 'same_kind')", name,
                         scalar_type(result.type->dtype)->spelling, target.type->element->spelling));
-  assign_elements(target, result, n);
+  if (!where.type) {
+    assign_elements(target, result, n);
+    return target;
+  }
+  if ((where.is_array() ? where.type->element : where.type) != bool_type())
+    fail(n, fmt::format("{}(): 'where' is an array of booleans, not {}", name, where.type->spelling));
+  const Value cast = cast_to(target.type->element, result, n);
+  assign_elements(target, elementwise(static_cast<int>(Op::where), {where, cast, target}, n), n);
   return target;
+}
+
+/// The operands of a ufunc in the dtype that is given: its loop's, where that is one type throughout.
+std::vector<Value> FunctionCompiler::loop_operands(const std::string& name, int op_number, std::vector<Value> operands, Type dtype,
+                                                   const Node* n) {
+  for (Value& v : operands) {
+    const Type from = v.is_array() ? v.type->element : v.is(Kind::literal) ? int64_type() : v.type;
+    if (!from->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
+    if (!can_cast(from->dtype, dtype->dtype, Casting::same_kind))
+      fail(n, fmt::format("{}(): {} does not become {} (casting is 'same_kind')", name, from->spelling, dtype->spelling));
+    v = cast_to(dtype, v, n);
+  }
+  Type made = nullptr;
+  const bool emitting = std::exchange(emitting_, false);
+  captured([&] { made = elementwise(op_number, operands, n).type; });
+  emitting_ = emitting;
+  if (made && made->is_array()) made = made->element;
+  if (info(static_cast<Op>(op_number)).result != Result::SAME || made != dtype)
+    fail(n, fmt::format("{}() has no loop that gives {}", name, dtype->spelling));
+  return operands;
 }
 
 /// An operand of a function of math, which takes one real number: integers become float64, unless `integral` integers are meant.
@@ -624,8 +660,30 @@ Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments ar
     const auto& known = other->syntax().parameters;
     return std::none_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == parameter; });
   };
-  for (const auto& [key, v] : args.keywords)
+  const auto given = [&](const char* key) {
+    return std::find_if(args.keywords.begin(), args.keywords.end(), [&](const auto& k) { return k.first == key; });
+  };
+  if (const auto keepdims = given("keepdims"); other && keepdims != args.keywords.end() && unknown("keepdims")) {
+    const bool* known = keepdims->second.constant ? keepdims->second.constant->boolean() : nullptr;
+    if (!known) fail(n, fmt::format("{}(): keepdims must be known when the function is compiled", f.name));
+    const bool kept = *known;
+    args.keywords.erase(keepdims);
+    Value& a = args.positional[0];
+    if (a.is_array()) a = bound(materialise(a, n));
+    const auto axis = given("axis");
+    const Value over = axis == args.keywords.end() ? Value{} : axis->second, array = a;
+    if (kept && over.is(Kind::tuple)) fail(n, fmt::format("{}(): keepdims takes one axis or all in compiled functions", f.name));
+    const bool method = f.name.starts_with("array.");
+    const Value r = method ? call_stand_in(f, std::move(args), n) : call_builtin(f.name, std::move(args), n);
+    return kept && array.is_array() ? kept_axes(array, over, r, n) : r;
+  }
+  for (auto& [key, v] : args.keywords) {
     if (unknown(key)) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name, key));
+    // A flag that is known chooses among types: it goes along as a number.
+    const auto p = std::find_if(f.parameters.begin(), f.parameters.end(), [&](const LibraryParameter& p) { return p.name == key; });
+    const bool flag = p != f.parameters.end() && !p->absent.empty() && p->absent[0].boolean();
+    if (flag && v.constant && v.constant->boolean()) v = constant_value(Constant{int64_t{*v.constant->boolean()}});
+  }
   return call_function(*other, other->syntax(), std::move(args), n);
 }
 
@@ -681,7 +739,8 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
 std::vector<std::string> FunctionCompiler::members_of(Type t) const {
   std::vector<std::string> members = t->fields;
   const auto add = [&](std::initializer_list<const char*> more) { members.insert(members.end(), more.begin(), more.end()); };
-  if (t->is_scalar()) add({"real", "imag", "conjugate", "item", "astype", "dtype", "bit_count", "is_integer", "shape", "ndim", "size"});
+  if (t->is_scalar())
+    add({"real", "imag", "conjugate", "item", "astype", "dtype", "bit_count", "bit_length", "is_integer", "shape", "ndim", "size"});
   if (t->is_tuple()) add({"index", "count"});
   if (t->is(Kind::range)) add({"start", "stop", "step"});
   if (t->is(Kind::list)) add({"append", "extend", "insert", "pop", "remove", "clear", "index", "count", "reverse", "sort", "copy"});
@@ -751,6 +810,10 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
     if (name == "item") return self;
     if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
+    if (name == "bit_length") {
+      const Value x = spill(self);
+      return Value::of(int64_type(), code("i64({0} == 0 ? 0 : 64 - bc::count_leading_zeros(bc::magnitude({0})))", x.text));
+    }
     if (name == "is_integer" && is_real_float(self.type->dtype)) {
       const Value x = spill(self);
       return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));

@@ -121,6 +121,8 @@ Value FunctionCompiler::call(const Node* n) {
       CallArguments args = arguments(n, &object, true);
       for (const Value& v : args.positional)
         if (!v.type) return {};
+      for (const auto& [name, v] : args.keywords)
+        if (!v.type) return {};
       return *text_method(object, n->a->text, args, n);
     }
     if (!object.type) {
@@ -495,7 +497,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
 Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
   if (v.is_array() && v.type->ndim > 0) return lift({v}, [this, to, n](std::span<const Value> x) { return cast_to(to, x[0], n); }, n);
   if (v.is_array()) return cast_to(to, subscript_of(v, tuple_of({}), n), n);
-  if (v.is(Kind::optional)) return cast_to(to, converted(v, v.type->element, n), n);
+  if (v.is(Kind::optional)) return to == bool_type() ? truth(v, n) : cast_to(to, converted(v, v.type->element, n), n);
   if (to == bool_type() && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.is(Kind::none) || v.type->is_container()))
     return truth(v, n);
   if (v.is(Kind::instance)) {

@@ -56,7 +56,7 @@ bool is_short(std::string_view name) {
                                       "strip",         "swap_if",         "take",         "transposed",     "update_shared",
                                       "view",          "viewed",          "whole_modulo", "whole_power",    "whole_quotient",
                                       "wrap"};
-  return names.contains(name) || name.starts_with("atomic_") ||
+  return names.contains(name) || name == "given" || name.starts_with("atomic_") ||
          (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])));
 }
 

@@ -48,6 +48,7 @@ struct Local {
   bool maybe_undefined = false;
   bool non_negative = false;
   bool index = false;
+  bool there = false;     ///< of an optional: a test has told that it is not None
   bool several = false;   ///< as in Value
   bool of_numpy = false;  ///< as in Value
   std::shared_ptr<const Constant> constant;
@@ -219,6 +220,7 @@ Type stored_type(Type t);
 Type widened(Type a, Type b);
 bool can_be_held(Type t);
 bool can_be_key(Type t);
+bool has_order(Type t);
 
 /// C++ literals of a text: of its bytes, and of a py::Str.
 std::string quoted_text(std::string_view s);
@@ -342,6 +344,11 @@ class FunctionCompiler {
   Value compare(const Node* n);
   Value compare_from(size_t at, const Value& left, const Value& given, const Node* n);
   Value compare_two(Operator op, const Value& a, const Value& b, const Node* n);
+  Value within_range(const Value& a, const Value& b, bool negated, const Node* n);
+  Value within_tuple(const Value& a, const Value& b, bool negated, const Node* n);
+  Value compare_optional(Operator op, const Value& a, const Value& b, const Node* n);
+  Value compare_tuples(Operator op, const Value& a, const Value& b, const Node* n);
+  Value compare_numbers(Operator op, const Value& a, const Value& b, const Node* n);
   Value boolean(const Node* n);
   Value if_else(const Node* n);
   Value inner_function(const Node* n);
@@ -349,8 +356,10 @@ class FunctionCompiler {
   Value number_limit(Type t, const std::string& name, const Node* n);
   Value tuple_of(std::vector<Value> items, bool displays = false);
   Value list_of(const Node* n);
+  Value starred_display(const Node* n);
   /// The truth of an expression, as C++ writes conditions; `known` is set when it is decided already.
   Code condition(const Node* n, std::optional<bool>* known);
+  void narrow(const Node* test, bool holds);
   Value truth(const Value& v, const Node* n);
   Value tuple_item(const Value& t, size_t i);
   Code struct_text(const Value& v);  ///< a tuple's display as one C++ value
@@ -479,6 +488,7 @@ class FunctionCompiler {
   /// Calls the Python function of python/broadcloth/_overloads that stands for a library function; nothing where there is none.
   std::optional<Value> call_python(const std::string& name, CallArguments args, const Node* n);
   Value call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n);
+  std::vector<Value> loop_operands(const std::string& name, int op_number, std::vector<Value> operands, Type dtype, const Node* n);
   Value whole_divisors(const std::string& name, const CallArguments& args, const Node* n);
   Value whole_function(const std::string& name, CallArguments args, const Node* n);
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
@@ -554,6 +564,7 @@ class FunctionCompiler {
   Value set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value dict_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   void sort_list(const Value& list, const CallArguments& args, const Node* n);
+  void expect_order(Type t, const Node* n) const;
   std::optional<Value> container_binary(Operator op, const Value& a, const Value& b, const Node* n);
   bool container_update(const Node* target, Operator op, const Value& a, const Value& b, const Node* n);
   std::optional<Value> container_compare(Operator op, const Value& a, const Value& b, const Node* n);
@@ -593,7 +604,18 @@ class FunctionCompiler {
   // ---- texts.cpp
   Code text_operand(const Value& v, const Node* n);
   std::optional<Value> text_of_arrays(const Value& given, const char* function, const Node* n);
+  /// A part of a formatted text: itself, or a value with its conversion ('r', 's' or 0) and its specification, whose type is nullptr where
+  /// there is none.
+  struct TextPart {
+    std::string text;
+    Value value;
+    char conversion = 0;
+    Value specification;
+  };
+  Value text_of_parts(const std::vector<TextPart>& parts, const Node* n);
   Value formatted_text(const Node* n);
+  std::vector<TextPart> replacement_fields(std::string_view pattern, const CallArguments& args, size_t* next, const Node* n);
+  std::vector<TextPart> percent_fields(std::string_view pattern, const Value& operand, const Node* n);
   std::optional<Value> text_class(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> text_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   // ---- exceptions.cpp

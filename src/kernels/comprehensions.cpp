@@ -118,6 +118,7 @@ class Comprehension {
         f_.linef("if (!({})) {}", c, next);
       else if (!*known)
         f_.line(next);
+      f_.narrow(test, true);
     }
   }
 

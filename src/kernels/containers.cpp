@@ -38,6 +38,12 @@ bool can_be_key(Type t) {
   if (!t || t->is_scalar() || is_text(t)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
 }
+bool has_order(Type t) {
+  if (!t || is_text(t)) return true;
+  if (t->is_scalar()) return !is_complex(t->dtype);
+  if (t->is(Kind::list) || t->is(Kind::optional)) return has_order(t->element);
+  return t->is(Kind::instance) || (t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), has_order));
+}
 
 Type stored_type(Type t) {
   if (!t) return nullptr;
@@ -311,7 +317,7 @@ Value FunctionCompiler::collected(const std::string& what, const Value& over, co
   const auto put = [&](Value item, const char* next, const char*) {
     if (keep) {
       item = spill(item);
-      linef("if (!({})) {}", truth(call_value(*keep, {{item}, {n}, {}}, n), n).text, next);
+      linef("if (!({})) {}", truth(keep->is_none() ? item : call_value(*keep, {{item}, {n}, {}}, n), n).text, next);
     }
     linef("{}.{}({});", out, set ? "add" : "append", convert(kept(item, element, n), element, n));
   };
@@ -500,6 +506,7 @@ void FunctionCompiler::sort_list(const Value& list, const CallArguments& args, c
       });
       --throws_;
       if (!result.type) return;
+      expect_order(result.type, n);
       const std::string indent(static_cast<size_t>(2 * depth_), ' ');
       key = code(", [&](const {}& {}) {{\n{}{}  return {};\n{}}}", cpp(list.type->element), x, lines, indent,
                  result.is(Kind::tuple) ? struct_text(result) : result.text, indent);
@@ -507,7 +514,12 @@ void FunctionCompiler::sort_list(const Value& list, const CallArguments& args, c
       fail(n, fmt::format("sort() has no parameter '{}'", name));
     }
   }
+  if (key.empty()) expect_order(list.type->element, n);
   linef("py::sort_list({}, {}{});", list.text, reverse, key);
+}
+
+void FunctionCompiler::expect_order(Type t, const Node* n) const {
+  if (!has_order(t)) fail(n, fmt::format("{} values have no order", t->spelling), {}, "give a key that is a number, a text or a tuple");
 }
 
 Value FunctionCompiler::set_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
@@ -606,7 +618,7 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
   if (!ours(x) && !ours(y) && !((x.is(Kind::string) || y.is(Kind::string)) && !(x.is(Kind::string) && y.is(Kind::string))))
     return std::nullopt;
   if (x.is_array() || y.is_array()) return std::nullopt;
-  const Value a = made(x, y.is(Kind::list) ? y.type : nullptr, n), b = made(y, x.is(Kind::list) ? x.type : nullptr, n);
+  const Value a = made(x, y.type->is_container() ? y.type : nullptr, n), b = made(y, x.type->is_container() ? x.type : nullptr, n);
   if ((a.type->is_container() && is_incomplete(a.type)) || (b.type->is_container() && is_incomplete(b.type))) {
     if (op == Operator::mul || op == Operator::add) {
       Value r;

@@ -213,6 +213,7 @@ void FunctionCompiler::assert_statement(const Node* n) {
   fail_with(code);
   --depth_;
   line("}");
+  narrow(n->a, true);
 }
 
 // ---- try --------------------------------------------------------------------------------------------------------------------------

@@ -38,6 +38,10 @@ const char* function_of(Operator op) {
 bool is_bitwise(Operator op) { return op >= Operator::left_shift && op <= Operator::bit_and; }
 
 /// Python's result for two integer constants; nullopt where it does not fit or is an error.
+bool has_starred(const Node* display) {
+  return std::any_of(display->list.begin(), display->list.end(), [](const Node* k) { return k->kind == NodeKind::starred; });
+}
+
 std::optional<int64_t> fold(Operator op, int64_t a, int64_t b) {
   int64_t r = 0;
   switch (op) {
@@ -140,25 +144,7 @@ Value FunctionCompiler::expression_of(const Node* n) {
     case NodeKind::boolean: return boolean(n);
     case NodeKind::compare: return compare(n);
     case NodeKind::if_else: return if_else(n);
-    case NodeKind::tuple: {
-      std::vector<const Node*> nodes(n->list.begin(), n->list.end());
-      for (const Node* k : nodes)
-        if (k->kind == NodeKind::starred) {
-          std::vector<Value> items;
-          for (const Node* item : nodes) {
-            const Value v = expression(item->kind == NodeKind::starred ? item->a : item);
-            if (item->kind != NodeKind::starred) {
-              items.push_back(v);
-              continue;
-            }
-            if (!v.is(Kind::tuple)) fail(item, "only a tuple can be unpacked here", {{source_of(item->a), v.type}});
-            const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
-            for (size_t i = 0; i < v.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
-          }
-          return tuple_of(std::move(items));
-        }
-      return tuple_of(ordered(nodes));
-    }
+    case NodeKind::tuple: return has_starred(n) ? starred_display(n) : tuple_of(ordered({n->list.begin(), n->list.end()}));
     case NodeKind::list: return list_of(n);
     case NodeKind::slice: return slice(n);
     case NodeKind::lambda: return inner_function(n);
@@ -173,7 +159,7 @@ Value FunctionCompiler::expression_of(const Node* n) {
     }
     case NodeKind::comprehension: return comprehension(n);
     case NodeKind::formatted: return formatted_text(n);
-    case NodeKind::set:
+    case NodeKind::set: return has_starred(n) ? collected("set", starred_display(n), nullptr, n) : table_display(n);
     case NodeKind::dict: return table_display(n);
     case NodeKind::yield: return yield_expression(n);
     default:
@@ -349,6 +335,7 @@ Value FunctionCompiler::name(const Node* n) {
     }
     if (!l->type) return Value{};
     Value v = Value::of(l->type, l->type->has_value() ? variable(index, l->type) : "");
+    if (l->there && l->type->is(Kind::optional)) v = Value::of(l->type->element, code("{}.value", v.text));
     v.simple = true;
     v.non_negative = l->non_negative;
     v.index = l->index;
@@ -471,7 +458,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       if (name == "size") return constant_value(Constant{int64_t{1}});
       if (name == "dtype") return Value::known(dtype_type(object.type));
       if (name == "shape") return tuple_of({});
-      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "bit_count") {
+      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "bit_count" ||
+          (name == "bit_length" && is_integer(object.type->dtype))) {
         Value m = Value::known(builtin_type("scalar." + name));
         m.items = {object};
         return m;
@@ -582,7 +570,44 @@ Value FunctionCompiler::tuple_item(const Value& t, size_t i) {
   return with_bounds(v);
 }
 
+/// A display with *iterable in it: tuples give their items to a display, and what has a length at run time makes a list of the parts.
+Value FunctionCompiler::starred_display(const Node* n) {
+  std::vector<const Node*> nodes;
+  for (const Node* k : n->list) nodes.push_back(k->kind == NodeKind::starred ? k->a : k);
+  as_lists_.insert(nodes.begin(), nodes.end());
+  const std::vector<Value> values = ordered(nodes);
+  const bool list = n->kind != NodeKind::tuple;
+  std::vector<Value> items;
+  std::optional<Value> lists;
+  const auto add = [&](const Value& part) { lists = lists ? binary(Operator::add, *lists, part, n) : part; };
+  const auto display = [&] {
+    Value d = tuple_of(std::exchange(items, {}), list);
+    d.display = list && host() && d.type;
+    return d;
+  };
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& v = values[i];
+    if (!v.type) return {};
+    if (n->list[i]->kind != NodeKind::starred) {
+      items.push_back(v);
+    } else if (v.is(Kind::tuple)) {
+      const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
+      for (size_t k = 0; k < v.type->items.size(); ++k) items.push_back(tuple_item(whole, k));
+    } else {
+      if (!list || !host())
+        fail(n->list[i], "only a tuple can be unpacked here", {{source_of(nodes[i]), v.type}},
+             host() ? "the length of a tuple is known when the function is compiled; a list may be made: [*x]" : "");
+      if (!items.empty()) add(display());
+      add(list_from(v, n));
+    }
+  }
+  if (!lists) return display();
+  if (!items.empty()) add(display());
+  return *lists;
+}
+
 Value FunctionCompiler::list_of(const Node* n) {
+  if (has_starred(n)) return starred_display(n);
   std::vector<const Node*> nodes(n->list.begin(), n->list.end());
   // A list display is a tuple here until it is kept: it can be looped over, indexed and unpacked.
   Value v = tuple_of(ordered(nodes), /*displays=*/true);
@@ -595,6 +620,7 @@ Value FunctionCompiler::list_of(const Node* n) {
 Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   if (op == Operator::bit_or && a.is_class() && b.is_class()) return tuple_of({a, b});  // int | float, for isinstance
+  if (op == Operator::mod && a.is(Kind::string) && host()) return text_of_parts(percent_fields(a.type->name, b, n), n);
   if (auto r = instance_operator(op, a, b, n)) return *r;
   if (auto r = container_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {
@@ -863,6 +889,127 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
 
 // ---- comparison and logic ---------------------------------------------------------------------------------------------------------
 
+/// Whether a number is inside a range and whole steps from its start.
+Value FunctionCompiler::within_range(const Value& a, const Value& b, bool negated, const Node* n) {
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  const Value x = spill(a, "i");
+  if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
+  std::vector<Value> part;
+  for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
+  const auto holds = [&](Operator o, const Value& l, const Value& r) { return operand(compare_two(o, l, r, n).text); };
+  const auto both = [](const Code& x, const Code& y) { return code("({} && {})", x, y); };
+  const Value zero = constant_value(Constant{int64_t{0}});
+  const Value left = binary(Operator::mod, binary(Operator::sub, x, part[0], n), part[2], n);
+  Code inside = both(holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
+  const Code below = both(holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
+  const auto step = part[2].integer();
+  if (!step)
+    inside = code("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
+  else if (*step < 0)
+    inside = below;
+  const bool every = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64);
+  const Code found = every ? inside : both(inside, holds(Operator::eq, left, zero));
+  return Value::of(bool_type(), negated ? prefixed("!", found) : found);
+}
+
+Value FunctionCompiler::within_tuple(const Value& a, const Value& b, bool negated, const Node* n) {
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
+  const Value item = a.simple || !a.type->has_value() ? a : spill(a);
+  const Value all = b.items.empty() && !b.simple ? spill(b) : b;
+  std::vector<Code> tests;
+  for (size_t i = 0; i < b.type->items.size(); ++i) {
+    const Value same = compare_two(Operator::eq, item, tuple_item(all, i), n);
+    if (same.constant && same.constant->boolean()) {
+      if (*same.constant->boolean()) return known(!negated);
+      continue;
+    }
+    tests.push_back(same.text);
+  }
+  if (tests.empty()) return known(negated);
+  const Code found = all_of(tests, false);
+  return Value::of(bool_type(), negated ? code("!({})", found) : found);
+}
+
+/// Comparisons of what may be None.
+Value FunctionCompiler::compare_optional(Operator op, const Value& a, const Value& b, const Node* n) {
+  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
+  const bool negated = op == Operator::ne || op == Operator::is_not;
+  if (!equality) {
+    const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
+    return compare_two(op, value(a), value(b), n);
+  }
+  // Equal are two values that are equal, and None and None.
+  std::vector<Code> there;
+  const auto value = [&](const Value& v) {
+    if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
+    const Code whole = v.simple ? v.text : spill(v).text;
+    there.push_back(code("{}.there", whole));
+    return Value::of(v.type->element, code("{}.value", whole));
+  };
+  const Value x = value(a), y = value(b);
+  const bool identity = op == Operator::is || op == Operator::is_not;
+  const Code same = truth(compare_two(identity ? Operator::is : Operator::eq, x, y, n), n).text;
+  const Code equal =
+      there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
+  return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
+}
+
+Value FunctionCompiler::compare_tuples(Operator op, const Value& a, const Value& b, const Node* n) {
+  const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
+  const bool negated = op == Operator::ne || op == Operator::is_not;
+  const Value p = a.items.empty() && !a.simple ? spill(a) : a, q = b.items.empty() && !b.simple ? spill(b) : b;
+  const size_t common = std::min(a.type->items.size(), b.type->items.size());
+  if (equality) {
+    if (a.type->items.size() != b.type->items.size()) return known(negated);
+    std::vector<Code> tests;
+    for (size_t i = 0; i < common; ++i) {
+      const Value same = compare_two(Operator::eq, tuple_item(p, i), tuple_item(q, i), n);
+      if (same.constant && same.constant->boolean()) {
+        if (!*same.constant->boolean()) return known(negated);
+        continue;
+      }
+      tests.push_back(same.text);
+    }
+    if (tests.empty()) return known(!negated);
+    const Code equal = all_of(tests, true);
+    return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
+  }
+  // The first items that differ decide; where there are none, the lengths do.
+  const auto size = [](const Value& v) { return static_cast<int64_t>(v.type->items.size()); };
+  const Operator strict = op == Operator::lt || op == Operator::le ? Operator::lt : Operator::gt;
+  if (op != Operator::lt && op != Operator::le && op != Operator::gt && op != Operator::ge)
+    fail(n, "tuples are compared by ==, !=, <, <=, > and >=");
+  Code text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
+  for (size_t i = common; i-- > 0;) {
+    const Value x = tuple_item(p, i), y = tuple_item(q, i);
+    text = code("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
+  }
+  return Value::of(bool_type(), text);
+}
+
+Value FunctionCompiler::compare_numbers(Operator op, const Value& a, const Value& b, const Node* n) {
+  const DType x = a.type->dtype, y = b.type->dtype;
+  if (op == Operator::is) op = Operator::eq;
+  if (op == Operator::is_not) op = Operator::ne;
+  Value r;
+  r.type = bool_type();
+  r.non_negative = true;
+  const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
+  if (mixed && !(a.constant && a.non_negative) && !(b.constant && b.non_negative)) {
+    r.text = code("bc::{}({}, {})", function_of(op), convert(a, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
+                  convert(b, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
+    return r;
+  }
+  DType d = promote(x, y);
+  if (mixed) d = DType::u64;
+  if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
+    fail(n, fmt::format("complex numbers cannot be compared by {}", to_string(op)), {}, "compare abs(z), z.real or z.imag");
+  r.text = operation(converted(a, scalar_type(d), n).text, to_string(op), converted(b, scalar_type(d), n).text);
+  return r;
+}
+
 Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
@@ -870,44 +1017,9 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
-  if ((op == Operator::in || op == Operator::not_in) && b.is(Kind::range) && !b.items.empty()) {
-    // Inside, and whole steps from the start.
-    const Value x = spill(a, "i");
-    if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
-    std::vector<Value> part;
-    for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
-    const auto holds = [&](Operator o, const Value& l, const Value& r) { return operand(compare_two(o, l, r, n).text); };
-    const auto both = [](const Code& x, const Code& y) { return code("({} && {})", x, y); };
-    const Value zero = constant_value(Constant{int64_t{0}});
-    const Value left = binary(Operator::mod, binary(Operator::sub, x, part[0], n), part[2], n);
-    Code inside = both(holds(Operator::ge, x, part[0]), holds(Operator::lt, x, part[1]));
-    const Code below = both(holds(Operator::le, x, part[0]), holds(Operator::gt, x, part[1]));
-    const auto step = part[2].integer();
-    if (!step)
-      inside = code("({} ? {} : {})", holds(Operator::gt, part[2], zero), inside, below);
-    else if (*step < 0)
-      inside = below;
-    const bool every = step && *step == 1 && !is_inexact(x.is_scalar() ? x.type->dtype : DType::i64);
-    const Code found = every ? inside : both(inside, holds(Operator::eq, left, zero));
-    return Value::of(bool_type(), negated ? prefixed("!", found) : found);
-  }
-  if (op == Operator::in || op == Operator::not_in) {
-    if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
-    const Value item = a.simple || !a.type->has_value() ? a : spill(a);
-    const Value all = b.items.empty() && !b.simple ? spill(b) : b;
-    std::vector<Code> tests;
-    for (size_t i = 0; i < b.type->items.size(); ++i) {
-      const Value same = compare_two(Operator::eq, item, tuple_item(all, i), n);
-      if (same.constant && same.constant->boolean()) {
-        if (*same.constant->boolean()) return known(!negated);
-        continue;
-      }
-      tests.push_back(same.text);
-    }
-    if (tests.empty()) return known(negated);
-    const Code found = all_of(tests, false);
-    return Value::of(bool_type(), negated ? code("!({})", found) : found);
-  }
+  const bool within = op == Operator::in || op == Operator::not_in;
+  if (within && b.is(Kind::range) && !b.items.empty()) return within_range(a, b, negated, n);
+  if (within) return within_tuple(a, b, negated, n);
   if (a.is(Kind::none) || b.is(Kind::none)) {
     const Value& other = a.is(Kind::none) ? b : a;
     if (!equality) fail(n, fmt::format("None cannot be compared by {}", to_string(op)));
@@ -923,38 +1035,8 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     const auto is_text = [](const Value& v) { return v.is(Kind::string) || v.is(Kind::text); };
     if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
-  if (a.is(Kind::optional)) return compare_two(op, converted(a, a.type->element, n), b, n);
-  if (b.is(Kind::optional)) return compare_two(op, a, converted(b, b.type->element, n), n);
-  if (a.is(Kind::tuple) && b.is(Kind::tuple)) {
-    const Value p = a.items.empty() && !a.simple ? spill(a) : a, q = b.items.empty() && !b.simple ? spill(b) : b;
-    const size_t common = std::min(a.type->items.size(), b.type->items.size());
-    if (equality) {
-      if (a.type->items.size() != b.type->items.size()) return known(negated);
-      std::vector<Code> tests;
-      for (size_t i = 0; i < common; ++i) {
-        const Value same = compare_two(Operator::eq, tuple_item(p, i), tuple_item(q, i), n);
-        if (same.constant && same.constant->boolean()) {
-          if (!*same.constant->boolean()) return known(negated);
-          continue;
-        }
-        tests.push_back(same.text);
-      }
-      if (tests.empty()) return known(!negated);
-      const Code equal = all_of(tests, true);
-      return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
-    }
-    // The first items that differ decide; where there are none, the lengths do.
-    const auto size = [](const Value& v) { return static_cast<int64_t>(v.type->items.size()); };
-    const Operator strict = op == Operator::lt || op == Operator::le ? Operator::lt : Operator::gt;
-    if (op != Operator::lt && op != Operator::le && op != Operator::gt && op != Operator::ge)
-      fail(n, "tuples are compared by ==, !=, <, <=, > and >=");
-    Code text = *fold_compare(op, size(a), size(b)) ? "true" : "false";
-    for (size_t i = common; i-- > 0;) {
-      const Value x = tuple_item(p, i), y = tuple_item(q, i);
-      text = code("({} ? {} : {})", paren(compare_two(Operator::eq, x, y, n)), text, paren(compare_two(strict, x, y, n)));
-    }
-    return Value::of(bool_type(), text);
-  }
+  if (a.is(Kind::optional) || b.is(Kind::optional)) return compare_optional(op, a, b, n);
+  if (a.is(Kind::tuple) && b.is(Kind::tuple)) return compare_tuples(op, a, b, n);
   if (a.is(Kind::string) && b.is(Kind::string) && !equality && op != Operator::is && op != Operator::is_not)
     return known(*fold_compare(op, a.type->name.compare(b.type->name), 0));
   const auto compile_time = [](const Value& v) { return !v.type->has_value(); };
@@ -968,24 +1050,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   const Value pa = a.is(Kind::literal) ? converted(a, int64_type(), n) : a, pb = b.is(Kind::literal) ? converted(b, int64_type(), n) : b;
   if (!pa.is_scalar() || !pb.is_scalar())
     fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
-  const DType x = pa.type->dtype, y = pb.type->dtype;
-  if (op == Operator::is) op = Operator::eq;
-  if (op == Operator::is_not) op = Operator::ne;
-  Value r;
-  r.type = bool_type();
-  r.non_negative = true;
-  const bool mixed = (x == DType::u64 && is_signed_int(y)) || (y == DType::u64 && is_signed_int(x));
-  if (mixed && !(pa.constant && a.non_negative) && !(pb.constant && b.non_negative)) {
-    r.text = code("bc::{}({}, {})", function_of(op), convert(pa, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
-                  convert(pb, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
-    return r;
-  }
-  DType d = promote(x, y);
-  if (mixed) d = DType::u64;
-  if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
-    fail(n, fmt::format("complex numbers cannot be compared by {}", to_string(op)), {}, "compare abs(z), z.real or z.imag");
-  r.text = operation(converted(pa, scalar_type(d), n).text, to_string(op), converted(pb, scalar_type(d), n).text);
-  return r;
+  return compare_numbers(op, pa, pb, n);
 }
 
 Value FunctionCompiler::compare(const Node* n) {
@@ -1047,7 +1112,7 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
     }
     case Kind::optional: {
       const Value whole = v.simple ? v : spill(v);
-      const Value inner = truth(converted(whole, v.type->element, n), n);
+      const Value inner = truth(Value::of(v.type->element, code("{}.value", whole.text)), n);
       const Code there = code("{}.there", whole.text);
       return Value::of(bool_type(), inner.constant ? there : operation(there, "&&", inner.text));
     }
@@ -1074,15 +1139,57 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
   }
 }
 
+/// Notes of the variables that a test finds to be something, or None, that they hold a value where the test has this outcome.
+void FunctionCompiler::narrow(const Node* test, bool holds) {
+  if (test->kind == NodeKind::unary && test->op == Operator::logical_not) return narrow(test->a, !holds);
+  if (test->kind == NodeKind::boolean) {
+    std::set<std::string> bound;
+    bound_names(test, &bound);  // a later operand may bind the name anew
+    if ((test->op == Operator::logical_and) == holds && bound.empty())
+      for (const Node* k : test->list) narrow(k, holds);
+    return;
+  }
+  const Node* what = test;
+  if (test->kind == NodeKind::compare && test->list.size() == 1 && test->list[0]->kind == NodeKind::constant &&
+      std::holds_alternative<std::monostate>(test->list[0]->literal.value)) {
+    const Operator op = test->ops[0];
+    if (op == Operator::is || op == Operator::eq) holds = !holds;
+    if (op != Operator::is && op != Operator::is_not && op != Operator::eq && op != Operator::ne) return;
+    what = test->a;
+  }
+  if (!holds || (what->kind != NodeKind::name && what->kind != NodeKind::walrus)) return;
+  const int index = syntax_.local_index(what->text);
+  if (index >= 0 && env_.locals[static_cast<size_t>(index)]) env_.locals[static_cast<size_t>(index)]->there = true;
+}
+
+namespace {
+/// What the operands of a condition tell of each other holds to its end.
+class OperandsOnly {
+ public:
+  explicit OperandsOnly(Env* env) : env_(env), before_(*env) {}
+  ~OperandsOnly() {
+    for (size_t i = 0; i < env_->locals.size(); ++i)
+      if (env_->locals[i]) env_->locals[i]->there &= before_.locals[i] && before_.locals[i]->there;
+  }
+  OperandsOnly(const OperandsOnly&) = delete;
+
+ private:
+  Env* env_;
+  const Env before_;
+};
+}  // namespace
+
 /// An `and` or `or` of conditions, evaluated as far as Python does.
 Code FunctionCompiler::condition(const Node* n, std::optional<bool>* known) {
   known->reset();
   if (n->kind == NodeKind::boolean) {
     const bool all = n->op == Operator::logical_and;
+    const OperandsOnly narrowed(&env_);
     std::vector<Code> tests;
     for (size_t i = 0; i < n->list.size(); ++i) {
       std::optional<bool> k;
       const Env before = env_;
+      if (i > 0) narrow(n->list[i - 1], all);
       Code test;
       const Block statements = captured([&] { test = condition(n->list[i], &k); });
       if (k) {
@@ -1197,8 +1304,10 @@ Value FunctionCompiler::if_else(const Node* n) {
   if (known) return expression(*known ? n->b : n->c);
   const Env before = env_;
   Value a, b;
+  narrow(n->a, true);
   const Block first = captured([&] { a = materialise(expression(n->b), n->b); });
   const Env after = std::exchange(env_, before);
+  narrow(n->a, false);
   const Block second = captured([&] { b = materialise(expression(n->c), n->c); });
   env_ = join(after, env_);
   if (!a.type || !b.type) return a.type ? a : b;

@@ -540,7 +540,13 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   }
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
-    return materialise(cast_to(host_dtype(p[0], nullptr, n), self.lazy ? self : bound(self), n), n);
+    const Type to = host_dtype(p[0], float64_type(), n);
+    for (const auto& [key, v] : args.keywords) {
+      const bool* copies = v.constant ? v.constant->boolean() : nullptr;
+      if (key != "copy" || !copies) fail(n, fmt::format("astype(): {} must be known when the function is compiled", key));
+      if (!*copies && to == self.type->element && !self.lazy) return self;
+    }
+    return materialise(cast_to(to, self.lazy ? self : bound(self), n), n);
   }
   if (name == "reshape" && !args.keywords.empty() && (p.empty() || p.size() == 1 || p[0].is_scalar() || p[0].is(Kind::literal))) {
     CallArguments all = args;
@@ -584,9 +590,18 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   if (name == "dot" && p.size() == 1) return host_builtin("numpy.dot", {{self, p[0]}, {n, n}, {}}, n);
   for (const char* function : {"cumsum", "cumprod", "round", "trace", "searchsorted", "clip"})
     if (name == function) return call_builtin("numpy." + name, args.behind(self, n), n);
-  if (name == "item" && p.size() < 2) {
+  if (name == "item" && args.keywords.empty()) {
     const Value a = host_array(self, n);
-    if (!p.empty() && p[0].is(Kind::tuple)) return subscript_of(a, p[0], n);
+    if (p.size() > 1 || (!p.empty() && p[0].is(Kind::tuple))) {
+      std::vector<Value> places = p.size() > 1 ? p : index_items(p[0]);
+      if (static_cast<int>(places.size()) != a.type->ndim)
+        fail(n, fmt::format("item() of {} takes {} numbers", a.type->spelling, a.type->ndim));
+      for (size_t k = 0; k < places.size(); ++k)
+        places[k] = spill(
+            Value::called(int64_type(), code("py::checked_index({}, {}.shape[{}])", whole_number(places[k], "an index", n), a.text, k)),
+            "i");
+      return subscript_of(a, tuple_of(std::move(places)), n);
+    }
     if (p.empty() && a.type->ndim == 0) return scalar_of(a, n);
     // The one element, or that at a place in C order.
     const Value flat = raveled(a, n);

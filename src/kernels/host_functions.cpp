@@ -125,6 +125,17 @@ class HostCall : NamedCall {
                 code("py::eye<{}>({}, {}, {})", cpp(t), extent.text, !square && given(b[1]) ? integer(b[1]) : extent.text,
                      square ? Code("0") : integer_or(b[2], "0")));
   }
+  static bool holds_rows(Type t) {
+    return t && ((t->is_array() && t->ndim > 0) || (t->is_tuple() && std::any_of(t->items.begin(), t->items.end(), holds_rows)));
+  }
+  /// Arrays, and what else makes some, as the rows of one.
+  Value stacked(const Value& rows) {
+    const Value whole = rows.items.empty() && !rows.simple ? c_.spill(rows) : rows;
+    std::vector<Value> parts;
+    for (size_t i = 0; i < rows.type->items.size(); ++i)
+      parts.push_back(c_.bound(c_.materialise(c_.call_builtin("numpy.asarray", {{c_.tuple_item(whole, i)}, {n_}, {}}, n_), n_), "row"));
+    return c_.call_builtin("numpy.stack", {{c_.tuple_of(std::move(parts))}, {n_}, {}}, n_);
+  }
   Made array() {
     const auto b = bind({"a", "dtype", "copy", "order"});
     const Value& x = b[0];
@@ -134,6 +145,10 @@ class HostCall : NamedCall {
     if (given(b[2])) fail(fmt::format("{}() takes True and None as copy=", name_));
     const bool contiguous = is("ascontiguousarray");
     const Type element = c_.host_dtype(b[1], nullptr, n_);
+    if (x.is(Kind::tuple) && holds_rows(x.type)) {
+      const Value rows = stacked(x);
+      return element && rows.type ? c_.materialise(c_.cast_to(element, rows, n_), n_) : rows;
+    }
     if (x.is(Kind::tuple)) return c_.host_array_of(x, element, n_);
     if (is_number(x)) {
       const Type t = element ? element : x.is(Kind::literal) ? int64_type() : x.type;

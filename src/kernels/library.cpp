@@ -127,7 +127,7 @@ const LibraryFunction& ufunc_row(int operands) {
   static const auto& known = *new std::vector<LibraryFunction>([] {
     std::vector<LibraryFunction> made;
     for (const char* parameters : {"x~", "x1~, x2~", "x1~, x2~, x3~"})
-      made.push_back(RowReader(std::string(parameters) + ", /, out=None+, *, where=True, casting='same_kind', order='K', dtype=None, "
+      made.push_back(RowReader(std::string(parameters) + ", /, out=None+, *, where=True+, casting='same_kind', order='K', dtype=None+, "
                                                          "subok=True|False, signature=None")
                          .function("ufunc"));
     return made;

@@ -30,15 +30,6 @@ bool leaves(const std::vector<Node*>& body) {
   return false;
 }
 
-bool names_any(const Node* n, const std::set<std::string>& names) {
-  if (!n) return false;
-  if (n->kind == NodeKind::name) return names.contains(n->text);
-  if (n->kind == NodeKind::call) return true;  // it may give another value each time
-  for (const Node* k : {n->a, n->b, n->c})
-    if (names_any(k, names)) return true;
-  return std::any_of(n->list.begin(), n->list.end(), [&](const Node* k) { return names_any(k, names); });
-}
-
 void collect_elements(const Node* n, std::set<const Node*>* found) {
   if (!n) return;
   if (n->kind == NodeKind::subscript) found->insert(n);
@@ -65,7 +56,7 @@ void collect_waited(const Node* test, const std::set<std::string>& bound, std::s
     for (const Node* k : test->list) collect_waited(k, bound, found);
   } else if (test->kind == NodeKind::unary && test->op == Operator::logical_not) {
     collect_waited(test->a, bound, found);
-  } else if (!names_any(test, bound)) {
+  } else if (!reads_any(test, bound) && !holds(test, NodeKind::call)) {  // a call may give another value each time
     collect_elements(test, found);
   }
 }

@@ -114,12 +114,16 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   };
   if (to->is(Kind::optional)) {
     if (v.is_none()) return cpp(to) + "{}";
-    if (v.is(Kind::optional)) return code("{}{{{}.value, {}.there}}", cpp(to), paren(v), paren(v));
+    if (v.is(Kind::optional)) {
+      const Value whole = v.simple ? v : spill(v);
+      const Value inner = Value::of(v.type->element, code("{}.value", paren(whole)));
+      return code("{}{{{}, {}.there}}", cpp(to), convert(inner, to->element, n), paren(whole));
+    }
     return code("{}{{{}, true}}", cpp(to), convert(v, to->element, n));
   }
   if (v.is(Kind::optional)) {
-    Value inner = Value::of(v.type->element, code("{}.value", paren(v)));
-    return convert(inner, to, n);
+    const Code value = host() ? code("py::given({})", v.text).with(kRaises) : code("{}.value", paren(v));
+    return convert(Value::of(v.type->element, value), to, n);
   }
   if (to->is(Kind::literal) && v.integer() == to->value) return v.text;
   if (v.is(Kind::literal)) return literal(Constant{v.type->value}, to);

@@ -26,6 +26,8 @@ Local join(const Local& a, const Local& b) {
     r.conflict = b.type;
   }
   if (a.type != b.type && r.type && !r.type->is_scalar()) r.non_negative = r.index = false;
+  const auto there = [](const Local& l) { return l.there || (l.type && l.type->has_value() && !l.type->is(Kind::optional)); };
+  r.there = r.type && r.type->is(Kind::optional) && there(a) && there(b);
   return r;
 }
 
@@ -692,11 +694,13 @@ void FunctionCompiler::if_statement(const Node* n) {
   const Env before = env_;
   Env first, second;
   Block then_text = captured([&] {
+    narrow(n->a, true);
     block(n->body);
     first = env_;
   });
   env_ = before;
   Block else_text = captured([&] {
+    narrow(n->a, false);
     block(n->orelse);
     second = env_;
   });
@@ -852,7 +856,10 @@ void FunctionCompiler::while_statement(const Node* n) {
     out_ += body;
     line("}");
   };
-  loop(n, head, print, [&] { env_.reachable = !known || *known; });
+  loop(n, head, print, [&] {
+    env_.reachable = !known || *known;
+    narrow(n->a, true);
+  });
 }
 
 std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node* at) {

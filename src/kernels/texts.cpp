@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/compiler.h"
+#include "primitives/ops.h"
 
 namespace bc::kernels {
 
@@ -76,52 +77,40 @@ Code FunctionCompiler::text_operand(const Value& given, const Node* n) {
   return v.text;
 }
 
-/// An f-string.
-Value FunctionCompiler::formatted_text(const Node* n) {
-  if (!host()) fail(n, "f-strings are not supported in kernels", {}, "pass the values to print() one by one");
+/// A text of its parts, whose values are evaluated already.
+Value FunctionCompiler::text_of_parts(const std::vector<TextPart>& parts, const Node* n) {
+  if (!host()) fail(n, "formatted texts are not supported in kernels", {}, "pass the values to print() one by one");
   const std::string w = temporary("text");
   std::string known;
   bool constant = true;
   std::vector<Code> lines;
-  for (const Node* part : n->list) {
-    if (part->kind == NodeKind::constant) {
-      const std::string& s = *part->literal.string();
-      known += s;
-      lines.push_back(code("{}.put({}, {}, {}.length);", w, quoted_text(s), s.size(), literal_text(s)));
+  for (const TextPart& part : parts) {
+    Value v = part.value;
+    bool quoted = part.conversion == 'r';
+    const bool specified = part.specification.type;
+    if (!v.type) {
+      known += part.text;
+      lines.push_back(code("{}.put({}, {}, {}.length);", w, quoted_text(part.text), part.text.size(), literal_text(part.text)));
       continue;
     }
-    const size_t place = out_.size();
-    Value v = expression(part->a);
-    if (!v.type) return {};
-    bool quoted = part->text == "r";
-    if (part->text == "a") fail(part, "the conversion !a is not supported in compiled functions", {}, "use !r");
-    if (part->b && !part->text.empty())
-      v = quoted ? call_builtin("builtins.repr", {{v}, {part}, {}}, part) : *text_class("str", {{v}, {part}, {}}, part);
-    if (!part->b)
-      if (auto arrays = text_of_arrays(v, quoted ? "builtins.repr" : "builtins.str", part)) v = *arrays, quoted = false;
-    if (v.is(Kind::string) && !part->b && part->text != "r") {
+    if (specified && part.conversion) v = quoted ? call_builtin("builtins.repr", {{v}, {n}, {}}, n) : *text_class("str", {{v}, {n}, {}}, n);
+    if (!specified)
+      if (auto arrays = text_of_arrays(v, quoted ? "builtins.repr" : "builtins.str", n)) v = *arrays, quoted = false;
+    if (v.is(Kind::string) && !specified && !quoted) {
       known += v.type->name;
       lines.push_back(code("py::write_str({}, {});", w, literal_text(v.type->name)));
       continue;
     }
     constant = false;
-    Code text = text_operand(v, part);
-    if (v.acts() || v.reads() || out_.size() != place) {
-      // Its value now, in the order of the parts.
-      const std::string t = temporary("v");
-      linef("const auto {} = {};", t, text);
-      text = t;
-    }
-    if (part->b) {
-      const Value spec = part->b->kind == NodeKind::formatted ? formatted_text(part->b) : expression(part->b);
-      if (!spec.type) return {};
-      if (!(v.is_scalar() && !is_complex(v.type->dtype)) && !v.is(Kind::text) && !v.is(Kind::string) && !v.is(Kind::literal))
-        fail(part, fmt::format("a format specification does not take {}", v.type->spelling));
-      const Value s = spill(converted(spec, text_type(), part), "spec");
-      lines.push_back(code("py::write_str({}, py::formatted({}, {}.data, {}.size));", w, text, s.text, s.text));
-    } else {
+    const Code text = text_operand(v, n);
+    if (!specified) {
       lines.push_back(code("py::{}({}, {});", quoted ? "write" : "write_str", w, text));
+      continue;
     }
+    if (!(v.is_scalar() && !is_complex(v.type->dtype)) && !v.is(Kind::text) && !v.is(Kind::string) && !v.is(Kind::literal))
+      fail(n, fmt::format("a format specification does not take {}", v.type->spelling));
+    const Value s = spill(converted(part.specification, text_type(), n), "spec");
+    lines.push_back(code("py::write_str({}, py::formatted({}, {}.data, {}.size));", w, text, s.text, s.text));
   }
   if (constant) return constant_value(Constant{known});
   linef("py::Writer {};", w);
@@ -130,6 +119,154 @@ Value FunctionCompiler::formatted_text(const Node* n) {
   linef("const py::Str {} = {}.text();", r.text, w);
   r.simple = true;
   return r;
+}
+
+/// An f-string.
+Value FunctionCompiler::formatted_text(const Node* n) {
+  std::vector<TextPart> parts;
+  for (const Node* node : n->list) {
+    TextPart& part = parts.emplace_back();
+    if (node->kind == NodeKind::constant) {
+      part.text = *node->literal.string();
+      continue;
+    }
+    if (node->text == "a") fail(node, "the conversion !a is not supported in compiled functions", {}, "use !r");
+    if (!node->text.empty()) part.conversion = node->text[0];
+    const size_t place = out_.size();
+    part.value = made(expression(node->a), nullptr, node);
+    if (!part.value.type) return {};
+    // Its value now, in the order of the parts.
+    if (part.value.type->has_value() && !part.value.lazy && (part.value.acts() || part.value.reads() || out_.size() != place))
+      part.value = spill(part.value);
+    if (!node->b) continue;
+    part.specification = node->b->kind == NodeKind::formatted ? formatted_text(node->b) : expression(node->b);
+    if (!part.specification.type) return {};
+  }
+  return text_of_parts(parts, n);
+}
+
+/// The parts of str.format's pattern; `next` is the number of the next field that has none.
+std::vector<FunctionCompiler::TextPart> FunctionCompiler::replacement_fields(std::string_view pattern, const CallArguments& args,
+                                                                             size_t* next, const Node* n) {
+  std::vector<TextPart> parts;
+  const auto single = [&](char c) { fail(n, fmt::format("str.format(): a single '{}' in the format", c), {}, "write it twice"); };
+  std::string known;
+  const auto put_known = [&] {
+    if (!known.empty()) parts.push_back({std::exchange(known, {}), {}, 0, {}});
+  };
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    if (c != '{' && c != '}') {
+      known += c;
+      continue;
+    }
+    if (at + 1 < pattern.size() && pattern[at + 1] == c) {
+      known += c;
+      ++at;
+      continue;
+    }
+    size_t end = at + 1;
+    for (int depth = 1; end < pattern.size(); ++end)
+      if ((depth += pattern[end] == '{' ? 1 : pattern[end] == '}' ? -1 : 0) == 0) break;
+    if (c == '}' || end >= pattern.size()) single(c);
+    put_known();
+    const std::string_view field = pattern.substr(at + 1, end - at - 1);
+    at = end;
+    const size_t name_end = std::min(field.find_first_of("!:"), field.size());
+    const std::string_view name = field.substr(0, name_end);
+    TextPart part;
+    std::string_view rest = field.substr(name_end);
+    if (rest.starts_with('!')) {
+      if (rest.size() < 2 || (rest[1] != 'r' && rest[1] != 's') || (rest.size() > 2 && rest[2] != ':'))
+        fail(n, fmt::format("str.format(): the conversion of {{{}}} is not !r or !s", field));
+      part.conversion = rest[1];
+      rest.remove_prefix(2);
+    }
+    if (name.find_first_not_of("0123456789") == name.npos) {
+      const size_t index = name.empty() ? (*next)++ : static_cast<size_t>(std::stoul("0" + std::string(name.substr(0, 4))));
+      if (index >= args.positional.size()) fail(n, fmt::format("str.format(): there is no argument {} for {{{}}}", index, field));
+      part.value = args.positional[index];
+    } else {
+      const auto named = std::find_if(args.keywords.begin(), args.keywords.end(), [&](const auto& k) { return k.first == name; });
+      if (named == args.keywords.end())
+        fail(n, fmt::format("str.format(): there is no argument '{}'", name), {},
+             name.find_first_of(".[") == name.npos ? "" : "pass the attribute or item as an argument of its own");
+      part.value = named->second;
+    }
+    if (rest.size() > 1) part.specification = text_of_parts(replacement_fields(rest.substr(1), args, next, n), n);
+    parts.push_back(std::move(part));
+  }
+  put_known();
+  return parts;
+}
+
+/// The parts of `pattern % operand`, with Python's newer specifications for the older ones.
+std::vector<FunctionCompiler::TextPart> FunctionCompiler::percent_fields(std::string_view pattern, const Value& operand, const Node* n) {
+  std::vector<Value> values = {operand};
+  if (operand.is(Kind::tuple) && !operand.display) {
+    const Value whole = operand.items.empty() && !operand.simple ? spill(operand) : operand;
+    values.clear();
+    for (size_t i = 0; i < operand.type->items.size(); ++i) values.push_back(tuple_item(whole, i));
+  }
+  std::vector<TextPart> parts;
+  size_t used = 0;
+  for (size_t at = 0; at < pattern.size();) {
+    const size_t percent = std::min(pattern.find('%', at), pattern.size());
+    if (percent > at) parts.push_back({std::string(pattern.substr(at, percent - at)), {}, 0, {}});
+    if (percent == pattern.size()) break;
+    const size_t type_at = std::min(pattern.find_first_not_of("0123456789+-# .lhL", percent + 1), pattern.size());
+    const std::string_view field = pattern.substr(percent, type_at + 1 - percent);
+    at = type_at + 1;
+    const char type = type_at < pattern.size() ? pattern[type_at] : 0;
+    if (field == "%%") {
+      parts.push_back({"%", {}, 0, {}});
+      continue;
+    }
+    if (type == 0 || std::string_view("diuxXoeEfFgGsrc").find(type) == std::string_view::npos)
+      fail(n, fmt::format("the format '{}' is not supported in compiled functions", field), {}, "use an f-string");
+    if (used == values.size()) fail(n, "not enough arguments for the format", {{source_of(n->b), operand.type}});
+    std::string_view options = field.substr(1, field.size() - 2);
+    const size_t flags_end = std::min(options.find_first_not_of("+-# 0"), options.size());
+    const std::string_view flags = options.substr(0, flags_end);
+    options.remove_prefix(flags_end);
+    while (!options.empty() && std::string_view("lhL").find(options.back()) != std::string_view::npos) options.remove_suffix(1);
+    const auto has = [&](char flag) { return flags.find(flag) != flags.npos; };
+    Value v = values[used++];
+    const bool whole = std::string_view("diuxXo").find(type) != std::string_view::npos, text = type == 's' || type == 'r' || type == 'c';
+    if (whole && options.find('.') != options.npos)
+      fail(n, fmt::format("the format '{}' is not supported in compiled functions", field), {}, "use zfill(), or an f-string");
+    TextPart part;
+    bool rounds = false;
+    if (text) {
+      part.conversion = type == 'r' ? 'r' : 's';
+      if (type == 'c' && !v.is(Kind::text) && !v.is(Kind::string)) v = call_builtin("builtins.chr", {{v}, {n}, {}}, n);
+    } else {
+      if (v.type && v.is(Kind::literal)) v = converted(v, int64_type(), n);
+      if (v.type && (!v.is_scalar() || is_complex(v.type->dtype) || (whole && is_inexact(v.type->dtype) && type != 'd' && type != 'i')))
+        fail(n, fmt::format("the format '{}' does not take {}", field, v.type->spelling));
+      rounds = whole && v.is_scalar() && is_inexact(v.type->dtype);
+      if (v.type) v = cast_to(whole && !rounds ? int64_type() : float64_type(), v, n);
+      if (rounds) {
+        // A whole number of any size.
+        v = spill(v);
+        fail_if(code("{0} != {0}", v.text), "ValueError", "cannot convert float NaN to integer", n);
+        fail_if(code("{0} - {0} != 0", v.text), "OverflowError", "cannot convert float infinity to integer", n);
+        v = binary(Operator::add, elementwise(static_cast<int>(Op::trunc), {v}, n), constant_value(Constant{0.0}), n);
+      }
+    }
+    part.value = v;
+    std::string spec = has('-') ? "<" : text || !has('0') ? ">" : "";
+    if (!text) spec += has('+') ? "+" : has(' ') ? " " : "";
+    if (!text && has('#')) spec += "#";
+    if (!text && has('0') && !has('-')) spec += "0";
+    spec += options;
+    if (!text) spec += rounds ? ".0f" : type == 'i' || type == 'u' ? "d" : std::string(1, type);
+    if (spec != ">") part.specification = constant_value(Constant{spec});
+    parts.push_back(std::move(part));
+  }
+  if (used < values.size() && !(values.size() == 1 && operand.is(Kind::dict)))
+    fail(n, "not all arguments are converted by the format", {{source_of(n->b), operand.type}});
+  return parts;
 }
 
 /// str(x), int(text), float(text).
@@ -153,6 +290,11 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
 
 std::optional<Value> FunctionCompiler::text_method(const Value& self, const std::string& name, const CallArguments& given, const Node* n) {
   if (!host() || !(self.is(Kind::text) || self.is(Kind::string))) return std::nullopt;
+  if (name == "format") {
+    if (!self.is(Kind::string)) fail(n, "str.format() of a text that is not known when the function is compiled", {}, "use an f-string");
+    size_t next = 0;
+    return text_of_parts(replacement_fields(self.type->name, given, &next, n), n);
+  }
   const LibraryFunction* row = library_function("str." + name);
   if (!row && !given.keywords.empty()) fail(n, fmt::format("str.{}() takes no argument '{}' by name", name, given.keywords[0].first));
   const CallArguments args = row ? positional_arguments(*row, given, n) : given;

@@ -119,7 +119,8 @@ std::string Unit::cpp(Type t) {
               continue;
             }
             equals += fmt::format(" && py::equal_to(f{0}, o.f{0})", i);
-            less += fmt::format(" if (py::less_than(f{0}, o.f{0})) return true; if (py::less_than(o.f{0}, f{0})) return false;", i);
+            if (t->items[i]->is(Kind::optional)) less += fmt::format(" if (!py::both_none(f{0}, o.f{0}))", i);
+            less += fmt::format(" if (py::less_than(f{0}, o.f{0})) return true; else if (py::less_than(o.f{0}, f{0})) return false;", i);
             hash += fmt::format(" h = py::mixed(h + py::hash_of(f{}));", i);
             write += fmt::format(" py::write(w, f{});", i);
             if (t->items[i]->is_scalar()) continue;

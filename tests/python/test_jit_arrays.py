@@ -624,3 +624,112 @@ def test_covariances_of_one_number():
         warnings.simplefilter("ignore")  # NumPy's, of no degrees of freedom
         for x in (2.5, 3, np.array(2.0), np.arange(3.0)):
             assert_array_equal(compiled(x), f(x))
+
+
+def _where_and_dtype(a, b):
+    out = np.full(a.shape, -1.0)
+    quotient = np.divide(a, b, out=out, where=b != 0)
+    whole = np.arange(4)
+    return (
+        quotient,
+        out,
+        np.sqrt(a, out=np.zeros(a.shape), where=a > 0),
+        np.add(whole, 1, dtype=np.float32),
+        np.sqrt(whole, dtype=np.float32),
+        np.multiply(whole, 2.5, dtype=np.float32),
+        np.negative(whole.astype(np.uint8), dtype=np.int64),
+        np.frexp(a),
+        np.modf(a),
+    )
+
+
+def _masked_reductions(a, b):
+    u = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    return (
+        (np.sum(a, initial=2.5), np.sum(a, where=a > 0), np.prod(a, where=a > 1, initial=2), a.sum(where=b > 0)),
+        (np.max(a, initial=9), np.max(a, where=a < 2, initial=-8), np.min(a, initial=-2.5), np.max(a[:0], initial=3.0)),
+        (np.sum(u, 0, initial=2), np.max(u, axis=1, initial=4), np.any(u, where=u > 9), np.all(u, 0, where=u > 0)),
+        (np.mean(u, where=u > 1), np.mean(u, axis=0, where=u > 1), np.sum(u > 1, initial=3), np.mean(a.astype(np.float32), where=a > 0)),
+    )
+
+
+def _rows_and_joins(a, b):
+    m = np.array([[1.0, 2.0, 4.0], [3.0, 1.0, 0.5]])
+    return (
+        (np.array([a[::2], b[1::2]]), np.array([[a, b], [b, a]]), np.array([a, b], dtype=np.float32), np.asarray((a[::-1], b))),
+        (np.concatenate((a, b), dtype=np.float32), np.hstack((a, b), dtype=np.complex64), np.stack((a, b), axis=1, dtype="f4")),
+        (np.diff(a, prepend=0), np.diff(a, append=9.5), np.diff(m, axis=0, prepend=1), np.diff(m, append=np.ones((2, 1)))),
+        (np.cov(m, m, False), np.cov(m, np.array([1.0, 2.0, 3.0])), np.cov(m, np.array([[1.0, 2.0]]), False), np.corrcoef(m, None, False)),
+        (np.zeros_like(a, shape=(3,)), np.full_like(a, 7, shape=4), np.asfortranarray(m, dtype=np.float32)),
+        (np.linspace(0, 5, dtype=np.float32), np.linspace(-3, 5, 7, dtype=int), np.logspace(0, 2, 5, dtype=np.float32)),
+        (np.polyadd([1, 2], [3, 4, 5]), np.polysub(a, [3]), np.polymul([0, 1, 2], [0, 0, 3])),
+        (np.nansum(m, keepdims=True), np.nanmean(m, 0, keepdims=True), np.median(m, axis=1, keepdims=True), np.ptp(m, 0, keepdims=True)),
+        (np.sum(m, axis=1, where=m > 1, keepdims=True), np.nanmax(m, keepdims=False), np.lexsort((m, m > 1)), np.polymul(a[:0], b)),
+        (np.unique(b, return_counts=True), np.unique(m, True, True, True), np.unique(a[:0], return_inverse=True)),
+        (np.unique(np.array([np.nan, 1.0, np.nan]), return_counts=True), np.var(m, axis=0, correction=1), np.std(a, correction=1)),
+        (np.isin(a, b, invert=True), np.lexsort((a, b)), np.lexsort((a, b[::-1], a > 1)), np.lexsort(m)),
+        (np.nansum(a, dtype=np.float32), np.nancumsum(m, axis=0), np.nancumprod(a, dtype=np.float32)),
+    )
+
+
+@pytest.mark.parametrize("f", [_where_and_dtype, _masked_reductions, _rows_and_joins])
+@pytest.mark.filterwarnings("ignore")
+def test_forms_that_users_write(f):
+    def equal(mine, numpy):
+        if isinstance(numpy, tuple):
+            assert len(mine) == len(numpy)
+            for m, n in zip(mine, numpy, strict=True):
+                equal(m, n)
+        else:
+            np.testing.assert_allclose(mine, numpy, rtol=1e-6 if np.asarray(numpy).dtype.itemsize == 4 else 1e-14)
+            if isinstance(numpy, np.ndarray):
+                assert mine.dtype == numpy.dtype
+
+    a, b = np.array([1.5, -2.0, 0.0, 8.25]), np.array([2.0, 0.0, 0.0, -1.0])
+    equal(njit(f)(a, b), f(a, b))
+
+
+@pytest.mark.parametrize(
+    ("f", "error", "message"),
+    [
+        (lambda a: np.sqrt(a, where=a > 0), bc.TypingError, "'where' with 'out' only"),
+        (lambda a: np.add(a, a, out=np.zeros(3), where=np.arange(3)), bc.TypingError, "array of booleans"),
+        (lambda a: np.add(a, a, dtype=np.int64), bc.TypingError, "float64 does not become int64"),
+        (lambda a: np.sqrt(np.arange(3), dtype=np.int64), bc.TypingError, "no loop that gives int64"),
+        (lambda a: np.less(a, a, dtype=np.float64), bc.TypingError, "no loop that gives float64"),
+        (lambda a: np.concatenate((a, a), dtype=np.int64), bc.TypingError, "casting is 'same_kind'"),
+        (lambda a: np.max(a, where=a > 0), ValueError, "no identity"),
+        (lambda a: np.sum(a, where=np.arange(3)), TypeError, "Cannot cast"),
+        (lambda a: np.sum(a, where=np.ones((2, 3)) > 0), ValueError, "broadcasts"),
+        (lambda a: np.max(a.astype(np.uint8), initial=300), OverflowError, "out of bounds"),
+        (lambda a: np.array([a, a[1:]]), ValueError, "must match"),
+        (lambda a: np.linalg.norm(a, "fro"), ValueError, "norm order"),
+    ],
+)
+def test_forms_that_numpy_or_the_compiler_refuses(f, error, message):
+    with pytest.raises(error, match=message):
+        njit(f)(np.arange(3.0))
+
+
+def test_items_by_place_are_looked_at():
+    def f(a, i, j):
+        return a.item((i, j)), a.item(i, j), a.item(i * 3 + j), a.astype(None)
+
+    compiled, a = njit(f), np.arange(6.0).reshape(2, 3)
+    assert compiled(a, 1, -1)[:2] == (5.0, 5.0)
+    assert_array_equal(compiled(a, 0, 1)[3], a)
+    for i, j in ((2, 0), (0, 3), (-3, 0)):
+        with pytest.raises(IndexError):
+            compiled(a, i, j)
+
+
+def test_astype_without_a_copy_gives_the_array_itself():
+    def f(a):
+        same, other = a.astype(np.float64, copy=False), a.astype(np.float32, copy=False)
+        same[0], other[1] = 7.0, 9.0
+        return same, other
+
+    a, b = np.arange(3.0), np.arange(3.0)
+    for mine, numpy in zip(njit(f)(a), f(b), strict=True):
+        assert_array_equal(mine, numpy)
+    assert_array_equal(a, b)

@@ -101,6 +101,44 @@ def polyval(p, x):
     return r
 
 
+def _coefficients(first, second):
+    """Coefficients, the highest power first, with zeros in front up to one length."""
+    a, b = np.atleast_1d(first), np.atleast_1d(second)
+    n = max(a.size, b.size)
+    x = np.zeros(n, dtype=(a[:0] + b[:0]).dtype)
+    y = np.zeros_like(x)
+    x[n - a.size :] = a
+    y[n - b.size :] = b
+    return x, y
+
+
+@stands_for("numpy.polyadd")
+def add_polynomials(a1, a2):
+    x, y = _coefficients(a1, a2)
+    return x + y
+
+
+@stands_for("numpy.polysub")
+def subtract_polynomials(a1, a2):
+    x, y = _coefficients(a1, a2)
+    return x - y
+
+
+def _from_first(c):
+    """Without the zeros in front."""
+    if c.size == 0:
+        return np.zeros_like(c, shape=(1,))
+    k = 0
+    while k < c.size - 1 and c[k] == 0:
+        k += 1
+    return c[k:]
+
+
+@stands_for("numpy.polymul")
+def multiply_polynomials(a1, a2):
+    return np.convolve(_from_first(np.atleast_1d(a1)), _from_first(np.atleast_1d(a2)))
+
+
 @stands_for("numpy.polynomial.polyadd")
 def polyadd(c1, c2):
     n = max(len(c1), len(c2))
@@ -167,9 +205,19 @@ def trimseq(seq):
     return seq[:last]
 
 
+@stands_for("numpy.linspace")
+def linspace(start, stop, num=50, endpoint=True, dtype=None):
+    points = np.linspace(start, stop, num, endpoint)
+    one = np.ones(1, dtype)
+    if isinstance(one[0], int) and one.dtype != np.bool_:
+        return np.floor(points).astype(dtype)
+    return points.astype(dtype)
+
+
 @stands_for("numpy.logspace")
-def logspace(start, stop, num=50, endpoint=True, base=10.0):
-    return base ** np.linspace(start, stop, num, endpoint)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
+    points = base ** np.linspace(start, stop, num, endpoint)
+    return points if dtype is None else points.astype(dtype)
 
 
 @stands_for("numpy.geomspace")

@@ -59,7 +59,7 @@ def _real_like(x, a):
 @stands_for("numpy.norm")
 def norm(x, ord=None):
     order = ord
-    if order is None or (isinstance(order, str) and order == "fro"):
+    if order is None or (isinstance(order, str) and order == "fro" and x.ndim == 2):
         return np.linalg.norm(x)
     if isinstance(order, str):
         if order != "nuc" or x.ndim != 2:
@@ -84,6 +84,10 @@ def norm(x, ord=None):
         return (sums.max() if order > 0 else sums.min()) * 1.0
     if order == 2 or order == -2:
         s = singular_values(x)
+        if s.size == 0:
+            if order == 2:
+                return s.sum()
+            raise ValueError("zero-size array to reduction operation minimum which has no identity")
         return (s[0] if order == 2 else s[-1]) * 1.0
     raise ValueError("Invalid norm order for matrices.")
 

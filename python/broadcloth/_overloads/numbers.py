@@ -89,6 +89,60 @@ def isqrt(x):
     return root
 
 
+@stands_for("math.fsum")
+def fsum(seq):
+    """Shewchuk (1997): the parts of the sum do not overlap, so that nothing is lost."""
+    parts = [0.0]
+    special = 0.0
+    for value in seq:
+        x = float(value)
+        if math.isinf(x) or math.isnan(x):
+            special += x
+            continue
+        kept = 0
+        for k in range(len(parts)):
+            y = parts[k]
+            if abs(x) < abs(y):
+                x, y = y, x
+            high = x + y
+            if math.isinf(high):
+                raise OverflowError("intermediate overflow in fsum")
+            low = y - (high - x)
+            if low != 0.0:
+                parts[kept] = low
+                kept += 1
+            x = high
+        del parts[kept:]
+        parts.append(x)
+    if special != 0.0 or math.isnan(special):
+        return special
+    # From the largest part on; a half is rounded as the parts below say.
+    total = parts.pop()
+    low = 0.0
+    while len(parts) > 0:
+        x, y = total, parts.pop()
+        total = x + y
+        low = y - (total - x)
+        if low != 0.0:
+            break
+    if len(parts) > 0 and ((low < 0.0 and parts[-1] < 0.0) or (low > 0.0 and parts[-1] > 0.0)):
+        twice = low * 2.0
+        beyond = total + twice
+        if twice == beyond - total:
+            total = beyond
+    return total
+
+
+@stands_for("math.dist")
+def dist(p, q):
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    length = 0.0
+    for k in range(len(p)):
+        length = math.hypot(length, p[k] - q[k])
+    return length
+
+
 @stands_for("math.prod")
 def prod(iterable, *, start=1):
     product = start * iterable[0] if len(iterable) > 0 else start

@@ -47,13 +47,61 @@ def setdiff1d(a, b):
     return first[~isin(first, b)]
 
 
+@stands_for("numpy.unique")
+def unique(ar, return_index=0, return_inverse=0, return_counts=0):
+    flat = ar.ravel()
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    new = np.ones(flat.size, dtype=np.bool_)
+    for i in range(1, flat.size):
+        x, y = ordered[i - 1], ordered[i]
+        new[i] = x != y and (x == x or y == y)  # NaNs are one value
+    first = np.nonzero(new)[0]
+    inverse = np.empty(flat.size, dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return (
+        (ordered[first],)
+        + ((order[first],) if return_index else ())
+        + ((inverse.reshape(ar.shape),) if return_inverse else ())
+        + ((np.diff(first, append=flat.size),) if return_counts else ())
+    )
+
+
+@stands_for("numpy.lexsort")
+def lexsort(keys):
+    shape = np.asarray(keys[0]).shape
+    if len(shape) != 1:
+        out = np.empty(shape, dtype=np.int64)
+        rows = out.reshape(out.size // max(shape[-1], 1), shape[-1])
+        for r in range(rows.shape[0]):
+            rows[r] = lexsort(_row_of_each(keys, r))
+        return out
+    order = np.argsort(keys[0], kind="stable")
+    if isinstance(keys, tuple):
+        return _sorted_by(order, keys[1:])
+    for k in range(1, len(keys)):
+        order = order[np.argsort(keys[k][order], kind="stable")]
+    return order
+
+
+def _row_of_each(keys, r):
+    """The r-th row of each key, of those that have several."""
+    if isinstance(keys, tuple):
+        return () if len(keys) == 0 else (keys[0].reshape(-1, keys[0].shape[-1])[r],) + _row_of_each(keys[1:], r)
+    return keys.reshape(keys.shape[0], -1, keys.shape[-1])[:, r]
+
+
+def _sorted_by(order, keys):
+    return order if len(keys) == 0 else _sorted_by(order[np.argsort(keys[0][order], kind="stable")], keys[1:])
+
+
 @stands_for("numpy.isin")
-def isin(a, b):
+def isin(a, b, assume_unique=False, invert=False):
     flat, known = a.ravel(), np.unique(b)
     out = np.zeros(flat.size, dtype=np.bool_)
     for i in range(flat.size):
         at = np.searchsorted(known, flat[i])
-        out[i] = at < known.size and known[at] == flat[i]
+        out[i] = (at < known.size and known[at] == flat[i]) != invert
     return out.reshape(a.shape)
 
 

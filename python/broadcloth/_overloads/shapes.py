@@ -244,8 +244,53 @@ def asarray_chkfinite(a, dtype=None, order=None):
 
 
 @stands_for("numpy.asfortranarray")
-def asfortranarray(a):
-    return np.ascontiguousarray(a.T).T
+def asfortranarray(a, dtype=None):
+    return np.ascontiguousarray(a.T, dtype).T
+
+
+# ---- joined arrays in another type, and arrays like others of another shape
+
+
+def _cast(joined, dtype):
+    """An array in another type, into which its own may be cast as `same_kind`."""
+    out = np.empty(joined.shape, dtype)
+    np.multiply(joined, True, out=out)
+    return out
+
+
+@stands_for("numpy.concatenate")
+def concatenate(arrays, axis=0, dtype=None):
+    return _cast(np.concatenate(arrays, axis), dtype)
+
+
+@stands_for("numpy.stack")
+def stack(arrays, axis=0, dtype=None):
+    return _cast(np.stack(arrays, axis), dtype)
+
+
+@stands_for("numpy.hstack")
+def hstack(tup, dtype=None):
+    return _cast(np.hstack(tup), dtype)
+
+
+@stands_for("numpy.vstack")
+def vstack(tup, dtype=None):
+    return _cast(np.vstack(tup), dtype)
+
+
+@stands_for("numpy.full_like")
+def full_like(a, fill_value, dtype=None, shape=None):
+    return np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
+
+
+@stands_for("numpy.zeros_like", "numpy.empty_like")
+def zeros_like(a, dtype=None, shape=None):
+    return np.zeros(a.shape if shape is None else shape, a.dtype if dtype is None else dtype)
+
+
+@stands_for("numpy.ones_like")
+def ones_like(a, dtype=None, shape=None):
+    return np.ones(a.shape if shape is None else shape, a.dtype if dtype is None else dtype)
 
 
 @stands_for("numpy.frombuffer")
@@ -332,7 +377,7 @@ def _expect_places(indices, n):
 
 
 @stands_for("numpy.take_along_axis")
-def take_along_axis(arr, indices, axis):
+def take_along_axis(arr, indices, axis=-1):
     if axis is None:
         return arr.ravel()[indices]
     a, places = np.moveaxis(arr, one_axis(axis), -1), np.moveaxis(indices, axis, -1)

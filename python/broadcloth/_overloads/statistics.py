@@ -10,6 +10,99 @@ import numpy as np
 from ._table import stands_for
 from .shapes import one_axis
 
+# ---- reductions of the elements that a mask chooses, or that begin with a number
+
+
+def _expect_mask(where):
+    if isinstance(where, np.ndarray) and where.dtype != np.bool_:
+        raise TypeError("Cannot cast array data to dtype('bool') according to the rule 'safe'")
+
+
+def _expect_shape(shape, expected):
+    if shape != expected:
+        raise ValueError("a mask of a reduction broadcasts to the array")
+
+
+def _chosen(a, where, otherwise):
+    _expect_mask(where)
+    chosen = np.where(where, a, otherwise)
+    _expect_shape(chosen.shape, a.shape)
+    return chosen
+
+
+def _begun(dtype, initial):
+    begun = dtype.type(initial)
+    if isinstance(initial, int) and begun != initial:
+        raise OverflowError("the initial value is out of bounds for the type of the result")
+    return begun
+
+
+@stands_for("numpy.sum")
+def sum_of(a, axis=None, dtype=None, initial=0, where=True):
+    total = np.sum(_chosen(a, where, a.dtype.type(0)), axis, dtype)
+    return total + _begun(total.dtype, initial)
+
+
+@stands_for("numpy.prod")
+def product_of(a, axis=None, dtype=None, initial=1, where=True):
+    product = np.prod(_chosen(a, where, a.dtype.type(1)), axis, dtype)
+    return product * _begun(product.dtype, initial)
+
+
+def _expect_initial(initial):
+    if initial is None:
+        raise ValueError("the reduction has no identity, so to use a where mask one has to specify 'initial'")
+
+
+@stands_for("numpy.max", "numpy.amax")
+def greatest(a, axis=None, initial=None, where=True):
+    _expect_initial(initial)
+    begun = _begun(a.dtype, 0 if initial is None else initial)
+    if axis is None and a.size == 0:
+        return begun
+    return np.maximum(np.max(_chosen(a, where, begun), axis), begun)
+
+
+@stands_for("numpy.min", "numpy.amin")
+def least(a, axis=None, initial=None, where=True):
+    _expect_initial(initial)
+    begun = _begun(a.dtype, 0 if initial is None else initial)
+    if axis is None and a.size == 0:
+        return begun
+    return np.minimum(np.min(_chosen(a, where, begun), axis), begun)
+
+
+@stands_for("numpy.any")
+def any_of(a, axis=None, where=True):
+    return np.any(_chosen(a != 0, where, False), axis)
+
+
+@stands_for("numpy.all")
+def all_of(a, axis=None, where=True):
+    return np.all(_chosen(a != 0, where, True), axis)
+
+
+@stands_for("numpy.mean")
+def mean_of(a, axis=None, where=True):
+    if isinstance(a.dtype.type(0), int | bool):
+        total = np.sum(_chosen(a, where, a.dtype.type(0)), axis, np.float64)
+    else:
+        total = np.sum(_chosen(a, where, a.dtype.type(0)), axis)
+    return np.divide(total, np.sum(np.broadcast_to(where, a.shape), axis).astype(total.dtype))
+
+
+@stands_for("numpy.var")
+def variance(a, axis=None, correction=0):
+    return np.var(a, axis, ddof=correction)
+
+
+@stands_for("numpy.std")
+def deviation(a, axis=None, correction=0):
+    return np.std(a, axis, ddof=correction)
+
+
+# ---- differences
+
 
 @stands_for("numpy.ediff1d")
 def ediff1d(ary, to_end=None, to_begin=None):
@@ -29,11 +122,21 @@ def _ends(given, inner):
     return ends
 
 
+def _edge(given, rows, axis):
+    """What diff() puts before or behind the last axis of `rows`: an array, or one element for each row."""
+    edge = np.asarray(given)
+    if edge.ndim > 0:
+        return np.moveaxis(edge, axis, -1)
+    return np.broadcast_to(edge, rows.shape[:-1] + (1,))
+
+
 @stands_for("numpy.diff")
-def diff(a, n=1, axis=-1):
+def diff(a, n=1, axis=-1, prepend=None, append=None):
     if n < 0:
         raise ValueError("diff(): order must be non-negative")
-    out = np.moveaxis(a, one_axis(axis), -1).copy()
+    rows = np.moveaxis(a, one_axis(axis), -1)
+    first = rows.copy() if prepend is None else np.concatenate((_edge(prepend, rows, axis), rows), -1)
+    out = first if append is None else np.concatenate((first, _edge(append, rows, axis)), -1)
     for _ in range(n):
         out = out[..., 1:] - out[..., :-1]
     return np.ascontiguousarray(np.moveaxis(out, -1, axis))
@@ -221,8 +324,8 @@ def _counts(a, axis):
 
 
 @stands_for("numpy.nansum")
-def nansum(a, axis):
-    return np.sum(_with_zeros(a), axis)
+def nansum(a, axis=None, dtype=None):
+    return np.sum(_with_zeros(a), axis, dtype)
 
 
 @stands_for("numpy.nanmean")
@@ -278,23 +381,18 @@ def nanstd(a, axis=None, ddof=0):
 
 
 @stands_for("numpy.nanprod")
-def nanprod(a, axis=None):
-    if axis is None:
-        flat = np.asarray(a).ravel()
-        return np.prod(flat[~np.isnan(flat)])
-    return np.prod(np.where(np.isnan(a), np.ones(1, a.dtype)[0], a), axis)
+def nanprod(a, axis=None, dtype=None):
+    return np.prod(np.where(np.isnan(a), a.dtype.type(1), a), axis, dtype)
 
 
 @stands_for("numpy.nancumsum")
-def nancumsum(a):
-    flat = np.asarray(a).ravel()
-    return np.cumsum(np.where(np.isnan(flat), np.zeros(1, flat.dtype)[0], flat))
+def nancumsum(a, axis=None, dtype=None):
+    return cumsum(np.asarray(_with_zeros(a)), axis, dtype)
 
 
 @stands_for("numpy.nancumprod")
-def nancumprod(a):
-    flat = np.asarray(a).ravel()
-    return np.cumprod(np.where(np.isnan(flat), np.ones(1, flat.dtype)[0], flat))
+def nancumprod(a, axis=None, dtype=None):
+    return cumprod(np.asarray(np.where(np.isnan(a), a.dtype.type(1), a)), axis, dtype)
 
 
 @stands_for("numpy.nanargmax")
@@ -412,27 +510,42 @@ def digitize(x, bins, right=False):
     return bins.size - at if descending else at
 
 
+def _expect_matrix(m):
+    if m.ndim > 2:
+        raise ValueError("m or y has more than 2 dimensions")
+
+
+def _variables(m, in_rows):
+    rows = m.reshape(-1, m.shape[-1]).astype(np.float64)
+    return rows if in_rows else np.ascontiguousarray(rows.T)
+
+
 @stands_for("numpy.cov")
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
     less = (0 if bias else 1) if ddof is None else ddof
     if less != int(less):
         raise ValueError("ddof must be integer")
+    _expect_matrix(m)
     if y is None:
         if m.ndim < 2:
-            return np.array(np.divide(np.var(m) * m.size, m.size - less))
-        rows = m.astype(np.float64) if rowvar else m.T.astype(np.float64)
+            return np.array(np.divide(np.var(m) * m.size, max(m.size - less, 0)))
+        rows = _variables(m, rowvar)
     else:
-        rows = np.vstack((m.reshape(-1, m.shape[-1]), y.reshape(-1, y.shape[-1]))).astype(np.float64)
+        _expect_matrix(y)
+        first = _variables(m, rowvar or m.ndim == 1)
+        if first.shape[0] == 0:
+            return np.zeros((0, 0))
+        rows = np.vstack((first, _variables(y, rowvar or y.ndim == 1 or y.shape[0] == 1)))
     k, n = rows.shape
     centred = np.empty((k, n))
     for i in range(k):
         centred[i] = rows[i] - rows[i].mean()
-    return np.divide(centred @ centred.T, n - less)
+    return np.divide(centred @ centred.T, max(n - less, 0))
 
 
 @stands_for("numpy.corrcoef")
-def corrcoef(x, y=None):
-    c = cov(x) if y is None else cov(x, y)
+def corrcoef(x, y=None, rowvar=True):
+    c = cov(x, y, rowvar)
     if c.ndim == 0:
         return c / c
     n = c.shape[0]

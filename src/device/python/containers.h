@@ -33,6 +33,10 @@ BC_INLINE bool equal_to(const Tuple<T, N>& a, const Tuple<T, N>& b) {
   return true;
 }
 template <class T>
+BC_INLINE bool equal_to(const Optional<T>& a, const Optional<T>& b) {
+  return a.there == b.there && (!a.there || equal_to(a.value, b.value));
+}
+template <class T>
 inline bool equal_to(const List<T>& a, const List<T>& b);
 
 template <class T>
@@ -43,9 +47,23 @@ BC_INLINE bool less_than(const T& a, const T& b) {
     return a.less(b);
 }
 BC_FN bool less_than(const Str& a, const Str& b) { return order_of(a, b) < 0; }
+template <class T>
+BC_INLINE bool less_than(const Optional<T>& a, const Optional<T>& b) {
+  return less_than(given(a), given(b));
+}
+/// Items of sequences that are equal, and yet have no order.
+template <class T>
+BC_INLINE bool both_none(const T&, const T&) {
+  return false;
+}
+template <class T>
+BC_INLINE bool both_none(const Optional<T>& a, const Optional<T>& b) {
+  return !a.there && !b.there;
+}
 template <class T, int N>
 BC_INLINE bool less_than(const Tuple<T, N>& a, const Tuple<T, N>& b) {
   for (int i = 0; i < N; ++i) {
+    if (both_none(a[i], b[i])) continue;
     if (less_than(a[i], b[i])) return true;
     if (less_than(b[i], a[i])) return false;
   }
@@ -625,6 +643,7 @@ struct List : Ref<ListBody<T>> {
     const Guard guard(head(), kReads);
     const i64 n = least(size(), o.size());
     for (i64 i = 0; i < n; ++i) {
+      if (both_none(data()[i], o.data()[i])) continue;
       if (less_than(data()[i], o.data()[i])) return true;
       if (less_than(o.data()[i], data()[i])) return false;
     }
@@ -840,15 +859,19 @@ inline void sort_list(const List<T>& l, bool reverse) {
     sort_list(l, reverse, [](const T& x) { return x; });
   }
 }
+/// The first of the greatest or least items.
 template <bool kMax, class T>
-inline T extreme(const List<T>& l) {
-  const Guard guard(l.head(), kReads);
-  const i64 n = l.size();
+inline i64 extreme_place(const T* items, i64 n) {
   if (n == 0) raise(kValue, "min() or max() of an empty sequence");
   i64 best = 0;
   for (i64 i = 1; i < n; ++i)
-    if (kMax ? less_than(l.data()[best], l.data()[i]) : less_than(l.data()[i], l.data()[best])) best = i;
-  return l.data()[best];
+    if (kMax ? less_than(items[best], items[i]) : less_than(items[i], items[best])) best = i;
+  return best;
+}
+template <bool kMax, class T>
+inline T extreme(const List<T>& l) {
+  const Guard guard(l.head(), kReads);
+  return l.data()[extreme_place<kMax>(l.data(), l.size())];
 }
 
 // ---- dicts and sets ---------------------------------------------------------------------------------------------------------------

@@ -120,6 +120,12 @@ __attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char
   bc_host->raise(kind, text, N - 1, 0);
   __builtin_unreachable();
 }
+/// The value of what may be None.
+template <class T>
+BC_INLINE const T& given(const Optional<T>& x) {
+  if (!x.there) raise(kType, "expected a value, got None");
+  return x.value;
+}
 BC_INLINE Part message_part(const i64& number) { return {number, nullptr}; }
 template <int N>
 BC_INLINE Part message_part(const Tuple<i64, N>& shape) {

@@ -211,6 +211,29 @@ BC_INLINE T whole_power(T base, T exponent) {
   if (exponent < 0) raise(kValue, "Integers to negative integer powers are not allowed.");
   return power<T>(base, exponent);
 }
+/// Python's pow(base, exponent, modulus), whose result has the modulus's sign.
+BC_FN i64 power_modulo(i64 base, i64 exponent, i64 modulus) {
+  using Wide = __int128;
+  if (modulus == 0) raise(kValue, "pow() 3rd argument cannot be 0");
+  const auto reduced = [&](Wide x) { return x % modulus + ((x % modulus < 0) != (modulus < 0) && x % modulus != 0 ? Wide(modulus) : 0); };
+  Wide square = reduced(base);
+  if (exponent < 0) {
+    // The inverse by Euclid's algorithm.
+    Wide r = modulus, s = square, x = 0, y = 1;
+    while (s != 0) {
+      const Wide q = r / s, rest = r - q * s, next = x - q * y;
+      r = s, s = rest, x = y, y = next;
+    }
+    if (r != 1 && r != -1) raise(kValue, "base is not invertible for the given modulus");
+    square = reduced(r * x);
+  }
+  Wide result = reduced(1);
+  for (u64 left = exponent < 0 ? u64{0} - static_cast<u64>(exponent) : static_cast<u64>(exponent); left != 0; left >>= 1) {
+    if (left & 1) result = reduced(result * square);
+    square = reduced(square * square);
+  }
+  return static_cast<i64>(result);
+}
 BC_FN bool is_close(double a, double b, double rtol, double atol, bool equal_nan) {
   if (a != a || b != b) return equal_nan && a != a && b != b;
   if (a - a != 0 || b - b != 0) return a == b;  // infinities
