@@ -1091,7 +1091,8 @@ std::optional<int> direction_small(const Array& a) {
 }
 
 std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
-  constexpr int64_t kBlock = 1024;  // one block of a kernel's sum
+  constexpr int64_t kBlock = 1024;    // one block of a kernel's sum
+  constexpr int64_t kMost = 1 << 17;  // of more elements a kernel with several threads is faster
   const bool known = dtype == DType::f64 || dtype == DType::f32 || dtype == DType::i64 || dtype == DType::c128;
   if (!known || a.dtype() != dtype || b.dtype() != dtype || a.ndim() != 1 || b.ndim() != 1 || a.size() == 0 || a.size() != b.size())
     return std::nullopt;
@@ -1099,11 +1100,14 @@ std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
   const Tier0Loop multiply = tier0_loop(Op::multiply, dtype);
   const TapeLock lock(tape(a.device()));
   Near x, y;
-  if (!multiply || !find(a, &x, kBlock) || !find(b, &y, kBlock) || x.step != x.item || y.step != y.item) return std::nullopt;
-  alignas(64) char products[kBlock * 16];
-  multiply(x.first, y.first, nullptr, products, x.count);
+  if (!multiply || !find(a, &x, kMost) || !find(b, &y, kMost) || x.step != x.item || y.step != y.item) return std::nullopt;
   alignas(16) char total[16] = {};  // aligned to 16 for complex numbers
-  if (!tier0_reduce(Op::reduce_sum, dtype, products, x.count, 0, total)) return std::nullopt;
+  if (!tier0_dot(dtype, x.first, y.first, x.count, total)) {
+    if (x.count > kBlock) return std::nullopt;
+    alignas(64) char products[kBlock * 16];
+    multiply(x.first, y.first, nullptr, products, x.count);
+    if (!tier0_reduce(Op::reduce_sum, dtype, products, x.count, 0, total)) return std::nullopt;
+  }
   Element sum;
   sum.dtype = dtype;
   std::memcpy(sum.bytes, total, sizeof(total));

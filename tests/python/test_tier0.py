@@ -49,6 +49,24 @@ def values(dtype: str, seed: int, shape=(7, 331)) -> bc.ndarray:
     return bc.asarray(x.reshape(shape)).astype(dtype)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_of_products_that_are_not_stored(dtype):
+    rng = np.random.default_rng(3)
+    shapes = [(n,) for n in (1, 31, 63, 64, 65, 1023, 1025, 4099, 131_072, 200_003)] + [(3, 1000), (70, 33), (5, 2049), (2, 131_075)]
+    operands = [(bc.asarray(rng.normal(size=s).astype(dtype)), bc.asarray(rng.normal(size=s).astype(dtype))) for s in shapes]
+    found = {}
+    for way, settings in (("jit", {"jit": True, "background_compile": False}), ("tier0", {"jit": False})):
+        with configured(**settings):
+            sums = [(a * b).sum(-1) for a, b in operands]
+            sums += [r for a, b in operands for r in ((a * a).sum(-1), (a[..., ::-1] * b).sum(-1), (b * b[..., :1]).sum(-1))]
+            sums += [r for a, b in operands for r in ((a * b).mean(-1), (a * b).sum(), (a * b).sum(-1) + (a * b).max(-1))]
+            found[way] = [bits(r) for r in sums]
+    for compiled, built_in in zip(found["jit"], found["tier0"], strict=True):
+        np.testing.assert_array_equal(compiled, built_in)
+    for (a, b), s in zip(operands, found["jit"], strict=False):
+        np.testing.assert_allclose(s, (host(a).astype("f8") * host(b)).sum(-1), rtol=1e-3, atol=1e-2)
+
+
 def bits(x) -> np.ndarray:
     """The bytes of an array; every NaN is written the same way, for its sign and payload depend on the order of operands."""
     if x.dtype == bc.bfloat16:
