@@ -264,6 +264,7 @@ class Program::Builder {
         if (nin > 1) i.b = use(x.args[1], x.loop[1]);
         if (nin > 2) i.c = use(x.args[2], x.loop[2]);
         i.loop = op_loop(x);
+        i.rereads = info(x.op).fast_text != nullptr;
         i.out = make(x.dtype);
         break;
       }
@@ -290,14 +291,20 @@ class Program::Builder {
     i.a = use(o.value, t);
     if (o.predicate != kNone) {
       i.b = use(o.predicate, DType::b1);
-    } else if (!ir_.in_place) {
-      // The loop that computes the value may write it directly to the output. If an output may overwrite an input, all elements are read
-      // first.
+    } else if (!ir_.in_place || last_writes(i.a)) {
+      // The loop that computes the value may write it directly to the output.
       for (Instruction& made : scope_->code)
         if ((made.kind == Instruction::Kind::op || made.kind == Instruction::Kind::load) && made.out == i.a && made.direct == kNone)
           made.direct = o.access;
     }
     scope_->code.push_back(i);
+  }
+
+  /// Tells whether a register is made by the scope's last loop, for the only output, element by element: then the output may be an input,
+  /// which is read at the place that is written.
+  bool last_writes(int16_t r) const {
+    const Instruction& last = scope_->code.back();
+    return ir_.outputs.size() == 1 && last.out == r && last.kind == Instruction::Kind::op && !last.rereads;
   }
 
   /// Assigns memory to the scope's registers; memory is reused after a register's last read.
