@@ -74,7 +74,8 @@ def test_updates_in_place(name, dtype):
         with configured(jit=jit, background_compile=False):
             for count in (9, 1030, 20_003):
                 a, x = values(dtype, 1, (count,)), values(dtype, 2, (count,))
-                a += 0  # memory of its own
+                a += 0
+                bc.synchronize()  # memory of its own
                 UPDATES[name](a, x)
                 found.append(bits(a))
     for compiled, built_in in zip(found[:3], found[3:], strict=True):
