@@ -1152,15 +1152,17 @@ bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int
 }  // namespace
 
 std::optional<Array> matmul_small(const Array& a, const Array& b) {
-  // Recording and running a product takes 2 us, which is negligible with more multiplications than this.
-  constexpr int64_t kMostWork = 64 * 64 * 64;
+  // Recording and running a product takes 1 us more, which is negligible with more multiplications than this.
+  constexpr int64_t kMostWork = 128 * 128 * 128, kMostElements = 512 * 512;
   const DType dtype = promote(a.dtype(), b.dtype());
   if (dtype != DType::f32 && dtype != DType::f64) return std::nullopt;
   // A vector is a row on the left and a column on the right. (A product of two is a sum, which fuses with what is around it.)
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
   if (a.ndim() > 2 || b.ndim() > 2 || a.ndim() + b.ndim() < 3) return std::nullopt;
   const int64_t m = row ? 1 : a.shape()[0], k = a.shape().back(), n = column ? 1 : b.shape()[1];
-  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
+  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostElements || b.size() > kMostElements ||
+      a.size() * n > kMostWork)
+    return std::nullopt;
   if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Factor left, right;
