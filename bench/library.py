@@ -70,7 +70,7 @@ def product_rows(dtypes: list[str], sizes: list[int]) -> Iterator[Row]:
             yield Row(f"matrix by vector {n} {dtype}", product, (a, x), 1)
             yield Row(f"vector by matrix {n} {dtype}", product, (x, a), 1)
             yield Row(f"transposed by vector {n} {dtype}", product, (a.T, x), 1)
-        for n in (100, 10_000, 1_000_000):
+        for n in (8, 100, 1000, 10_000, 100_000, 1_000_000):
             yield Row(f"dot {n} {dtype}", product, (numbers(dtype, n), numbers(dtype, n)), 1)
         for m, k, n in ((1000, 10, 1000), (10, 1000, 10), (2000, 50, 50), (50, 2000, 50), (10_000, 3, 3)):
             yield Row(f"{m} x {k} by {k} x {n} {dtype}", product, (numbers(dtype, m, k), numbers(dtype, k, n)), 1)

@@ -1,6 +1,6 @@
 """The built-in loops of the CPU (tier 0) beside NumPy: what a program has until the compiler comes to its kernels.
 
-    python bench/tier0.py [--only heat] [--sizes 1000,100000,1000000] [--json tier0.json]
+    python bench/tier0.py [--only heat] [--sizes 1000,100000,262144] [--json tier0.json]
 
 Each expression is recorded, run without the compiler (`config.jit = False`) and kept, as in a program's first steps. The best of several
 rounds is shown, NumPy and broadcloth taking turns; `ratio` is broadcloth's time by NumPy's. The bar is 1.5. Recording an expression and
@@ -157,7 +157,7 @@ def measure(bc: Any, body: Body, kinds: str, dtype: str, size: int) -> tuple[flo
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="names of expressions, with commas")
-    parser.add_argument("--sizes", default="1000,100000,1000000")
+    parser.add_argument("--sizes", default="1000,100000,262144,1000000")
     parser.add_argument("--json", help="a file for the results")
     parser.add_argument("--above", type=float, default=0.0, help="shows rows with a larger ratio only")
     parser.add_argument("--cpu", action="store_true", help="the processor's time of this thread, in the place of the wall clock's")

@@ -118,12 +118,17 @@ if(tier0_sources)
 endif()
 
 # OpenBLAS lies beside the engine, in the build as in a wheel. Its soname is its own: another library of the process that asks for
-# "libscipy_openblas.so" must not be given this one, which runs on one thread.
+# "libscipy_openblas.so" must not be given this one, which runs on one thread. A wheel's has no frames (0.5 MB), as nothing throws through C.
 set(bundled_openblas "${PACKAGE_DIR}/libbroadcloth_openblas.so")
+set(openblas_without)
+if(SKBUILD)
+  set(openblas_without COMMAND "${CMAKE_OBJCOPY}" --remove-section=.eh_frame --remove-section=.eh_frame_hdr "${bundled_openblas}.part")
+endif()
 add_custom_command(
   OUTPUT "${bundled_openblas}"
   COMMAND ${CMAKE_COMMAND} -E copy "${openblas_file}" "${bundled_openblas}.part"
   COMMAND "${PATCHELF}" --set-soname libbroadcloth_openblas.so "${bundled_openblas}.part"
+  ${openblas_without}
   COMMAND ${CMAKE_COMMAND} -E rename "${bundled_openblas}.part" "${bundled_openblas}"
   DEPENDS "${openblas_file}"
   COMMENT "Copying OpenBLAS beside the engine"

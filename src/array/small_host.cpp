@@ -1091,7 +1091,8 @@ std::optional<int> direction_small(const Array& a) {
 }
 
 std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
-  constexpr int64_t kBlock = 1024;  // one block of a kernel's sum
+  constexpr int64_t kBlock = 1024;    // one block of a kernel's sum
+  constexpr int64_t kMost = 1 << 17;  // of more elements a kernel with several threads is faster
   const bool known = dtype == DType::f64 || dtype == DType::f32 || dtype == DType::i64 || dtype == DType::c128;
   if (!known || a.dtype() != dtype || b.dtype() != dtype || a.ndim() != 1 || b.ndim() != 1 || a.size() == 0 || a.size() != b.size())
     return std::nullopt;
@@ -1099,11 +1100,14 @@ std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
   const Tier0Loop multiply = tier0_loop(Op::multiply, dtype);
   const TapeLock lock(tape(a.device()));
   Near x, y;
-  if (!multiply || !find(a, &x, kBlock) || !find(b, &y, kBlock) || x.step != x.item || y.step != y.item) return std::nullopt;
-  alignas(64) char products[kBlock * 16];
-  multiply(x.first, y.first, nullptr, products, x.count);
+  if (!multiply || !find(a, &x, kMost) || !find(b, &y, kMost) || x.step != x.item || y.step != y.item) return std::nullopt;
   alignas(16) char total[16] = {};  // aligned to 16 for complex numbers
-  if (!tier0_reduce(Op::reduce_sum, dtype, products, x.count, 0, total)) return std::nullopt;
+  if (!tier0_dot(dtype, x.first, y.first, x.count, total)) {
+    if (x.count > kBlock) return std::nullopt;
+    alignas(64) char products[kBlock * 16];
+    multiply(x.first, y.first, nullptr, products, x.count);
+    if (!tier0_reduce(Op::reduce_sum, dtype, products, x.count, 0, total)) return std::nullopt;
+  }
   Element sum;
   sum.dtype = dtype;
   std::memcpy(sum.bytes, total, sizeof(total));
@@ -1148,15 +1152,17 @@ bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int
 }  // namespace
 
 std::optional<Array> matmul_small(const Array& a, const Array& b) {
-  // Recording and running a product takes 2 us, which is negligible with more multiplications than this.
-  constexpr int64_t kMostWork = 64 * 64 * 64;
+  // Recording and running a product takes 1 us more, which is negligible with more multiplications than this.
+  constexpr int64_t kMostWork = 128 * 128 * 128, kMostElements = 512 * 512;
   const DType dtype = promote(a.dtype(), b.dtype());
   if (dtype != DType::f32 && dtype != DType::f64) return std::nullopt;
   // A vector is a row on the left and a column on the right. (A product of two is a sum, which fuses with what is around it.)
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
   if (a.ndim() > 2 || b.ndim() > 2 || a.ndim() + b.ndim() < 3) return std::nullopt;
   const int64_t m = row ? 1 : a.shape()[0], k = a.shape().back(), n = column ? 1 : b.shape()[1];
-  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostWork || a.size() * n > kMostWork) return std::nullopt;
+  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostElements || b.size() > kMostElements ||
+      a.size() * n > kMostWork)
+    return std::nullopt;
   if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Factor left, right;

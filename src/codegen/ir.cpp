@@ -98,10 +98,25 @@ bool Ir::may_leave(int stage) const {
   return some;
 }
 
-bool Ir::direct(const Accumulator& a) const {
-  const Value& x = values[a.input];
-  return (reduced == 1 || walk == Walk::columns) && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == a.loop &&
-         accesses[x.access].step == Access::Step::unit && !accesses[x.access].outer && x.stage == a.stage;
+bool Ir::direct(int value, DType dtype, int stage) const {
+  const Value& x = values[value];
+  return (reduced == 1 || walk == Walk::columns) && x.kind == Value::Kind::load && x.predicate == kNone && x.dtype == dtype &&
+         accesses[x.access].step == Access::Step::unit && !accesses[x.access].outer && x.stage == stage;
+}
+
+bool Ir::adds_products(int stage) const {
+  const Accumulator* only = nullptr;
+  for (const Accumulator& a : accumulators) {
+    if (a.stage != stage) continue;
+    if (only) return false;
+    only = &a;
+  }
+  if (!only || only->op != Op::reduce_sum || (only->loop != DType::f32 && only->loop != DType::f64) || walk != Walk::rows) return false;
+  for (const Output& o : outputs)
+    if (o.stage == stage && !o.outer) return false;
+  const Value& x = values[only->input];
+  return x.kind == Value::Kind::op && x.op == Op::multiply && x.dtype == only->loop && x.stage == stage && !x.outer &&
+         direct(x.args[0], x.dtype, stage) && direct(x.args[1], x.dtype, stage);
 }
 
 int64_t column_tile(const Ir& ir) {

@@ -103,7 +103,10 @@ struct Ir {
   /// Tells whether a stage passes over a row only for reductions that may know their result before the row's end, such as any and all.
   bool may_leave(int stage) const;
   /// Tells whether an accumulator can read its elements directly from memory: its input is a unit-stride load of its own dtype.
-  bool direct(const Accumulator& a) const;
+  bool direct(const Accumulator& a) const { return direct(a.input, a.loop, a.stage); }
+  bool direct(int value, DType dtype, int stage) const;
+  /// Tells whether a stage of a row does nothing but add up products of elements that it reads directly from memory (`direct`).
+  bool adds_products(int stage) const;
   /// A user's function that allows contraction has a kernel of its own, so it is users[0].
   bool contract() const { return !users.empty() && users[0]->contract; }
 };

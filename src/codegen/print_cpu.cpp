@@ -288,6 +288,13 @@ class CpuPrinter {
     return fmt::format("const Red{0}::S s{0} = push_state<Red{0}>(tree{0}, {1}, n, r0); (void)s{0};\n", k, from);
   }
 
+  /// The same for a stage that adds up products of elements in memory.
+  std::string pushed_products(int k) const {
+    const Value& product = ir_.values[ir_.accumulators[k].input];
+    return fmt::format("tree{0}.push(block_products(q{1} + r0, q{2} + r0, n));\n", k, ir_.values[product.args[0]].access,
+                       ir_.values[product.args[1]].access);
+  }
+
   /// One pass over elements [lo, hi) of a row: fills blocks and pushes them into the accumulators' trees.
   std::string row_stage(int stage) {
     std::string out;
@@ -302,6 +309,10 @@ class CpuPrinter {
     std::set<int> buffered;
     for (int k : mine) {
       const Accumulator& a = ir_.accumulators[k];
+      if (ir_.adds_products(stage)) {
+        push += pushed_products(k);
+        continue;
+      }
       if (ir_.direct(a)) {
         push += pushed(k, fmt::format("q{} + r0", ir_.values[a.input].access));
         continue;

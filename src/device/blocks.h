@@ -422,6 +422,7 @@ template <class Red> static inline typename Red::S block_variance(const typename
 /// tree over them. A separate function, since clang processes the lanes one after the other if they are used in several loops. For a
 /// reduction with an index, it may return `best`, the extreme of earlier blocks, if that is at least as good as the block's.
 constexpr int kWidest = 1024;
+template <class S> constexpr int kLanesOf = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
 template <class Red>
 __attribute__((noinline)) static typename Red::S block_state(const typename Red::T* x, i64 n, i64 start,
                                                              const typename Red::S* best = nullptr) {
@@ -448,7 +449,7 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
     } else if constexpr (is_same<S, i64>) {
       if (counts<Red>()) return block_truth<Truth::count>(x, n);
     }
-    constexpr int kLanes = sizeof(S) <= 4 ? 64 : sizeof(S) <= 8 ? 32 : 8;
+    constexpr int kLanes = kLanesOf<S>;
     if constexpr (extreme_of<Red>() != 0 && is_same<S, T> && !is_bool<T> && !is_complex<T> && !is_small_float<T>) {
       // For integers the choice of lane does not matter, so narrow integers use as many vectors as wide ones.
       constexpr int kVectors = is_float<T> ? kLanes * static_cast<int>(sizeof(T)) / kVectorBytes : 4;
@@ -469,6 +470,35 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
       for (int l = 0; l < w; ++l) lane[l] = Red::join(lane[l], lane[l + w]);
     return lane[0];
   }
+}
+
+/// The sum of the products of n >= 1 numbers, which are not stored, with the bits of block_state over them.
+template <class T> __attribute__((noinline)) static T block_products(const T* a, const T* b, i64 n) {
+  using V = Vector<T>;
+  constexpr int kLanes = kLanesOf<T>, kStep = kVectorBytes / static_cast<int>(sizeof(T)), kVectors = kLanes / kStep;
+  if (n < kLanes) {
+    T sum = a[0] * b[0];
+    for (i64 k = 1; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+  }
+  V sums[kVectors];
+  BC_UNROLL for (int v = 0; v < kVectors; ++v) sums[v] = load_vector<V>(a + v * kStep) * load_vector<V>(b + v * kStep);
+  i64 k = kLanes;
+  for (; k + kLanes <= n; k += kLanes)
+    BC_UNROLL for (int v = 0; v < kVectors; ++v) sums[v] += load_vector<V>(a + k + v * kStep) * load_vector<V>(b + k + v * kStep);
+  T lane[kLanes];
+  __builtin_memcpy(lane, sums, sizeof(lane));
+  for (int l = 0; k + l < n; ++l) lane[l] += a[k + l] * b[k + l];
+  for (int w = kLanes / 2; w > 0; w /= 2)
+    for (int l = 0; l < w; ++l) lane[l] += lane[l + w];
+  return lane[0];
+}
+
+/// The sum of the products of n >= 1 numbers, with the bits of row_state over them.
+template <class Red> BC_INLINE typename Red::S row_products(const typename Red::T* a, const typename Red::T* b, i64 n) {
+  Pairwise<Red> tree;
+  for (i64 r = 0; r < n; r += kWidest) tree.push(block_products(a + r, b + r, n - r < kWidest ? n - r : kWidest));
+  return tree.total();
 }
 
 /// Adds a block to those before it.

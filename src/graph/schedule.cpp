@@ -15,7 +15,7 @@ constexpr int64_t kShortRow = 16;
 // Up to this many columns are reduced one by one.
 constexpr int64_t kFewColumns = 4;
 // If there are fewer rows than kManyRows, a row is split into segments of this many blocks (kReduceBlock) of the summation tree.
-constexpr int64_t kBlocksOfSegment = 64, kManyRows = 64;
+constexpr int64_t kBlocksOfSegment = 16, kManyRows = 64;
 // A tile of columns is about this wide; if there are fewer than kFewTiles tiles, each is split into up to kPartsOfTile parts of at least
 // kWorthPart elements.
 constexpr int64_t kTileColumns = 2048, kFewTiles = 8, kPartsOfTile = 16, kWorthPart = int64_t{1} << 18;
@@ -57,7 +57,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 void cut_for_cpu(const Dims& space, uint64_t axes, int last_kept, ReduceShape* r) {
   if (r->walk == Walk::rows) {
     r->segment_length = kBlocksOfSegment * kReduceBlock;
-    r->segments = r->length > 2 * r->segment_length && r->rows < kManyRows ? ceil_div(r->length, r->segment_length) : 1;
+    r->segments = r->length > 8 * r->segment_length && r->rows < kManyRows ? ceil_div(r->length, r->segment_length) : 1;
     return;
   }
   int64_t width = 1;

@@ -49,6 +49,57 @@ def values(dtype: str, seed: int, shape=(7, 331)) -> bc.ndarray:
     return bc.asarray(x.reshape(shape)).astype(dtype)
 
 
+UPDATES = {
+    "add": lambda a, x: a.__iadd__(x),
+    "of_itself": lambda a, x: a.__imul__(a),
+    "by_an_element": lambda a, x: a.__isub__(a[3:4]),
+    "shifted": lambda a, x: a.__setitem__(slice(1, None), a[:-1] + x[1:]),
+    "reversed": lambda a, x: a.__iadd__(a[::-1]),
+    "strided": lambda a, x: a[::3].__imul__(2),
+    "chain": lambda a, x: a.__setitem__(slice(None), bc.where(a > 0, a * 2 + x, -a)),
+    "masked": lambda a, x: a.__setitem__(x > 1, a[:1]),
+    # Rows that compute a block again where an element is outside of their fast form's range.
+    "power": lambda a, x: a[1:].__ipow__(x[1:]),
+    "remainder": lambda a, x: a[1:].__imod__(x[1:]),
+    "sin": lambda a, x: bc.sin(a[1:], out=a[1:]),
+    "converted": lambda a, x: a.view(f"i{a.itemsize}").__setitem__(slice(None), a),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", UPDATES)
+def test_updates_in_place(name, dtype):
+    found = []
+    for jit in (True, False):
+        with configured(jit=jit, background_compile=False):
+            for count in (9, 1030, 20_003):
+                a, x = values(dtype, 1, (count,)), values(dtype, 2, (count,))
+                a += 0
+                bc.synchronize()  # memory of its own
+                UPDATES[name](a, x)
+                found.append(bits(a))
+    for compiled, built_in in zip(found[:3], found[3:], strict=True):
+        np.testing.assert_array_equal(built_in, compiled)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_of_products_that_are_not_stored(dtype):
+    rng = np.random.default_rng(3)
+    shapes = [(n,) for n in (1, 31, 63, 64, 65, 1023, 1025, 4099, 131_072, 200_003)] + [(3, 1000), (70, 33), (5, 2049), (2, 131_075)]
+    operands = [(bc.asarray(rng.normal(size=s).astype(dtype)), bc.asarray(rng.normal(size=s).astype(dtype))) for s in shapes]
+    found = {}
+    for way, settings in (("jit", {"jit": True, "background_compile": False}), ("tier0", {"jit": False})):
+        with configured(**settings):
+            sums = [(a * b).sum(-1) for a, b in operands]
+            sums += [r for a, b in operands for r in ((a * a).sum(-1), (a[..., ::-1] * b).sum(-1), (b * b[..., :1]).sum(-1))]
+            sums += [r for a, b in operands for r in ((a * b).mean(-1), (a * b).sum(), (a * b).sum(-1) + (a * b).max(-1))]
+            found[way] = [bits(r) for r in sums]
+    for compiled, built_in in zip(found["jit"], found["tier0"], strict=True):
+        np.testing.assert_array_equal(compiled, built_in)
+    for (a, b), s in zip(operands, found["jit"], strict=False):
+        np.testing.assert_allclose(s, (host(a).astype("f8") * host(b)).sum(-1), rtol=1e-3, atol=1e-2)
+
+
 def bits(x) -> np.ndarray:
     """The bytes of an array; every NaN is written the same way, for its sign and payload depend on the order of operands."""
     if x.dtype == bc.bfloat16:

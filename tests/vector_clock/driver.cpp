@@ -11,6 +11,7 @@
 //   VECTOR_CLOCK_VMM      1: addresses and memory are apart (1)
 //   VECTOR_CLOCK_PEERS    1: devices can use each other's memory (1)
 //   VECTOR_CLOCK_DONE     percentage of queries that find the work done (0)
+//   VECTOR_CLOCK_VERSION  what cuDriverGetVersion gives (13000)
 //   VECTOR_CLOCK_LOG      1: print every operation
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -641,7 +642,7 @@ void sleep_until(Time busy_until, std::unique_lock<std::recursive_mutex>& lock) 
 // ---- The driver's functions: devices and contexts -----------------------------------------------------------------------------------
 
 API int cuInit(unsigned) { return kSuccess; }
-API int cuDriverGetVersion(int* version) { return *version = 13000, kSuccess; }
+API int cuDriverGetVersion(int* version) { return *version = static_cast<int>(setting("VECTOR_CLOCK_VERSION", 13000)), kSuccess; }
 API int cuGetErrorName(int result, const char** name) {
   static thread_local char text[48];
   std::snprintf(text, sizeof(text), "VECTOR_CLOCK_ERROR_%d", result);

@@ -186,3 +186,31 @@ def test_kernels_are_not_asked_for_parameters_that_they_lack():
         kernel((1,), (1,), (a, np.int32(5)))
         bc.synchronize()
     assert log.launches("two") and _call("vc_asked_past_last") == 0
+
+
+def launch_large():
+    """An elementwise kernel of 300 numbers, each of which takes 16 bytes of parameters."""
+    import broadcloth as bc
+
+    a = bc.zeros(1000, device="cuda")
+    numbers = [f"x{k}" for k in range(300)]
+    kernel = bc.ElementwiseKernel(", ".join(["T a", *(f"T {x}" for x in numbers)]), "T out", "out = a + " + " + ".join(numbers), "large")
+    with recorded() as log:
+        kernel(a, *range(300)).get()
+        bc.synchronize()
+    return log
+
+
+@on_vector_clock(version=12000)
+def test_a_driver_before_12_1_is_given_at_most_4_kb_of_parameters():
+    try:
+        launch_large()
+    except ValueError as error:
+        assert "4096 bytes of parameters" in str(error)
+    else:
+        raise AssertionError("300 numbers were accepted")
+
+
+@on_vector_clock(version=12010)
+def test_a_driver_from_12_1_on_is_given_more():
+    assert any(len(entry.params) > 4096 for entry in launch_large().of_kind("launch"))

@@ -349,7 +349,7 @@ void CudaBackend::launch(LoadedKernel& kernel, const Launch& launch, const void*
   CudaKernel::Function& function = static_cast<CudaKernel&>(kernel).current(launch.entry);
   if (launch.shared_bytes > function.shared_limit.load(std::memory_order_relaxed)) [[unlikely]]
     raise_shared_limit(function, launch.shared_bytes);
-  if (params_bytes != function.params_bytes) [[unlikely]]
+  if (params_bytes != function.params_bytes || params_bytes > ParamsRoom::kLeast) [[unlikely]]
     return launch_padded(kernel, launch, params, params_bytes, stream);
   void* arguments[] = {const_cast<void*>(params)};
   CUresult result = driver().cuLaunchKernel(function.handle, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
@@ -374,9 +374,9 @@ const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, con
   // The driver reads as many bytes as the kernel's struct has: the caller's may lack the struct's tail padding. Drivers before 12.4 do not
   // report the size; then zeros are appended to the parameters.
   const CudaKernel::Function& function = cuda_kernel(kernel).current(entry);
-  if (params_bytes == function.params_bytes) return params;
   BC_CHECK(params_bytes <= most_params(), Value, "launch: kernel {} takes at most {} bytes of parameters on {}, got {}", function.name,
            most_params(), properties_.name, params_bytes);
+  if (params_bytes == function.params_bytes) return params;
   BC_CHECK(
       function.params_bytes == 0 || (params_bytes < function.params_bytes && function.params_bytes - params_bytes < ParamsRoom::kPadding),
       Value, "launch: kernel {} takes {} bytes of parameters, got {}", function.name, function.params_bytes, params_bytes);
@@ -386,7 +386,7 @@ const void* CudaBackend::whole_params(const LoadedKernel& kernel, int entry, con
 }
 
 size_t CudaBackend::most_params() const {
-  return cuda::driver_version() >= 12010 && properties_.compute_major >= 7 ? ParamsRoom::kMost : 4096;
+  return cuda::driver_version() >= 12010 && properties_.compute_major >= 7 ? ParamsRoom::kMost : ParamsRoom::kLeast;
 }
 
 void CudaBackend::launch_padded(LoadedKernel& kernel, const Launch& launch, const void* params, size_t params_bytes, Stream stream) {

@@ -158,11 +158,11 @@ class CudaBackend final : public Backend {
   // ---- Kernels
   /// A buffer for parameters that lack the tail padding of the kernel's struct.
   struct ParamsRoom {
-    static constexpr size_t kMost = 32764;
+    static constexpr size_t kLeast = 4096, kMost = 32764;  // what most_params() may be
     static constexpr size_t kPadding = 16;
     alignas(16) char bytes[kMost + kPadding];
   };
-  /// The maximum size of a kernel's parameters in bytes: 4096 with drivers before CUDA 12.1 and devices before sm_70.
+  /// The maximum size of a kernel's parameters in bytes: kLeast with drivers before CUDA 12.1 and devices before sm_70.
   size_t most_params() const;
   /// Returns `params` if it has all the bytes that the driver will read, else a copy in `room`. Throws when the sizes do not fit.
   const void* whole_params(const LoadedKernel& kernel, int entry, const void* params, size_t params_bytes, ParamsRoom& room) const;

@@ -4,12 +4,47 @@
 namespace bc::tier0 {
 namespace {
 
+// The processor truncates floats by the rule of truncate_to; a compiler may not use that, since C++ leaves other conversions undefined.
+typedef int Ints __attribute__((vector_size(32)));
+inline Ints truncated(const float* a) {
+  return reinterpret_cast<Ints>(__builtin_ia32_cvttps2dq256(load_vector<VectorOf<float, 32>::type>(a)));
+}
+inline Ints truncated(const double* a) {
+  typedef int Half __attribute__((vector_size(16)));
+  using Doubles = VectorOf<double, 32>::type;
+  const auto low = reinterpret_cast<Half>(__builtin_ia32_cvttpd2dq256(load_vector<Doubles>(a)));
+  const auto high = reinterpret_cast<Half>(__builtin_ia32_cvttpd2dq256(load_vector<Doubles>(a + 4)));
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+/// Floats to integers of up to 32 bits by eights, the first of `n`; returns how many are done.
+template <class From, class To>
+int64_t truncate_eights(const From* a, To* out, int64_t n) {
+  constexpr int64_t kStrip = 256;
+  int wide[kStrip];
+  const int64_t whole = n / 8 * 8;
+  for (int64_t k = 0; k < whole; k += kStrip) {
+    const int64_t count = whole - k < kStrip ? whole - k : kStrip;
+    for (int64_t i = 0; i < count; i += 8) {
+      const Ints made = truncated(a + k + i);
+      __builtin_memcpy(sizeof(To) == 4 ? reinterpret_cast<int*>(out + k + i) : wide + i, &made, sizeof(made));
+    }
+    if constexpr (sizeof(To) < 4) {
+      BC_VECTORIZE
+      for (int64_t i = 0; i < count; ++i) out[k + i] = static_cast<To>(wide[i]);
+    }
+  }
+  return whole;
+}
+
 template <int From, int To>
 void cast_loop(const void* a_, const void*, const void*, void* out_, int64_t n) {
   const auto* a = static_cast<const type_of<From>*>(a_);
   auto* out = static_cast<type_of<To>*>(out_);
+  int64_t first = 0;
+  if constexpr (is_native_float<type_of<From>> && is_int<type_of<To>> && sizeof(type_of<To>) <= 4 && !is_same<type_of<To>, u32>)
+    first = truncate_eights(a, out, n);
   BC_VECTORIZE
-  for (int64_t i = 0; i < n; ++i) out[i] = cast<type_of<To>>(a[i]);
+  for (int64_t i = first; i < n; ++i) out[i] = cast<type_of<To>>(a[i]);
 }
 
 template <int From, int To>

@@ -9,6 +9,7 @@
 #include "codegen/tier0/tier0.h"
 #include "core/cpu_level.h"
 #include "core/error.h"
+#include "runtime/parallel.h"
 
 namespace bc::tier0 {
 namespace {
@@ -263,6 +264,7 @@ class Program::Builder {
         if (nin > 1) i.b = use(x.args[1], x.loop[1]);
         if (nin > 2) i.c = use(x.args[2], x.loop[2]);
         i.loop = op_loop(x);
+        i.rereads = info(x.op).fast_text != nullptr;
         i.out = make(x.dtype);
         break;
       }
@@ -289,14 +291,20 @@ class Program::Builder {
     i.a = use(o.value, t);
     if (o.predicate != kNone) {
       i.b = use(o.predicate, DType::b1);
-    } else if (!ir_.in_place) {
-      // The loop that computes the value may write it directly to the output. If an output may overwrite an input, all elements are read
-      // first.
+    } else if (!ir_.in_place || last_writes(i.a)) {
+      // The loop that computes the value may write it directly to the output.
       for (Instruction& made : scope_->code)
         if ((made.kind == Instruction::Kind::op || made.kind == Instruction::Kind::load) && made.out == i.a && made.direct == kNone)
           made.direct = o.access;
     }
     scope_->code.push_back(i);
+  }
+
+  /// Tells whether a register is made by the scope's last loop, for the only output, element by element: then the output may be an input,
+  /// which is read at the place that is written.
+  bool last_writes(int16_t r) const {
+    const Instruction& last = scope_->code.back();
+    return ir_.outputs.size() == 1 && last.out == r && last.kind == Instruction::Kind::op && !last.rereads;
   }
 
   /// Assigns memory to the scope's registers; memory is reused after a register's last read.
@@ -396,6 +404,31 @@ bool tier0_reduce(Op op, DType type, const void* from, int64_t n, double ddof, v
   alignas(64) char state[tier0::kMaxState];
   row.block(from, n, 0, state);
   row.finish(state, static_cast<double>(n), ddof, out, 1);
+  return true;
+}
+
+bool tier0_dot(DType type, const void* a, const void* b, int64_t n, void* out) {
+  if (!Tier0Program::supported()) return false;
+  const tier0::Reduction& row =
+      tier0::tables().reductions[static_cast<int>(Op::reduce_sum) - tier0::kFirstReduction][static_cast<int>(type)];
+  if (!row.products) return false;
+  // Pieces of a power of two of blocks are joined as the tree joins them. Each thread takes neighbouring ones, always the same: they stay
+  // in its cache.
+  constexpr int64_t kPieces = 32, kBytesOfThread = int64_t{1} << 16;
+  int64_t piece = 4 * kReduceBlock;
+  while (piece * kPieces < n) piece *= 2;
+  const int64_t item = itemsize(type), pieces = (n + piece - 1) / piece;
+  const int64_t threads = std::clamp<int64_t>(n * item / kBytesOfThread, 1, cpu::thread_limit());
+  alignas(64) char states[kPieces][tier0::kMaxState];
+  cpu::parallel_for(pieces, (pieces + threads - 1) / threads, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const int64_t from = k * piece * item;
+      row.products(static_cast<const char*>(a) + from, static_cast<const char*>(b) + from, std::min(piece, n - k * piece), states[k]);
+    }
+  });
+  for (int64_t width = 1; width < pieces; width *= 2)
+    for (int64_t k = 0; k + width < pieces; k += 2 * width) row.join(states[k], states[k + width], 1);
+  row.finish(states[0], static_cast<double>(n), 0, out, 1);
   return true;
 }
 

@@ -24,6 +24,7 @@ struct Instruction {
   uint8_t size = 0;      ///< the logarithm of an element's size
   bool lasting = false;  ///< load: repeats one element; kept in its own register
   bool tested = false;   ///< coordinate: only `inside` reads it
+  bool rereads = false;  ///< op: the loop may read an operand after it has written the result
   int16_t out = kNone, a = kNone, b = kNone, c = kNone;
   int16_t access = kNone;
   int16_t direct = kNone;  ///< op, load: the output access that the step may write directly

@@ -177,6 +177,9 @@ struct Loops {
   static void row(const void* x, int64_t lo, int64_t hi, bool may_leave, void* state) {
     *static_cast<S*>(state) = row_state<Red>(static_cast<const T*>(x), lo, hi, may_leave);
   }
+  static void products(const void* a, const void* b, int64_t n, void* state) {
+    *static_cast<S*>(state) = row_products<Red>(static_cast<const T*>(a), static_cast<const T*>(b), n);
+  }
   static bool decided(const void* state) { return bc::decided<Red>(*static_cast<const S*>(state)); }
   static constexpr bool kDecides = std::is_same_v<S, bool> || std::is_same_v<S, ArgState<bool>>;
   static void join(void* into_, const void* from_, int64_t n) {
@@ -197,13 +200,17 @@ struct Loops {
     for (int64_t j = 0; j < n; ++j) out[j] = Red::finish(state[j], count, ddof);
   }
   static constexpr Reduction table() {
-    return {static_cast<int>(sizeof(S)), init, block, row, kDecides ? decided : nullptr, join, fold, end, finish};
+    return {static_cast<int>(sizeof(S)), init, block, row, nullptr, kDecides ? decided : nullptr, join, fold, end, finish};
   }
 };
 
 template <ReduceRow row, int D>
 void put_reduction(ReductionRow* rows) {
-  if constexpr (ReduceCode<row>::kSet >> D & 1) rows[static_cast<int>(row)][D] = Loops<Red<row, type_of<D>>>::table();
+  if constexpr (ReduceCode<row>::kSet >> D & 1) {
+    using T = type_of<D>;
+    Reduction& made = rows[static_cast<int>(row)][D] = Loops<Red<row, T>>::table();
+    if constexpr (row == ReduceRow::sum && (is_same<T, float> || is_same<T, double>)) made.products = Loops<Red<row, T>>::products;
+  }
 }
 template <ReduceRow row, int... D>
 void put_reductions(ReductionRow* rows, std::integer_sequence<int, D...>) {

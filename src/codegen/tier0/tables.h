@@ -41,6 +41,8 @@ struct Reduction {
   /// *state = the state of elements [lo, hi), at least one, of a row that begins at x, as blocks of kReduceBlock through the tree. With
   /// `may_leave` it stops reading when no element can change the state any more.
   void (*row)(const void* x, int64_t lo, int64_t hi, bool may_leave, void* state) = nullptr;
+  /// *state = the state of the products of n >= 1 elements, as blocks through the tree; nullptr but for sums of float32 and float64.
+  void (*products)(const void* a, const void* b, int64_t n, void* state) = nullptr;
   /// Tells whether no later element can change the state; nullptr if a later element always can.
   bool (*decided)(const void* state) = nullptr;
   /// into[j] = join(into[j], from[j]).

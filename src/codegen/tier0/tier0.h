@@ -40,5 +40,8 @@ Tier0Loop tier0_cast(DType from, DType to);
 /// Reduces n >= 1 contiguous elements of `type`, at most tier0::kReduceBlock, by a reduction row that accumulates in that type, with the
 /// bits of every kernel. Returns false, and leaves `out` alone, where there is no such loop.
 bool tier0_reduce(Op op, DType type, const void* from, int64_t n, double ddof, void* out);
+/// The sum of the products of n >= 1 contiguous elements of `type`, with the bits of every kernel. Returns false, and leaves `out` alone,
+/// where there is no such loop: it is there for float32 and float64.
+bool tier0_dot(DType type, const void* a, const void* b, int64_t n, void* out);
 
 }  // namespace bc
