@@ -316,7 +316,7 @@ class Maker:
 
     def unordered(self, v) -> bool:
         """Whether the array may lie in an order that is not promised, so that NumPy and broadcloth need not both copy to flatten it."""
-        return not v.flags.c_contiguous and v.base is not None and not any(v.base is x for x in self.names.values())
+        return not v.flags.c_contiguous and not any(v.base is x for x in self.names.values())
 
     def shape_for(self, size: int) -> str:
         fitting = [s for s in SHAPES if int(np.prod(s)) == size]
@@ -551,7 +551,8 @@ class Maker:
             f"lib.delete({a}, {self.rng.randint(-2, 2)}, axis={ax})", f"lib.insert({a}, 0, {self.rng.choice(SMALL)}, axis={ax})",
             f"lib.append({a}, {b}, axis={ax})", f"lib.resize({a}, {self.rng.choice(SHAPES)})", f"lib.nan_to_num({a})",
             f"lib.searchsorted(lib.arange(5), {a})", f"lib.compress([True, False, True], {a}, axis={ax})", f"lib.trace({a})",
-            f"lib.isin({a}, [1, 2])", f"lib.outer({a}, [1, 2])", f"lib.argwhere({a})", f"lib.flatnonzero({a})", f"lib.ravel({a}, 'F')",
+            f"lib.isin({a}, [1, 2])", f"lib.outer({a}, [1, 2])", f"lib.argwhere({a})", f"lib.flatnonzero({a})",
+            f"lib.ravel({f'{a}.copy()' if self.unordered(self.value(a)) else a}, 'F')",
             f"lib.hstack([{a}, {b}])", f"lib.vstack([{a}, {b}])", f"lib.split({a}, 2)[0]", f"lib.array_split({a}, 2)[1]",
             f"lib.maximum.outer({a}, [1, 2])", f"lib.cumsum({a}, axis={ax})",
             f"lib.take_along_axis({a}, lib.argsort({a}, axis={ax}, kind='stable'), {ax})", f"lib.select([{a} == {a}], [{a}], 0)",
