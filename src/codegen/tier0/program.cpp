@@ -303,6 +303,7 @@ class Program::Builder {
   /// Tells whether a register is made by the scope's last loop, for the only output, element by element: then the output may be an input,
   /// which is read at the place that is written.
   bool last_writes(int16_t r) const {
+    if (scope_->code.empty()) return false;  // a constant
     const Instruction& last = scope_->code.back();
     return ir_.outputs.size() == 1 && last.out == r && last.kind == Instruction::Kind::op && !last.rereads;
   }
