@@ -74,14 +74,14 @@ def _warn_of_copies(name: str, values: Any) -> None:
 
 
 def _only_numpy_can(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the result goes into NumPy's memory, or an operand's type (objects, text, dates) is not one of ours."""
+    """Whether the result goes into NumPy's memory, or an operand's type (objects, text, dates; a program's masked array) is not ours."""
     name = getattr(func, "__name__", "")
     target = args[0] if name in _WRITERS and args else kwargs.get("out")
     if any(isinstance(t, np.ndarray) for t in _leaves(target)):
         return True
     if name in _OPERANDS and any(v is None or isinstance(v, str) for v in _leaves(args)):
         return True
-    return any(isinstance(v, np.ndarray) and v.dtype.kind in "OUSMmV" for v in _leaves((args, kwargs)))
+    return any(isinstance(v, np.ndarray) and (v.dtype.kind in "OUSMmV" or _c.is_numpys_subclass(v)) for v in _leaves((args, kwargs)))
 
 
 def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

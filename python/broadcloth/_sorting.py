@@ -281,6 +281,12 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> ndarray:
 # ---- Sets ----------------------------------------------------------------------------------------------------------------------------
 
 
+def _unique(a: Any, return_index: bool, return_inverse: bool, return_counts: bool, equal_nan: bool) -> tuple[Any, ...]:
+    """The values, their first places, the inverse and the counts. The latter two have no class of `a`, in NumPy neither."""
+    values, places, *counted = _c.unique(a, return_index, return_inverse, return_counts, equal_nan)
+    return values, places, *(part if part is None or type(part) is ndarray else part.view(ndarray) for part in counted)
+
+
 def unique(
     ar: ArrayLike,
     return_index: bool = False,
@@ -317,7 +323,7 @@ def unique(
     """
     a = _c.asanyarray(ar)
     if axis is None or (a.ndim == 1 and normalize_axis_index(axis, 1) == 0):
-        parts = _c.unique(a, return_index, return_inverse, return_counts, equal_nan)
+        parts = _unique(a, return_index, return_inverse, return_counts, equal_nan)
         if not (return_index or return_inverse or return_counts):
             return parts[0]
     else:
@@ -353,7 +359,7 @@ def unique_all(x: ArrayLike) -> UniqueAllResult:
     >>> bc.unique_all([1, 1, 2]).counts
     array([2, 1])
     """
-    return UniqueAllResult(*_c.unique(x, True, True, True, False))
+    return UniqueAllResult(*_unique(x, True, True, True, False))
 
 
 def unique_counts(x: ArrayLike) -> UniqueCountsResult:
@@ -364,7 +370,7 @@ def unique_counts(x: ArrayLike) -> UniqueCountsResult:
     >>> bc.unique_counts([1, 1, 2]).values
     array([1, 2])
     """
-    values, _, _, counts = _c.unique(x, False, False, True, False)
+    values, _, _, counts = _unique(x, False, False, True, False)
     return UniqueCountsResult(values, counts)
 
 
@@ -376,7 +382,7 @@ def unique_inverse(x: ArrayLike) -> UniqueInverseResult:
     >>> bc.unique_inverse([5, 9, 5]).inverse_indices
     array([0, 1, 0])
     """
-    values, _, inverse, _ = _c.unique(x, False, True, False, False)
+    values, _, inverse, _ = _unique(x, False, True, False, False)
     return UniqueInverseResult(values, inverse)
 
 

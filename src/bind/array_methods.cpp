@@ -395,14 +395,14 @@ PyRef astype_method(PyObject* self, PyObject* dtype, PyObject* order, Casting ca
 }
 
 PyRef view_method(PyObject* self, PyObject* dtype, PyObject* type) {
-  if (is_array_class(dtype)) std::swap(dtype, type);
-  if (!is_missing(type) && type != Py_None && !is_array_class(type))
-    throw_python(PyExc_ValueError, "Type must be a sub-type of ndarray type");
+  if (array_class(dtype)) std::swap(dtype, type);
+  if (!is_missing(type) && type != Py_None && !array_class(type)) throw_python(PyExc_ValueError, "Type must be a sub-type of ndarray type");
   const Array& a = array_of(self);
-  const bool as_it_is = is_missing(dtype) || dtype == Py_None || is_array_class(dtype);
+  const bool as_it_is = is_missing(dtype) || dtype == Py_None || array_class(dtype);
   const PyRef view = steal(wrap_view(as_it_is ? a : view_dtype(a, to_dtype(dtype)), self));
-  if (!is_array_class(type)) return view;
-  PyRef made = in_class(view.get(), reinterpret_cast<PyTypeObject*>(type));
+  PyTypeObject* const given = array_class(type);
+  if (!given) return view;
+  PyRef made = in_class(view.get(), given);
   finalize(made.get(), self);
   return made;
 }

@@ -13,9 +13,21 @@ namespace bc::bind {
 namespace {
 
 /// Python's other operand is taken when it is an array, a number or something with memory to share; else Python tries its own operator.
-bool push_pair(ArgList* args, PyObject* x, PyObject* y) {
+/// Tells whether an operand is a masked array or a matrix of a program that was written for NumPy, whose operators are its own.
+bool is_of_numpys(PyObject* x, PyObject* y) {
+  return program_mode.load(std::memory_order_relaxed) && (is_subclass_array(x) || is_subclass_array(y));
+}
+
+/// The operator of such an operand with a copy of the other one on the host.
+PyObject* operator_of_numpys(const char* name, PyObject* x, PyObject* y, const char* module = "operator") {
+  const auto host = [](PyObject* o) { return is_array(o) ? to_numpy(array_of(o)) : PyRef::borrow(o); };
+  return PyObject_CallFunctionObjArgs(import_attr(module, name).get(), host(x).get(), host(y).get(), nullptr);
+}
+
+bool push_pair(ArgList* args, PyObject* x, PyObject* y, bool inplace = false) {
   if (push_fast(args, x) && push_fast(args, y)) [[likely]]
     return true;
+  if (!inplace && is_of_numpys(x, y)) return false;  // x += y only reads y
   const Device device = array_of(is_array(x) ? x : y).device();
   if (args->size() == 0 && !push_operand(args, x, device)) return false;
   return args->size() == 2 || push_operand(args, y, device);
@@ -23,13 +35,28 @@ bool push_pair(ArgList* args, PyObject* x, PyObject* y) {
 
 /// An operator between a 0-d array and an object that is neither array nor number (a timedelta, a Fraction) is that of the array's number.
 PyObject* number_op(Op op, PyObject* x, PyObject* y) {
-  static constexpr std::pair<Op, const char*> kOperators[] = {
-      {Op::add, "add"},       {Op::subtract, "sub"},    {Op::multiply, "mul"},  {Op::divide, "truediv"}, {Op::floor_divide, "floordiv"},
-      {Op::remainder, "mod"}, {Op::less, "lt"},         {Op::less_equal, "le"}, {Op::equal, "eq"},       {Op::not_equal, "ne"},
-      {Op::greater, "gt"},    {Op::greater_equal, "ge"}};
+  static constexpr std::pair<Op, const char*> kOperators[] = {{Op::add, "add"},
+                                                              {Op::subtract, "sub"},
+                                                              {Op::multiply, "mul"},
+                                                              {Op::divide, "truediv"},
+                                                              {Op::floor_divide, "floordiv"},
+                                                              {Op::remainder, "mod"},
+                                                              {Op::less, "lt"},
+                                                              {Op::less_equal, "le"},
+                                                              {Op::equal, "eq"},
+                                                              {Op::not_equal, "ne"},
+                                                              {Op::greater, "gt"},
+                                                              {Op::greater_equal, "ge"},
+                                                              {Op::power, "pow"},
+                                                              {Op::bitwise_and, "and_"},
+                                                              {Op::bitwise_or, "or_"},
+                                                              {Op::bitwise_xor, "xor"},
+                                                              {Op::left_shift, "lshift"},
+                                                              {Op::right_shift, "rshift"}};
   PyObject* array = is_array(x) ? x : y;
   PyObject* other = is_array(x) ? y : x;
   const auto* found = std::ranges::find(kOperators, op, &std::pair<Op, const char*>::first);
+  if (found != std::end(kOperators) && is_of_numpys(x, y)) return operator_of_numpys(found->second, x, y);
   // Text and None have no arithmetic with numbers, and most other objects do not either: they keep the error that names the array.
   if (found == std::end(kOperators) || array_of(array).ndim() > 0 || other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other))
     Py_RETURN_NOTIMPLEMENTED;
@@ -64,7 +91,7 @@ PyObject* inplace_op(Op op, PyObject* x, PyObject* y) {
   if (as_py_array(x)->scalar) Py_RETURN_NOTIMPLEMENTED;
   return guard([&]() -> PyObject* {
     ArgList args;
-    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    if (!push_pair(&args, x, y, true)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
     UfuncOptions options;
     options.out = writable(x, info(op).name);
@@ -212,6 +239,7 @@ PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulus) {
 PyObject* divmod_op(PyObject* x, PyObject* y) {
   return guard([&]() -> PyObject* {
     ArgList args;
+    if (is_of_numpys(x, y)) return operator_of_numpys("divmod", x, y, "builtins");
     if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
     auto [quotient, remainder] = divmod(args[0], args[1]);
@@ -223,7 +251,8 @@ PyObject* divmod_op(PyObject* x, PyObject* y) {
 PyObject* matmul_op(PyObject* x, PyObject* y, PyObject* out) {
   return guard([&]() -> PyObject* {
     ArgList args;
-    if (!push_pair(&args, x, y)) Py_RETURN_NOTIMPLEMENTED;
+    if (!out && is_of_numpys(x, y)) return operator_of_numpys("matmul", x, y);
+    if (!push_pair(&args, x, y, out != nullptr)) Py_RETURN_NOTIMPLEMENTED;
     LineNote line;
     const Device device = array_of(is_array(x) ? x : y).device();
     Array made =

@@ -43,15 +43,7 @@ struct PyProgramFunction {
 };
 PyProgramFunction* as_function(PyObject* o) { return reinterpret_cast<PyProgramFunction*>(o); }
 
-/// An array of a subclass of numpy.ndarray, whose values mean more than its elements say (numpy.ma.MaskedArray, numpy.matrix).
-bool is_subclass_array(PyObject* o) {
-  PyTypeObject* plain = reinterpret_cast<PyTypeObject*>(state().np_ndarray);
-  if (Py_TYPE(o) == plain || !PyType_IsSubtype(Py_TYPE(o), plain)) return false;
-  static PyObject* memmap = attr(state().numpy, "memmap").release();  // elements in a file, and nothing else
-  return Py_TYPE(o) != reinterpret_cast<PyTypeObject*>(memmap);
-}
-
-/// The first such array among arguments and in their lists and tuples, or nullptr.
+/// The first array of a subclass of numpy.ndarray among arguments and in their lists and tuples, or nullptr.
 PyObject* subclass_array(PyObject* args, PyObject* kwargs) {
   const auto find = [](PyObject* o) -> PyObject* {
     if (is_subclass_array(o)) return o;
@@ -225,7 +217,8 @@ PyType_Slot hook_slots[] = {{Py_tp_new, reinterpret_cast<void*>(hook_new)},
                             {0, nullptr}};
 PyType_Spec hook_spec = {"broadcloth._broadcloth.import_hook", sizeof(PyImportHook), 0, Py_TPFLAGS_DEFAULT, hook_slots};
 
-void set_program_handler(PyObject* given) {
+void set_program_handler(PyObject* given, PyObject* array_class) {
+  program_ndarray = array_class == Py_None ? nullptr : new_ref(array_class);  // a class lives as long as the process
   PyObject* old = std::exchange(handler, given == Py_None ? nullptr : new_ref(given));
   program_mode.store(handler != nullptr, std::memory_order_relaxed);
   Py_XDECREF(old);
@@ -294,6 +287,14 @@ struct ScalarMaker {
 
 }  // namespace
 
+bool is_subclass_array(PyObject* o) {
+  PyTypeObject* plain = reinterpret_cast<PyTypeObject*>(state().np_ndarray);
+  if (Py_TYPE(o) == plain || !PyType_IsSubtype(Py_TYPE(o), plain)) return false;
+  if (reinterpret_cast<PyObject*>(Py_TYPE(o)) == program_ndarray) return false;
+  static PyObject* memmap = attr(state().numpy, "memmap").release();  // elements in a file, and nothing else
+  return Py_TYPE(o) != reinterpret_cast<PyTypeObject*>(memmap);
+}
+
 PyRef to_numpy_scalar(const Scalar& s, DType dtype) {
   if constexpr (kFreeThreaded) {  // threads would share the memory
     const PyRef value = to_python(s, dtype);
@@ -325,10 +326,13 @@ bool all_numbers(PyObject* const* args, Py_ssize_t n) {
 void init_program(PyObject* module) {
   function_type = add_type(module, &function_spec, "program_function");
   hook_type = add_type(module, &hook_spec, "import_hook");
-  add_functions(module, {BC_FUNCTION("set_program_handler(handler: Callable[..., Any] | None)", set_program_handler),
-                         BC_FUNCTION("as_result(a, like=None)", [](const Array& a, PyObject* like) {
-                           return PyRef::steal(with_class(wrap_value(a), "median", false, &like, 1));
-                         })});
+  add_functions(
+      module, {BC_FUNCTION("set_program_handler(handler: Callable[..., Any] | None, array_class: type | None = None)", set_program_handler),
+               BC_FUNCTION("is_numpys_subclass(value, /)",
+                           [](PyObject* value) { return program_mode.load(std::memory_order_relaxed) && is_subclass_array(value); }),
+               BC_FUNCTION("as_result(a, like=None)", [](const Array& a, PyObject* like) {
+                 return PyRef::steal(with_class(wrap_value(a), "median", false, &like, 1));
+               })});
 }
 
 }  // namespace bc::bind

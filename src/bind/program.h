@@ -30,6 +30,10 @@ inline PyObject* unless_refused(PyObject* made, const char* name, PyObject* x, P
   return text && args ? refused(text.get(), args.get(), nullptr) : nullptr;
 }
 
+/// Tells whether an object is an array of a subclass of numpy.ndarray, whose values mean more than its elements say
+/// (numpy.ma.MaskedArray, numpy.matrix): what a program does with one is NumPy's.
+bool is_subclass_array(PyObject* o);
+
 /// An element as NumPy's scalar of the dtype.
 PyRef to_numpy_scalar(const Scalar& s, DType dtype);
 /// Tells whether all are Python's or NumPy's numbers: NumPy computes with those on the host.

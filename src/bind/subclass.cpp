@@ -291,7 +291,11 @@ bool any_of_subclass(PyObject* const* args, Py_ssize_t n) {
   return any_array(args, n, [](PyObject*) { return true; });
 }
 
-bool is_array_class(PyObject* o) { return PyType_Check(o) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(o), state().array); }
+PyTypeObject* array_class(PyObject* o) {
+  if (o == program_ndarray) return state().array;
+  auto* const type = reinterpret_cast<PyTypeObject*>(o);
+  return PyType_Check(o) && PyType_IsSubtype(type, state().array) ? type : nullptr;
+}
 
 PyRef in_class(PyObject* array, PyTypeObject* type) {
   PyRef made = PyRef::steal(wrap_as(type, array_of(array)));

@@ -21,8 +21,10 @@ PyObject* with_class(PyObject* made, const char* name, bool method, PyObject* co
 
 /// The memory of an array as an array of ndarray or of a subclass, before finalize().
 PyRef in_class(PyObject* array, PyTypeObject* type);
-/// Tells whether an object is ndarray or a subclass.
-bool is_array_class(PyObject* o);
+/// What a program that runs unchanged has as numpy.ndarray; null while there is none.
+inline PyObject* program_ndarray = nullptr;
+/// The class that an object names, ndarray (also as numpy.ndarray of a program) or a subclass; null where it is none.
+PyTypeObject* array_class(PyObject* o);
 
 /// A call of a ufunc or of one of its methods, `plain`, whose operands or outputs may be of subclasses.
 PyObject* ufunc_of_classes(PyObject* self, const char* method, FastCall plain, PyObject* const* args, Py_ssize_t n, PyObject* kwnames);

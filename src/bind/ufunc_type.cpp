@@ -169,7 +169,7 @@ bool is_plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_Check
 bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
   return std::any_of(args, args + n, [](PyObject* o) {
     if (is_array(o)) return of_subclass(o) && has_own(o, state().names.__array_ufunc__);
-    if (is_exact(o, state().np_ndarray) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
+    if ((is_numpy_array(o) && !is_subclass_array(o)) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
     const PyRef own = attr_or_null(o, state().names.__array_ufunc__);
     return own && own.get() != Py_None;
   });
@@ -711,8 +711,9 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     // Where another operand computes ufuncs in its own way, NumPy asks that one next, as it does beside arrays of its own.
     const bool program = program_mode.load(std::memory_order_relaxed);
     for (Py_ssize_t i = 2; i < n; ++i)
-      if (PyObject* operand = PyTuple_GetItem(args, i); program ? has_own_ufuncs(&operand, 1) : overrides_ufuncs(&operand, 1))
-        return new_ref(Py_NotImplemented);
+      if (PyObject* operand = PyTuple_GetItem(args, i); overrides_ufuncs(&operand, 1)) return new_ref(Py_NotImplemented);
+    for (Py_ssize_t i = 2; program && i < n; ++i)
+      if (is_subclass_array(PyTuple_GetItem(args, i))) return ufunc_on_host(args, kwargs);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
     if (function && special_of_complex(function.get(), args)) return ufunc_on_host(args, kwargs);
     if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {

@@ -465,17 +465,149 @@ print(b)
     assert ours.stdout == plain.stdout, ours.stderr
 
 
-def test_iterators_that_would_write_into_a_copy_are_refused(tmp_path):
-    text = """
+WRITTEN_MEMORY = """
+import array
 import numpy as np
 a = np.arange(4.0).reshape(2, 2)
+b = a * 2
 print([float(v) for v in np.nditer(a)], [(i, float(v)) for i, v in np.ndenumerate(a)])
 with np.nditer(a, op_flags=["readwrite"]) as it:
     for v in it:
-        v[...] = 0
+        v[...] = 3 * v + a[0, 0]
+print(a, b)
+for v in np.nditer(a[1], ["external_loop"], ["readwrite"]):
+    v[1:] = -1
+for x, y in np.nditer([a, b], op_flags=[["readonly"], ["writeonly"]]):
+    y[...] = x + 1
+print(a, b, a.sum())
+a.flags.writeable = False
+try:
+    np.nditer(a, op_flags=["readwrite"])
+except ValueError as e:
+    print(type(e).__name__, "read-only" in str(e))
+memory = bytearray(16)
+x = np.frombuffer(memory, dtype=np.float64)
+x[0] = 1.0
+x += np.ones(2)
+print(memory, x.sum(), np.frombuffer(bytes(memory)), np.frombuffer(memory, "u1", 2, 6))
+numbers = array.array("d", [1, 2])
+np.frombuffer(numbers)[1] = 5
+print(numbers, np.frombuffer(np.arange(3)))
+try:
+    np.frombuffer(b"abc", "i4")
+except ValueError as e:
+    print(e)
 """
-    done = run(program(tmp_path, text))
-    assert done.stdout.startswith("[0.0, 1.0, 2.0, 3.0] [((0, 0), 0.0)") and done.returncode == 1 and "read-only" in done.stderr
+
+
+def test_iterators_and_buffers_write_the_memory_that_they_show(tmp_path):
+    plain, ours = both(tmp_path, WRITTEN_MEMORY)
+    assert ours.stdout == plain.stdout, ours.stderr
+
+
+CLASSES_OF_THE_PROGRAM = """
+import copy, pickle
+import numpy as np
+class Quantity(np.ndarray):
+    def __new__(cls, data, unit=""):
+        made = np.asarray(data, dtype=float).view(cls)
+        made.unit = unit
+        return made
+    def __array_finalize__(self, other):
+        if other is not None:
+            self.unit = getattr(other, "unit", "?")
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        plain = [x.view(np.ndarray) if isinstance(x, Quantity) else x for x in inputs]
+        if out is not None:
+            kwargs["out"] = tuple(o.view(np.ndarray) if isinstance(o, Quantity) else o for o in out)
+        unit = "".join(getattr(x, "unit", "") for x in inputs) if ufunc is np.multiply else self.unit
+        made = getattr(ufunc, method)(*plain, **kwargs)
+        return Quantity(made, unit) if ufunc is not np.greater else made
+class Info(np.ndarray):
+    def __new__(cls, shape, dtype=float, buffer=None, offset=0, strides=None, order=None, info=None):
+        made = super().__new__(cls, shape, dtype, buffer, offset, strides, order)
+        made.info = info
+        return made
+    def __array_finalize__(self, other):
+        self.info = getattr(other, "info", None)
+class Ring(np.ndarray):
+    def __getitem__(self, key):
+        return np.ndarray.__getitem__(self, key % len(self) if isinstance(key, int) else key)
+    def __setitem__(self, key, value):
+        super().__setitem__(key % len(self) if isinstance(key, int) else key, value)
+q = Quantity([1, 2, 3], "m")
+print(q, q.unit, (q * q).unit, (2 * q).unit, q > 1.5, (np.ones(3) * q).unit, q.sum(), np.sqrt(q), q[1:].unit, isinstance(q, np.ndarray))
+q += q
+print(q, np.asarray(q), type(np.asarray(q)) == np.ndarray, copy.deepcopy(q).unit, pickle.loads(pickle.dumps(q)))
+i = Info((2, 2), info="here")
+i[:] = 1
+print(i, i.info, i.T.info, (i + np.ones(2)).info, np.ndarray.__new__(Info, (1,)).info, np.arange(3).view(Info).info, np.sort(i).info)
+print(np.char.add("a", "b"), i.astype(str), np.argsort(i, axis=0, kind="stable").info)
+r = np.zeros(3, dtype=int).view(Ring)
+for k in range(7):
+    r[k] += k
+print(r, r[5], r[-1], r.view(np.ndarray)[1:], issubclass(Ring, np.ndarray))
+s = np.array(["a", "b"])
+print(s.view(np.ndarray), repr(s.view(np.ndarray)), isinstance(s.view(np.ndarray), np.ndarray))
+print(type(q.view(np.ndarray)) == np.ndarray, np.ndarray.__repr__(np.arange(2)))
+"""
+
+
+def test_subclasses_of_ndarray_in_a_program(tmp_path):
+    plain, ours = both(tmp_path, CLASSES_OF_THE_PROGRAM)
+    assert plain.returncode == 0, plain.stderr
+    assert ours.stdout == plain.stdout, ours.stderr
+
+
+BESIDE_MASKED = """
+import numpy as np
+x = np.arange(1.0, 5.0)
+m = np.ma.masked_greater(np.arange(4.0), 2)
+e = np.eye(2)
+w = np.matrix("1 2; 3 4")
+for op in ("+", "-", "*", "/", "//", "%", "**", "<", "==", "!=", ">="):
+    print(op, eval(f"x {op} m"), eval(f"m {op} x"), eval(f"x.sum() {op} m"), type(eval(f"x {op} m")).__name__)
+print(np.arange(4) & np.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0]), np.add(x, m), np.add(m, x))
+print(e * w, w * e, e @ w, w @ e, np.ones(2) + w, w - np.ones(2), e == w, type(e * w).__name__, np.add(w, e), (x.sum() * w).shape, w * np.ones((2, 1)))
+print(m.view(np.ndarray), w.view(np.ndarray)[0], divmod(x, m))
+x += m
+e *= w
+print(x, e)
+"""
+
+
+def test_masked_arrays_and_matrices_beside_arrays_are_numpys(tmp_path):
+    plain, ours = both(tmp_path, BESIDE_MASKED)
+    assert plain.returncode == 0, plain.stderr
+    assert ours.stdout == plain.stdout, ours.stderr
+
+
+BY_ARRAY = """
+import numpy as np
+from numpy.lib import recfunctions as rf
+class Celsius:
+    def __init__(self, v):
+        self.v = np.atleast_1d(np.asarray(v, float))
+    def __array__(self, dtype=None, copy=None):
+        return self.v.astype(dtype) if dtype else self.v
+c = Celsius([1, 2, 3])
+print(np.array([c, c]).shape, np.shape(c), np.size(c), np.vectorize(lambda q: q + 1)(c), np.bincount(c.v.astype(int)))
+print(np.array(c, dtype=str), np.stack([c, c]), np.testing.assert_allclose(c, [1, 2, 3]))
+print(np.array([c, None], dtype=object)[0] is c)
+t = np.zeros(3, dtype=[("x", float), ("y", int)])
+print(rf.append_fields(t, "z", np.arange(3.0), usemask=False), rf.structured_to_unstructured(t), rf.drop_fields(t, "x").dtype)
+f = np.memmap("memory.bin", dtype="f4", mode="w+", shape=(2, 2))
+f[0] += np.ones(2)
+f += np.ones((2, 2))
+print(f, f + np.ones(2), np.ones(2) * f, np.add(f, np.ones(2)))
+"""
+
+
+def test_objects_that_are_arrays_by_a_method_and_files_in_memory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plain, ours = both(tmp_path, BY_ARRAY)
+    assert plain.returncode == 0, plain.stderr
+    assert ours.stdout == plain.stdout, ours.stderr
 
 
 def test_strict_forbids_fallbacks_and_hidden_waits(tmp_path):

@@ -51,7 +51,9 @@ np.resize(v,5) ; np.trim_zeros(v) ; np.block([v,v]) ; np.unstack(a)
 """
 SEARCHES = """
 np.sort(v) ; np.argsort(v) ; np.partition(v,1) ; np.argpartition(v,1) ; np.searchsorted(b.view(S),2.) ; np.unique(v) ;
-np.unique(v,return_index=True) ; np.where(v>1,v,0) ; np.where(v>1) ; np.nonzero(v) ; np.argwhere(v) ; np.flatnonzero(v) ;
+np.unique(v,return_index=True) ;
+np.unique(v,return_index=True,return_inverse=True,return_counts=True) ; np.unique_counts(v) ; np.unique_inverse(v) ;
+np.where(v>1,v,0) ; np.where(v>1) ; np.nonzero(v) ; np.argwhere(v) ; np.flatnonzero(v) ;
 np.extract(v>1,v) ; np.choose(i,[v,v,v]) ; np.select([v>1],[v]) ; np.take(v,[0]) ; np.take_along_axis(v,np.array([0]),0) ;
 np.compress([1,0,1],v) ; np.clip(v,0,1) ; np.diff(v) ; np.ediff1d(v) ; np.gradient(v) ; np.cross(v,v) ; np.dot(v,v) ; np.dot(a,v) ;
 np.inner(v,v) ; np.outer(v,v) ; np.vdot(v,v) ; np.tensordot(a,v,1) ; np.einsum('ij,j',a,v) ; np.kron(v,v) ; np.trace(a) ; np.diag(v) ;

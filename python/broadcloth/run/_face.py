@@ -33,6 +33,7 @@ _MODULES: dict[str, str | None] = {
     "numpy.lib": None,
     "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
     "numpy.lib.scimath": None,
+    "numpy.lib.recfunctions": None,
     "numpy.char": None,
     "numpy.strings": None,
     "numpy.testing": None,
@@ -61,6 +62,12 @@ _ASSERTIONS = {
     "assert_array_less", "assert_array_almost_equal_nulp", "assert_array_max_ulp", "assert_array_compare",
 }  # fmt: skip
 
+# Attributes that `numpy.ndarray` of a program has as a class; all others are those of our class of arrays.
+_OF_CLASSES = {
+    "__class__", "__dict__", "__doc__", "__module__", "__name__", "__qualname__",
+    "__array_finalize__", "__array_function__", "__array_ufunc__", "__array_wrap__",  # NumPy asks the classes of its own arrays
+}  # fmt: skip
+
 _faces: dict[str, ModuleType] = {}
 
 
@@ -70,9 +77,11 @@ class _ArrayClass(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         if not any(isinstance(b, _ArrayClass) for b in bases):
             return super().__new__(mcs, name, bases, namespace, **kwargs)
-        _fallback.note(f"class {name}(numpy.ndarray)", "subclasses of numpy.ndarray are NumPy's, and so are their arrays")
-        real = tuple(np.ndarray if isinstance(b, _ArrayClass) else b for b in bases)
+        real = tuple(_c.ndarray if isinstance(b, _ArrayClass) else b for b in bases)
         return type(name, real, namespace, **kwargs)
+
+    def __init__(cls, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if "buffer" in kwargs or len(args) > 2:
@@ -82,10 +91,10 @@ class _ArrayClass(type):
     def __instancecheck__(cls, value: Any) -> bool:
         if type(value) is _c.ndarray:
             return not issubclass(value.__class__, np.generic)
-        return isinstance(value, np.ndarray) or _fallback.is_record_array(value)
+        return isinstance(value, (np.ndarray, _c.ndarray)) or _fallback.is_record_array(value)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return other is _c.ndarray or issubclass(other, np.ndarray)
+        return issubclass(other, (np.ndarray, _c.ndarray))
 
     def __eq__(cls, other: object) -> bool:
         return other is cls or other is _c.ndarray or other is np.ndarray
@@ -93,8 +102,14 @@ class _ArrayClass(type):
     def __hash__(cls) -> int:
         return hash(_c.ndarray)
 
+    def __getattribute__(cls, name: str) -> Any:
+        # What a class of the program calls by name: np.ndarray.__new__(cls, shape), np.ndarray.__getitem__(self, key).
+        if name not in _OF_CLASSES and name in vars(_c.ndarray):
+            return getattr(_c.ndarray, name)
+        return super().__getattribute__(name)
+
     def __getattr__(cls, name: str) -> Any:
-        return getattr(_c.ndarray if hasattr(_c.ndarray, name) else np.ndarray, name)
+        return getattr(np.ndarray, name)
 
     def __getitem__(cls, parameters: Any) -> Any:
         return np.ndarray[parameters]
@@ -103,8 +118,14 @@ class _ArrayClass(type):
         return "<class 'numpy.ndarray'>"
 
 
-class _ProgramArray(metaclass=_ArrayClass):
-    """See `numpy.ndarray`."""
+class _ProgramArray(np.ndarray, metaclass=_ArrayClass):
+    """See `numpy.ndarray`. NumPy's arrays that are seen as such (`masked.view(np.ndarray)`) are instances, and print as NumPy's own."""
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+    def __array_finalize__(self, other: Any) -> None:  # of arrays of ours too, by np.ndarray.__array_finalize__(self, other)
+        pass
 
 
 _ProgramArray.__name__ = _ProgramArray.__qualname__ = "ndarray"
@@ -204,6 +225,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:
         return _ITERATORS[theirs]
+    if theirs is np.frombuffer:
+        return _frombuffer
     ours = None if name in _NUMPYS_OWN else _ours(module, name)
     if isinstance(theirs, type):
         if issubclass(theirs, (np.generic, np.dtype, BaseException)):
@@ -282,9 +305,29 @@ class _Vectorize(np.vectorize):
         return _fallback.on_host(_python_loop, "it calls a function of Python for each element", (self, *args), kwargs)
 
 
+def _shared(value: Any) -> Any:
+    """The value with arrays of ours that lie in host memory as NumPy's over the same memory."""
+    if type(value) in (list, tuple):
+        return [_shared(v) for v in value]
+    return np.asarray(value, copy=False) if isinstance(value, _c.ndarray) and value.device.type == "cpu" else value
+
+
 def _nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
-    """`numpy.nditer` over host copies; they cannot be written, so that no change is lost without a word."""
-    return np.nditer(_fallback.read_only(op), *args, **kwargs)
+    """`numpy.nditer`. With `op_flags=`, which can ask for operands to write, it shares the memory of arrays on the CPU. All others are host
+    copies that cannot be written, so that no change is lost without a word."""
+    may_write = len(args) > 1 or kwargs.get("op_flags") is not None
+    return np.nditer(_fallback.read_only(_shared(op) if may_write else op), *args, **kwargs)
+
+
+_frozen_bytes = _c.program_function(_c.frombuffer, np.frombuffer)
+
+
+@functools.wraps(np.frombuffer)
+def _frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
+    # Who writes the array means to write the buffer, and the other way round: an array of ours would hold a copy.
+    with memoryview(buffer) as memory:
+        shared = not memory.readonly
+    return np.frombuffer(buffer, *args, **kwargs) if shared else _frozen_bytes(buffer, *args, **kwargs)
 
 
 def _nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:

@@ -59,16 +59,24 @@ def is_record_array(value: Any) -> bool:
     return records is not None and type(value) is records.RecordArray
 
 
+def _makes_an_array(kind: type) -> bool:
+    """Whether the objects of a class of the program's are arrays by `__array__` alone: NumPy refuses one that gives an array of ours."""
+    if not hasattr(kind, "__array__") or issubclass(kind, (np.ndarray, np.generic)):
+        return False
+    return not hasattr(kind, "__array_ufunc__") and not hasattr(kind, "__array_function__")
+
+
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
-    def __init__(self, writable: bool) -> None:
+    def __init__(self, writable: bool, by_method: bool = False) -> None:
         self.writable = writable
+        self.by_method = by_method  # objects that are arrays by `__array__` are lent as what it gives
         self.lent: dict[int, tuple[Any, np.ndarray, np.ndarray | None]] = {}
 
     def give(self, value: Any) -> Any:
         """The value with arrays of ours as NumPy's, one copy for one array."""
-        if type(value) is _c.ndarray or is_record_array(value):
+        if isinstance(value, _c.ndarray) or is_record_array(value):
             if id(value) not in self.lent:
                 host = value.get()
                 if self.writable and (is_record_array(value) or value.flags.writeable):
@@ -83,6 +91,9 @@ class _Loan:
             return kind(map(self.give, value))
         if kind is dict:
             return {k: self.give(v) for k, v in value.items()}
+        if self.by_method and _makes_an_array(kind):
+            made = value.__array__()
+            return self.give(made) if isinstance(made, _c.ndarray) else value
         return value
 
     def take_back(self) -> None:
@@ -114,9 +125,9 @@ def as_ours(value: Any) -> Any:
     return _c.asarray(value) if type(value) is np.ndarray and value.dtype.char in _OF_OURS and value.dtype.isnative else value
 
 
-def read_only(value: Any) -> Any:
+def read_only(value: Any, by_method: bool = False) -> Any:
     """The value with arrays of ours as host copies that cannot be written."""
-    return _Loan(writable=False).give(value)
+    return _Loan(False, by_method).give(value)
 
 
 def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -125,7 +136,7 @@ def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pytest shows the line of the program
-        return function(*read_only(args), **read_only(kwargs))
+        return function(*read_only(args, True), **read_only(kwargs, True))
 
     return call
 
@@ -138,17 +149,21 @@ def _is_element(value: Any) -> bool:
 def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """NumPy's function on host copies. Copies that it writes come back into the arrays."""
     name = getattr(function, "__name__", "")
-    for writable in (name in _WRITERS or kwargs.get("out") is not None, True):
-        loan = _Loan(writable)
+    writable, by_method = name in _WRITERS or kwargs.get("out") is not None, False
+    while True:
+        loan = _Loan(writable, by_method)
         try:
             result = function(*loan.give(args), **loan.give(kwargs))
         except ValueError as error:
-            if writable or "read-only" not in str(error):
+            if not writable and "read-only" in str(error):
+                writable = True
+            elif not by_method and "__array__ method not producing an array" in str(error):
+                by_method = True
+            else:
                 raise
             continue
         loan.take_back()
         return loan.own(result)
-    raise AssertionError("a copy that can be written was read-only")
 
 
 def full_name(function: Any) -> str:

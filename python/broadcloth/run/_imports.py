@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from . import _children, _fallback, _libraries
-from ._face import face_of
+from ._face import _ProgramArray, face_of
 from ._owner import Owner
 
 _owner: Owner | None = None
@@ -95,7 +95,7 @@ def enable(owner: Owner) -> None:
     global _owner
     _owner = owner
     _children.owner = owner
-    _c.set_program_handler(_fallback.refused)
+    _c.set_program_handler(_fallback.refused, _ProgramArray)
     for name in _METHODS:
         method = getattr(_c.ndarray, name)
         if not isinstance(method, _c.program_function):
