@@ -60,6 +60,8 @@ PyRef array_inside(PyObject* o, int depth = 0) {
 /// Nested lists and tuples of plain Python floats and ints, as most are: read here in one go, where NumPy would look at each element twice.
 class PlainNumbers {
  public:
+  /// `elements`: whether elements of arrays, computed ones of float64 and int64, count as numbers.
+  explicit PlainNumbers(bool elements) : elements_(elements) {}
   /// Whether `o` is such; all else is NumPy's to read, or to refuse.
   bool read(PyObject* o) { return walk(o, 0); }
   const Dims& shape() const { return shape_; }
@@ -92,15 +94,31 @@ class PlainNumbers {
         int overflow = 0;
         const long long v = PyLong_AsLongLongAndOverflow(item, &overflow);
         if (overflow != 0 || !at_leaf(depth)) return false;
-        if (real_)
-          reals_.push_back(static_cast<double>(v));
-        else
-          integers_.push_back(v);
+        push(v);
+      } else if (elements_ && is_array(item) && as_py_array(item)->scalar) {
+        Element computed;
+        const bool known = is_bare(item) || pick_one(array_of(item), &computed);
+        if (!known || !at_leaf(depth)) return false;
+        const Scalar value = (is_bare(item) ? as_py_array(item)->element : computed).scalar();
+        if (value.dtype == DType::f64 && array_dtype(item) == DType::f64) {
+          become_real();
+          reals_.push_back(value.f);
+        } else if (array_dtype(item) == DType::i64) {
+          push(value.i);
+        } else {
+          return false;
+        }
       } else if ((!PyList_CheckExact(item) && !PyTuple_CheckExact(item)) || leaf_ == depth || !walk(item, depth + 1)) {
         return false;
       }
     }
     return true;
+  }
+  void push(int64_t v) {
+    if (real_)
+      reals_.push_back(static_cast<double>(v));
+    else
+      integers_.push_back(v);
   }
   bool at_leaf(int depth) {
     if (leaf_ >= 0) return leaf_ == depth;
@@ -116,6 +134,7 @@ class PlainNumbers {
     integers_ = {};
   }
 
+  const bool elements_;
   Dims shape_;
   int leaf_ = -1;  // the depth at which the numbers are
   bool real_ = false;
@@ -572,7 +591,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
       if (const auto a = import_foreign(o)) return finish(*a, false);
     const bool as_real = dtype == DType::f64 || dtype == DType::f32;
     if (!never && (PyList_CheckExact(o) || PyTuple_CheckExact(o)) && (!dtype || as_real || *dtype == DType::i64)) {
-      PlainNumbers numbers;
+      PlainNumbers numbers(where.type == DeviceType::cpu);
       if (numbers.read(o) && !(numbers.is_real() && dtype == DType::i64)) {
         const Layout layout = contiguous_layout(numbers.shape());
         if (!numbers.is_real() && !as_real) return from_host(numbers.integers().data(), DType::i64, layout, where);

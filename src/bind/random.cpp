@@ -59,6 +59,7 @@ PyDrawMethod* as_draw(PyObject* o) { return reinterpret_cast<PyDrawMethod*>(o); 
 constexpr long long kFewDrawn = 4096;     // as LEAST in random/_parallel.py
 constexpr Py_ssize_t kFewArguments = 16;  // of a call, and items of a list
 
+bool is_element(PyObject* o) { return is_bare(o) && (array_dtype(o) == DType::f64 || array_dtype(o) == DType::i64); }
 bool is_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o) || o == Py_None; }
 bool is_plain(PyObject* o) {
   if (is_number(o)) return true;
@@ -94,14 +95,17 @@ PyRef plain_arguments(const PyDrawMethod* method, PyObject* const* args, Py_ssiz
   if (n < 1 || n > kFewArguments || named > 1 || (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "size") != 0))
     return {};
   for (Py_ssize_t i = 1; i < n + named; ++i)
-    if (!is_plain(args[i])) return {};
+    if (!is_plain(args[i]) && !is_element(args[i])) return {};
   const Py_ssize_t place = method->place + 1;
   if (method->place >= 0 && ((n > place && !is_few(args[place])) || (named && !is_few(args[n])))) return {};
   PyRef numpy = attr_or_null(args[0], BC_INTERNED("_numpy"));
   if (!numpy) return {};
   PyRef given = PyRef::steal(PyTuple_New(n));
   check(PyTuple_SetItem(given.get(), 0, numpy.release()));
-  for (Py_ssize_t i = 1; i < n; ++i) check(PyTuple_SetItem(given.get(), i, new_ref(args[i])));
+  for (Py_ssize_t i = 1; i < n; ++i) {
+    PyRef argument = is_bare(args[i]) ? to_python(as_py_array(args[i])->element.scalar(), array_dtype(args[i])) : PyRef::borrow(args[i]);
+    check(PyTuple_SetItem(given.get(), i, argument.release()));
+  }
   return given;
 }
 

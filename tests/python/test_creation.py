@@ -366,3 +366,26 @@ def test_spaced_numbers_have_numpys_dtype(xp, dtype, other):
 def test_ends_of_arange_by_name(xp):
     for arguments in ("start=5", "start=5, dtype='f4'", "start=5, stop=None", "stop=5", "5, step=2", "start=1, stop=3", "step=2"):
         assert_like_numpy(xp, f"xp.arange({arguments})")
+
+
+def test_lists_of_elements_and_numbers(xp):
+    x, i = np.array([1.5, 2.5, np.nan]), np.arange(5)
+    a, k = xp.asarray(x), xp.asarray(i)
+    forms = [
+        lambda v, n: [v[0], v[0] * v[1], 1],
+        lambda v, n: [n[0], n[4], 7],
+        lambda v, n: [n[1], 1.5],
+        lambda v, n: [[v[0], v[2]], (1, n[2])],
+        lambda v, n: [n[1], v[1]],
+        lambda v, n: (v[:2].sum(), v[1]),
+        lambda v, n: [v[0] > 1, True],
+        lambda v, n: [v[0], [v[1]]][:1],
+    ]
+    for form in forms:
+        made, expected = xp.array(form(a, k)), np.array(form(x, i))
+        assert made.dtype == expected.dtype
+        assert_same(made, expected)
+    assert_same(xp.array([a[0], 2.7], dtype="float32"), np.array([1.5, 2.7], "float32"))
+    assert_same(xp.array([a[0], 2.7], dtype=int), np.array([1, 2]))
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        xp.array([a[0], [a[1]]])

@@ -797,3 +797,13 @@ def test_seeds_may_be_arrays(name):
 
     assert type(Mine(3)) is Mine and not isinstance(ours(3), Mine)
     assert words(Mine(3)).tolist() == words(numpys(3)).tolist()
+
+
+def test_elements_as_parameters_draw_numpys_numbers():
+    x, i = bc.array([1.5, 2.5]), bc.arange(5)
+    ours, theirs = bc.random.default_rng(3), np.random.default_rng(3)
+    assert float(ours.normal(x[0], x[1])) == theirs.normal(1.5, 2.5)
+    assert int(ours.integers(i[4])) == theirs.integers(4)
+    assert ours.normal(x[0], 0.5, size=2).tolist() == theirs.normal(1.5, 0.5, size=2).tolist()
+    assert ours.poisson(x[1], (2, 2)).tolist() == theirs.poisson(2.5, (2, 2)).tolist()
+    assert ours.random(i[3]).tolist() == theirs.random(3).tolist()
