@@ -76,7 +76,6 @@ MISTAKES = [
     ("a float in range", "njit(halves)(10)", TypingError, ["range() takes integers", "float64", "int()", "^"]),
     ("a float as an index in compiled code", "njit(middle)(np.zeros(3), 2)", TypingError, ["must be an integer", "//", "^"]),
     ("a text and a number", "njit(labels)(1)", TypingError, ["str and int64", "str(x)", "^"]),
-    ("a text and a number by %", "njit(percents)(1)", TypingError, ["str and int64", "f-string", "^"]),
     ("a store into a tuple", "njit(stores)((1, 2))", TypingError, ["(int64, int64)", "does not change", "^"]),
     ("a store into a text", "njit(stores)('ab')", TypingError, ["items of str", "does not change", "^"]),
     ("values of several types in a dict", "njit(settings)()", TypingError, ["int64", "str", "named tuple", "^"]),
@@ -149,10 +148,6 @@ def middle(x, n):
 
 def labels(n):
     return "n = " + n
-
-
-def percents(n):
-    return "%d" % n  # noqa: UP031
 
 
 def stores(t):
