@@ -500,7 +500,8 @@ except ValueError as e:
 """
 
 
-def test_iterators_and_buffers_write_the_memory_that_they_show(tmp_path):
+def test_iterators_and_buffers_write_the_memory_that_they_show(tmp_path, monkeypatch):
+    monkeypatch.setenv("BROADCLOTH_DEVICE", "cpu")  # the memory of a GPU is not shared
     plain, ours = both(tmp_path, WRITTEN_MEMORY)
     assert ours.stdout == plain.stdout, ours.stderr
 

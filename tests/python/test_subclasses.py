@@ -447,7 +447,7 @@ def test_kernels_and_libraries_take_subclasses():
     class Field(bc.ndarray):
         pass
 
-    x = bc.arange(4.0).view(Field)
+    x = bc.arange(4.0, device="cpu").view(Field)
 
     @bc.njit
     def total(a):
