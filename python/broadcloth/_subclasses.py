@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _broadcloth as _c
 from ._broadcloth import ndarray, ufuncs
 
 _MISSING: Any = ...
@@ -77,9 +78,9 @@ def cumprod(self, axis=None, dtype=None, out=None) -> Any:
     return _accumulated("multiply", self, axis, dtype, out)
 
 
-def _count(self: ndarray, axis: Any, where: Any) -> Any:
+def _count(self: ndarray, axis: Any, where: Any, keepdims: Any) -> Any:
     if where is not True:
-        return ufuncs["add"].reduce(ufuncs["logical_and"](where, self.view(ndarray) == self.view(ndarray)), axis)
+        return _c.reduce("sum", _c.broadcast_to(where, self.shape), axis, "int64", None, bool(keepdims))
     axes = range(self.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     return math.prod(self.shape[a] for a in axes)
 
@@ -87,7 +88,7 @@ def _count(self: ndarray, axis: Any, where: Any) -> Any:
 def mean(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True) -> Any:
     whole = dtype is None and self.dtype.kind in "biu"
     total = sum(self, axis, "float64" if whole else dtype, out, keepdims, where=where)
-    return ufuncs["divide"](total, _count(self, axis, where))
+    return ufuncs["divide"](total, _count(self, axis, where, keepdims))
 
 
 def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None) -> Any:
@@ -96,7 +97,7 @@ def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     squares = ufuncs["multiply"](apart, ufuncs["conjugate"](apart)).real if self.dtype.kind == "c" else ufuncs["square"](apart)
     total = _reduced("add", squares, axis, dtype, out, keepdims, where=where)
     fewer = ddof if correction is None or correction is _MISSING else correction
-    return ufuncs["divide"](total, _count(self, axis, where) - fewer)
+    return ufuncs["divide"](total, _count(self, axis, where, keepdims) - fewer)
 
 
 def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None) -> Any:

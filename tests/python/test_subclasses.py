@@ -195,12 +195,26 @@ def test_a_class_that_computes_ufuncs_is_asked(text):
         names = {"np": module, "H": H, "c": module.arange(4.0).view(H), "b": module.arange(4.0)}
         result = eval(text, names)
         parts = result if isinstance(result, tuple) else (result,)
-        # What mean and its kin give as `out` to their last ufunc is NumPy's own matter.
+        # Whether mean and its kin give their last ufunc an `out` is NumPy's own matter.
         log = [entry[:3] if "mean" in text else entry for entry in log]
         made.append((log, [(type(p).__name__ if getattr(p, "ndim", 0) else "", np.asarray(p).tolist()) for p in parts]))
     if "**3" in text:
         assert [entry[0] for entry in made[1][0]] == ["power"]
     assert made[1] == made[0]
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axis": (0, 1), "keepdims": True}, {"axis": 1, "keepdims": True}, {"axis": -1}])
+@pytest.mark.parametrize("where", [True, [[True, False, True], [False, True, True]], [True, True, False]])
+def test_means_of_a_class_that_computes_ufuncs(name, options, where):
+    made = []
+    for module in (np, bc):
+        c = module.asarray([[1.0, 2.0, 4.0], [7.0, 11.0, np.inf]])
+        c[1, 2] = 16.0
+        mask = True if where is True else module.asarray(where)
+        made.append(np.asarray(getattr(c.view(_hooked(module, [])), name)(where=mask, **options)))
+    assert made[0].shape == made[1].shape
+    np.testing.assert_allclose(made[1], made[0], rtol=1e-14)
 
 
 def test_an_override_of_a_subclass_is_asked_before_that_of_its_base():
