@@ -1,7 +1,6 @@
 #include "bind/subclass.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 #include "bind/args.h"
@@ -63,20 +62,16 @@ PyRef like(PyObject* made, PyObject* model, bool of_several = false) {
 template <class F>
 PyRef each_array(PyRef made, const F& f) {
   if (is_array(made.get())) return f(made.get());
-  if (PyList_CheckExact(made.get())) {
-    for (Py_ssize_t i = 0; i < PyList_Size(made.get()); ++i)
-      if (PyObject* item = PyList_GetItem(made.get(), i); is_array(item)) check(PyList_SetItem(made.get(), i, f(item).release()));
-    return made;
-  }
-  if (!PyTuple_Check(made.get())) return made;
+  const bool list = PyList_CheckExact(made.get());
+  if (!list && !PyTuple_Check(made.get())) return made;
   bool any = false;
-  PyRef items = PyRef::steal(PySequence_List(made.get()));
+  PyRef items = list ? made : PyRef::steal(PySequence_List(made.get()));
   for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i)
     if (PyObject* item = PyList_GetItem(items.get(), i); is_array(item)) {
       check(PyList_SetItem(items.get(), i, f(item).release()));
       any = true;
     }
-  if (!any) return made;
+  if (list || !any) return made;
   PyRef tuple = PyRef::steal(PyList_AsTuple(items.get()));
   // Results with names (of eigh, svd) are made by their class.
   return PyTuple_CheckExact(made.get()) ? tuple : PyRef::steal(PyObject_CallObject(type_of(made.get()), tuple.get()));
@@ -94,7 +89,7 @@ enum class Class : uint8_t {
   own,       ///< the function's own matter
 };
 
-/// What differs from Class::kept, as NumPy's own functions have it.
+/// The functions and methods whose results are not of Class::kept, as in NumPy.
 constexpr std::pair<Class, std::string_view> kRules[] = {
     {Class::own, " __array__ __array_wrap__ view function.as_result "},
     {Class::priority, " concatenate stack vstack hstack dstack column_stack append "},
@@ -204,9 +199,9 @@ PyRef computed(PyObject* self, const char* method, FastCall plain, PyObject* con
   return each_array(std::move(made), [&](PyObject* one) {
     const int place = output++;
     // The class of an output says what becomes of it.
-    if (std::ranges::find(operands, one) != operands.end())
-      return wrapped_result(one, of_subclass(one) ? one : nullptr, self, given, std::string_view(method) == "__call__", place);
-    return wrapped_result(one, model, self, given, std::string_view(method) == "__call__", place);
+    const bool output_given = std::ranges::find(operands, one) != operands.end();
+    PyObject* const by = !output_given ? model : of_subclass(one) ? one : nullptr;
+    return wrapped_result(one, by, self, given, std::string_view(method) == "__call__", place);
   });
 }
 
@@ -248,12 +243,11 @@ bool contains(const std::string_view (&list)[n], std::string_view name) {
 
 /// The call that NumPy makes in the place of a method or a function: ufuncs, where the array's class has its own __array_ufunc__, or the
 /// class's own method, where a function is called that has one. Null where there is none.
-PyRef call_of_class(std::string_view function, bool method, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
-  // reduce(op, array, ...) is what the package's functions call.
-  const bool reduction = function == "reduce" && n > 1;
+PyRef call_of_class(std::string_view function, bool method, bool reduction, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                    PyObject* kwnames) {
   PyObject* const array = method ? self : reduction ? args[1] : n > 0 ? args[0] : nullptr;
   if (!array || !of_subclass(array)) return nullptr;
-  const std::string_view name = method ? function : reduction ? as_string(args[0]) : method_of(function);
+  const std::string_view name = method ? function : method_of(function);
   const PyRef text = to_py(name);
   const bool by_ufuncs = contains(kByUfuncs, name) && has_own(array, state().names.__array_ufunc__);
   const bool by_method = !method && contains(kByMethods, name) && has_own(array, text.get());
@@ -300,7 +294,7 @@ PyTypeObject* array_class(PyObject* o) {
 PyRef in_class(PyObject* array, PyTypeObject* type) {
   PyRef made = PyRef::steal(wrap_as(type, array_of(array)));
   PyArray *to = as_py_array(made.get()), *from = as_py_array(array);
-  // What the caller alone holds is replaced by `made`; another array is its base.
+  // An array that only the caller holds is replaced by `made`; any other one is its base.
   PyObject* const base = from->base ? from->base : Py_REFCNT(array) > 1 ? array : nullptr;
   to->base = base ? new_ref(base) : nullptr;
   to->read_only = from->read_only;
@@ -341,13 +335,14 @@ PyObject* entry_of_classes(FastCall plain, const CallSignature& signature, bool 
   const bool any = (method && of_subclass(self)) || any_of_subclass(args, count);
   if (!any) return plain(self, args, n, kwnames);
   return guard([&] {
-    if (PyRef made = call_of_class(signature.name, method, self, args, n, kwnames)) return made.release();
+    // The package's functions call reduce(op, array, ...).
+    const bool reduction = !method && n > 1 && std::string_view(signature.name) == "reduce";
+    const char* const name = reduction ? as_string(args[0]).data() : signature.name;
+    if (PyRef made = call_of_class(name, method, reduction, self, args, n, kwnames)) return made.release();
     PyRef made = PyRef::steal(plain(self, args, n, kwnames));
     std::vector<PyObject*> all(args, args + count);
     if (method) all.insert(all.begin(), self);
-    const bool reduction = !method && n > 1 && std::string_view(signature.name) == "reduce";
-    return with_class(made.release(), reduction ? as_string(args[0]).data() : signature.name, method, all.data(), std::ssize(all),
-                      passes_subclasses(signature, args, n, kwnames));
+    return with_class(made.release(), name, method, all.data(), std::ssize(all), passes_subclasses(signature, args, n, kwnames));
   });
 }
 
@@ -384,14 +379,10 @@ PyObject* operator_of_classes(const char* ufunc, unaryfunc plain, PyObject* x) {
 
 namespace {
 
-/// The array in the class of `self`: what NumPy makes of a ufunc's result. An element stays one where `self` is of ndarray itself.
+/// The array in the class of `self`, as NumPy returns a ufunc's result. An element stays one where `self` is of ndarray itself.
 PyRef array_wrap(PyObject* self, PyObject* array, PyObject* /*context*/, bool return_scalar) {
   const PyRef made = is_array(array) ? PyRef::borrow(array) : PyRef::steal(wrap(to_array(array, array_of(self).device())));
-  if (Py_TYPE(made.get()) != Py_TYPE(self)) {
-    PyRef other = in_class(made.get(), Py_TYPE(self));
-    finalize(other.get(), self);
-    return other;
-  }
+  if (Py_TYPE(made.get()) != Py_TYPE(self)) return like(made.get(), self);
   if (!return_scalar || of_subclass(self) || array_of(made.get()).ndim() > 0) return made;
   return PyRef::steal(wrap_value(array_of(made.get())));
 }

@@ -15,13 +15,13 @@ bool any_of_subclass(PyObject* const* args, Py_ssize_t n);
 /// Calls __array_finalize__ of a new array of a subclass; `from` is the array that it comes of, or None.
 void finalize(PyObject* made, PyObject* from);
 
-/// What a function or a method called `name` gives, with the class that NumPy gives it: the class of the argument with the highest
+/// The result of a function or a method called `name` in the class that NumPy gives it: the class of the argument with the highest
 /// __array_priority__, or ndarray, as where `subok` is false. Takes `made` over.
 PyObject* with_class(PyObject* made, const char* name, bool method, PyObject* const* args, Py_ssize_t n, bool subok = true);
 
 /// The memory of an array as an array of ndarray or of a subclass, before finalize().
 PyRef in_class(PyObject* array, PyTypeObject* type);
-/// What a program that runs unchanged has as numpy.ndarray; null while there is none.
+/// The class that a program which runs unchanged has as numpy.ndarray; null while there is none.
 inline PyObject* program_ndarray = nullptr;
 /// The class that an object names, ndarray (also as numpy.ndarray of a program) or a subclass; null where it is none.
 PyTypeObject* array_class(PyObject* o);
