@@ -146,7 +146,7 @@ class BuiltinCall : NamedCall {
       if (!v.is_none()) p_.push_back(v);
     need(2, 3);
     if (takes(2) || p_[2].is_none()) return c_.binary(Operator::pow, p_[0], p_[1], n_);
-    if (!c_.host()) fail("pow() with a modulus is not supported in kernels");
+    if (!c_.host()) fail("pow() with a modulus is not supported in kernels: write the loop of squares and products modulo m");
     const auto number = [&](size_t i) { return c_.whole_number(p_[i], "an operand of pow() with a modulus", n_); };
     return Value::called(int64_type(), code("py::power_modulo({}, {}, {})", number(0), number(1), number(2)));
   }

@@ -1163,7 +1163,7 @@ void FunctionCompiler::narrow(const Node* test, bool holds) {
 }
 
 namespace {
-/// What the operands of a condition tell of each other holds to its end.
+/// Facts about optional values that one operand of a condition gives to the others; they end with the condition.
 class OperandsOnly {
  public:
   explicit OperandsOnly(Env* env) : env_(env), before_(*env) {}

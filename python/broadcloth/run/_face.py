@@ -103,7 +103,7 @@ class _ArrayClass(type):
         return hash(_c.ndarray)
 
     def __getattribute__(cls, name: str) -> Any:
-        # What a class of the program calls by name: np.ndarray.__new__(cls, shape), np.ndarray.__getitem__(self, key).
+        # The program's classes call these by name: np.ndarray.__new__(cls, shape), np.ndarray.__getitem__(self, key).
         if name not in _OF_CLASSES and name in vars(_c.ndarray):
             return getattr(_c.ndarray, name)
         return super().__getattribute__(name)
@@ -324,7 +324,7 @@ _frozen_bytes = _c.program_function(_c.frombuffer, np.frombuffer)
 
 @functools.wraps(np.frombuffer)
 def _frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
-    # Who writes the array means to write the buffer, and the other way round: an array of ours would hold a copy.
+    # A program that writes the array means to write the buffer, and the other way round: an array of ours would hold a copy.
     with memoryview(buffer) as memory:
         shared = not memory.readonly
     return np.frombuffer(buffer, *args, **kwargs) if shared else _frozen_bytes(buffer, *args, **kwargs)
