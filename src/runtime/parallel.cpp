@@ -224,9 +224,10 @@ class Pool {
   int threads() const { return threads_; }
 
  private:
-  // Where two threads begin to work together, Linux 6.18 on a virtual machine of two cores may wake the second one on the first one's core
-  // for 20 to 60 ms: a product of 512 x 512 float32 then takes 2.6 ms in the place of 1.4. A woken thread that moved itself to another core
-  // (sched_setaffinity, when it joined a loop or right after the wait) did not end it, since the owner is moved at the same time.
+  // The kernels of some virtual machines keep threads on as few virtual cores as they can (the boot option sched_vcpu_pack). Where two
+  // threads begin to work together, such a kernel wakes the second one on the first one's core for 20 to 60 ms: a product of 512 x 512
+  // float32 then takes 2.6 ms in the place of 1.4. A woken thread that moved itself to another core (sched_setaffinity, when it joined a
+  // loop or right after the wait) did not end it, since the owner is moved at the same time.
   [[noreturn]] void work() {
     for (;;) {
       const uint32_t seen = epoch_.load();
