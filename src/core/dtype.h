@@ -52,18 +52,17 @@ struct DTypeInfo {
 };
 const DTypeInfo& info(DType t);
 
-inline int itemsize(DType t) {
-  constexpr auto sizes = [] {
-    std::array<uint8_t, 256> made{};
-    made.fill(8);  // times
-    int i = 0;
+// A table at namespace scope: a local one would be copied to the stack in each call.
+inline constexpr auto kItemsizes = [] {
+  std::array<uint8_t, 256> made{};
+  made.fill(8);  // times
+  int i = 0;
 #define BC_DTYPE(id, name, type, kind, code, bytes, ...) made[i++] = bytes;
 #include "core/dtypes.def"
 #undef BC_DTYPE
-    return made;
-  }();
-  return sizes[static_cast<uint8_t>(t)];
-}
+  return made;
+}();
+inline int itemsize(DType t) { return kItemsizes[static_cast<uint8_t>(t)]; }
 constexpr bool is_bool(DType t) { return t == DType::b1; }
 constexpr bool is_signed_int(DType t) { return t >= DType::i8 && t <= DType::i64; }
 constexpr bool is_unsigned(DType t) { return t >= DType::u8 && t <= DType::u64; }
