@@ -38,13 +38,15 @@ void give_error(PyObject* error) {
 
 /// A function of broadcloth that a program has under NumPy's name: the handler is asked where it raises.
 struct PyProgramFunction {
-  PyObject_HEAD PyObject* ours;
+  PyObject_HEAD Vectorcall vectorcall;
+  PyObject* ours;
   PyObject* theirs;  ///< NumPy's function
+  bool binds;        ///< to its first argument where NumPy's function would, so that it can stand in a class
 };
 PyProgramFunction* as_function(PyObject* o) { return reinterpret_cast<PyProgramFunction*>(o); }
 
 /// The first array of a subclass of numpy.ndarray among arguments and in their lists and tuples, or nullptr.
-PyObject* subclass_array(PyObject* args, PyObject* kwargs) {
+PyObject* subclass_array(PyObject* const* args, Py_ssize_t n) {
   const auto find = [](PyObject* o) -> PyObject* {
     if (is_subclass_array(o)) return o;
     if (PyList_CheckExact(o)) {
@@ -56,36 +58,43 @@ PyObject* subclass_array(PyObject* args, PyObject* kwargs) {
     }
     return nullptr;
   };
-  for (Py_ssize_t i = 0; i < PyTuple_Size(args); ++i)
-    if (PyObject* found = find(PyTuple_GetItem(args, i))) return found;
-  PyObject *key = nullptr, *value = nullptr;
-  for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &key, &value);)
-    if (PyObject* found = find(value)) return found;
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (PyObject* found = find(args[i])) return found;
   return nullptr;
 }
 
-PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
-  if (PyObject* theirs = subclass_array(args, kwargs)) [[unlikely]]
-    return guard([&] {
-      PyRef reason = PyRef::steal(PyUnicode_FromFormat("an argument is a %s, whose functions are NumPy's", type_name(theirs)));
-      PyRef named = kwargs ? PyRef::borrow(kwargs) : PyRef::steal(PyDict_New());
-      return call(import_attr("broadcloth.run._fallback", "on_host").get(), {as_function(self)->theirs, reason.get(), args, named.get()})
-          .release();
-    });
-  // like= of another library's array asks for an array of its kind.
-  PyObject* like = kwargs ? PyDict_GetItemString(kwargs, "like") : nullptr;
-  if (like && like != Py_None && !is_array(like) && !is_numpy_array(like)) return PyObject_Call(as_function(self)->theirs, args, kwargs);
-  PyObject* made = PyObject_Call(as_function(self)->ours, args, kwargs);
-  return made ? made : refused(self, args, kwargs);
+/// The value of the keyword like=, if it is an array of another library's: it asks for an array of its kind.
+PyObject* foreign_like(PyObject* const* named, PyObject* kwnames) {
+  for (Py_ssize_t k = 0; kwnames && k < PyTuple_Size(kwnames); ++k)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, k), "like") == 0)
+      return named[k] == Py_None || is_array(named[k]) || is_numpy_array(named[k]) ? nullptr : named[k];
+  return nullptr;
 }
 
-/// Bound to its first argument where NumPy's function would be, so that it can stand in a class: NumPy's ufuncs and built-in functions
-/// (matmul, array) are not.
-PyObject* bind_function(PyObject* self, PyObject* object, PyObject*) {
+PyObject* call_function(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  const Py_ssize_t n = positional_count(nargsf);
+  const PyProgramFunction* function = as_function(self);
+  PyObject* const theirs = subclass_array(args, n + (kwnames ? PyTuple_Size(kwnames) : 0));
+  if (!theirs) {
+    if (foreign_like(args + n, kwnames)) return PyObject_Vectorcall(function->theirs, args, n, kwnames);
+    if (PyObject* made = PyObject_Vectorcall(function->ours, args, n, kwnames)) return made;
+  }
   return guard([&] {
-    if (!object) return new_ref(self);
-    const bool binds = PyObject_HasAttrString(as_function(self)->theirs, "__get__");
-    return binds ? call(import_attr("types", "MethodType").get(), {self, object}).release() : new_ref(self);
+    const TupleArguments given(args, n, kwnames);
+    if (!theirs) return refused(self, given.positional.get(), given.named.get());
+    PyRef reason = PyRef::steal(PyUnicode_FromFormat("an argument is a %s, whose functions are NumPy's", type_name(theirs)));
+    PyRef named = given.named ? PyRef::borrow(given.named.get()) : PyRef::steal(PyDict_New());
+    return call(import_attr("broadcloth.run._fallback", "on_host").get(),
+                {function->theirs, reason.get(), given.positional.get(), named.get()})
+        .release();
+  });
+}
+
+PyObject* bind_function(PyObject* self, PyObject* object, PyObject*) {
+  if (!object || !as_function(self)->binds) return new_ref(self);
+  return guard([&] {
+    static PyObject* const method_type = import_attr("types", "MethodType").release();
+    return call(method_type, {self, object}).release();
   });
 }
 
@@ -102,8 +111,10 @@ PyObject* function_new(PyTypeObject* type, PyObject* args, PyObject*) {
     if (!PyArg_ParseTuple(args, "OO:program_function", &ours, &theirs)) throw PythonError();
     auto* made = PyObject_New(PyProgramFunction, type);
     if (!made) throw PythonError();
+    made->vectorcall = call_function;
     made->ours = new_ref(ours);
     made->theirs = new_ref(theirs);
+    made->binds = PyObject_HasAttrString(theirs, "__get__") == 1;
     return reinterpret_cast<PyObject*>(made);
   });
 }
@@ -137,13 +148,14 @@ PyGetSetDef function_attributes[] = {{kName, function_attribute_of, nullptr, nul
                                      {kModule, function_attribute_of, nullptr, nullptr, kModule},
                                      {kDoc, function_attribute_of, nullptr, nullptr, kDoc},
                                      {}};
-PyMemberDef function_members[] = {{"__wrapped__", T_OBJECT, offsetof(PyProgramFunction, ours), READONLY, nullptr},
+PyMemberDef function_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyProgramFunction, vectorcall), READONLY, nullptr},
+                                  {"__wrapped__", T_OBJECT, offsetof(PyProgramFunction, ours), READONLY, nullptr},
                                   {"numpy_function", T_OBJECT, offsetof(PyProgramFunction, theirs), READONLY, nullptr},
                                   {}};
 PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, nullptr}, {}};
 PyType_Slot function_slots[] = {{Py_tp_new, reinterpret_cast<void*>(function_new)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(function_dealloc)},
-                                {Py_tp_call, reinterpret_cast<void*>(call_function)},
+                                {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_function>)},
                                 {Py_tp_repr, reinterpret_cast<void*>(function_repr)},
                                 {Py_tp_getattro, reinterpret_cast<void*>(function_attribute)},
                                 {Py_tp_descr_get, reinterpret_cast<void*>(bind_function)},
@@ -151,7 +163,8 @@ PyType_Slot function_slots[] = {{Py_tp_new, reinterpret_cast<void*>(function_new
                                 {Py_tp_members, function_members},
                                 {Py_tp_methods, function_methods},
                                 {0, nullptr}};
-PyType_Spec function_spec = {"broadcloth._broadcloth.program_function", sizeof(PyProgramFunction), 0, Py_TPFLAGS_DEFAULT, function_slots};
+PyType_Spec function_spec = {"broadcloth._broadcloth.program_function", sizeof(PyProgramFunction), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, function_slots};
 
 // ---- The import hook --------------------------------------------------------------------------------------------------------------------
 

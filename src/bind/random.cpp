@@ -59,7 +59,14 @@ PyDrawMethod* as_draw(PyObject* o) { return reinterpret_cast<PyDrawMethod*>(o); 
 constexpr long long kFewDrawn = 4096;     // as LEAST in random/_parallel.py
 constexpr Py_ssize_t kFewArguments = 16;  // of a call, and items of a list
 
-bool is_element(PyObject* o) { return is_bare(o) && (array_dtype(o) == DType::f64 || array_dtype(o) == DType::i64); }
+/// Whether an object is a number of the CPU's, of an op perhaps that waits, and no derivative is recorded of it.
+bool is_element(PyObject* o) {
+  if (!is_array(o) || (array_dtype(o) != DType::f64 && array_dtype(o) != DType::i64)) return false;
+  if (is_bare(o)) return true;
+  const Array& a = array_of(o);
+  return a.ndim() == 0 && traits(a.device()).on_host && !a.history();
+}
+PyRef element_number(PyObject* o) { return to_python(is_bare(o) ? as_py_array(o)->element.scalar() : look(array_of(o)), array_dtype(o)); }
 bool is_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o) || o == Py_None; }
 bool is_plain(PyObject* o) {
   if (is_number(o)) return true;
@@ -85,49 +92,43 @@ bool is_few(PyObject* size) {
     return all < kFewDrawn;
   }
   if (size == Py_None) return true;
+  if (is_array(size)) return is_element(size) && array_dtype(size) == DType::i64 && is_few(element_number(size).get());
   int over = 0;
   return PyLong_CheckExact(size) && PyLong_AsLongLongAndOverflow(size, &over) < kFewDrawn && over == 0;
 }
 
-/// The arguments of NumPy's method; null where the call is not a plain one.
-PyRef plain_arguments(const PyDrawMethod* method, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-  if (n < 1 || n > kFewArguments || named > 1 || (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "size") != 0))
-    return {};
-  for (Py_ssize_t i = 1; i < n + named; ++i)
-    if (!is_plain(args[i]) && !is_element(args[i])) return {};
-  const Py_ssize_t place = method->place + 1;
-  if (method->place >= 0 && ((n > place && !is_few(args[place])) || (named && !is_few(args[n])))) return {};
-  PyRef numpy = attr_or_null(args[0], BC_INTERNED("_numpy"));
-  if (!numpy) return {};
-  PyRef given = PyRef::steal(PyTuple_New(n));
-  check(PyTuple_SetItem(given.get(), 0, numpy.release()));
-  for (Py_ssize_t i = 1; i < n; ++i) {
-    PyRef argument = is_bare(args[i]) ? to_python(as_py_array(args[i])->element.scalar(), array_dtype(args[i])) : PyRef::borrow(args[i]);
-    check(PyTuple_SetItem(given.get(), i, argument.release()));
+/// The arguments of NumPy's method.
+class PlainArguments {
+ public:
+  /// Returns whether the call is a plain one.
+  bool read(const PyDrawMethod* method, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+    const Py_ssize_t named = names ? PyTuple_Size(names) : 0, all = n + named;
+    if (n < 1 || all > kFewArguments || named > 1 || (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "size") != 0))
+      return false;
+    for (Py_ssize_t i = 1; i < all; ++i)
+      if (!is_plain(args[i]) && !is_element(args[i])) return false;
+    const Py_ssize_t place = method->place + 1;
+    if (method->place >= 0 && ((n > place && !is_few(args[place])) || (named && !is_few(args[n])))) return false;
+    held_[0] = attr_or_null(args[0], BC_INTERNED("_numpy"));
+    for (Py_ssize_t i = 1; i < all; ++i)
+      if (is_array(args[i])) held_[i] = element_number(args[i]);
+    for (Py_ssize_t i = 0; i < all; ++i) values_[i] = held_[i] ? held_[i].get() : args[i];
+    return static_cast<bool>(held_[0]);
   }
-  return given;
-}
+  PyObject* const* values() const { return values_; }
+
+ private:
+  PyRef held_[kFewArguments];
+  PyObject* values_[kFewArguments];
+};
 
 PyObject* call_draw(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
   return guard([&]() -> PyObject* {
     const Py_ssize_t n = positional_count(nargsf);
     const PyDrawMethod* method = as_draw(self);
-    PyRef given = plain_arguments(method, args, n, names);
-    if (!given) {
-      const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-      given = PyRef::steal(PyTuple_New(n));
-      for (Py_ssize_t i = 0; i < n; ++i) check(PyTuple_SetItem(given.get(), i, new_ref(args[i])));
-      PyRef keywords = named ? PyRef::steal(PyDict_New()) : PyRef();
-      for (Py_ssize_t i = 0; i < named; ++i) check(PyDict_SetItem(keywords.get(), PyTuple_GetItem(names, i), args[n + i]));
-      return PyRef::steal(PyObject_Call(method->python, given.get(), keywords.get())).release();
-    }
-    PyRef size;
-    if (names) {
-      size = PyRef::steal(PyDict_New());
-      check(PyDict_SetItem(size.get(), PyTuple_GetItem(names, 0), args[n]));
-    }
-    PyRef drawn = PyRef::steal(PyObject_Call(method->numpys, given.get(), size.get()));
+    PlainArguments plain;
+    if (!plain.read(method, args, n, names)) return PyObject_Vectorcall(method->python, args, n, names);
+    PyRef drawn = PyRef::steal(PyObject_Vectorcall(method->numpys, plain.values(), n, names));
     if (Py_TYPE(drawn.get()) != state().np_ndarray) return drawn.release();
     return wrap(to_array(drawn.get(), default_device()));
   });

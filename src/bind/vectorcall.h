@@ -9,6 +9,10 @@
 #define Py_TPFLAGS_METHOD_DESCRIPTOR (1UL << 17)
 #endif
 
+#if defined(Py_LIMITED_API) && Py_LIMITED_API < 0x030C0000
+extern "C" PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);
+#endif
+
 namespace bc::bind {
 
 using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames);

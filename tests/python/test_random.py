@@ -807,3 +807,20 @@ def test_elements_as_parameters_draw_numpys_numbers():
     assert ours.normal(x[0], 0.5, size=2).tolist() == theirs.normal(1.5, 0.5, size=2).tolist()
     assert ours.poisson(x[1], (2, 2)).tolist() == theirs.poisson(2.5, (2, 2)).tolist()
     assert ours.random(i[3]).tolist() == theirs.random(3).tolist()
+
+
+def test_arguments_that_ops_gave():
+    """Elements and results of reductions are numbers where a draw takes numbers, whether they are computed yet or not."""
+    x, n = bc.array([1.0, 2.0, 3.0], device="cpu"), np.array([1.0, 2.0, 3.0])
+    ours, theirs = bc.random.default_rng(3), np.random.default_rng(3)
+    assert float(ours.exponential(1 / x.sum())) == theirs.exponential(1 / n.sum())
+    assert float(ours.normal(x[1], x.max())) == theirs.normal(n[1], n.max())
+    assert np.array_equal(ours.normal(0, 1, (x > 1).sum()).get(), theirs.normal(0, 1, (n > 1).sum()))
+    assert np.array_equal(ours.normal(0.5, size=(x > 1).sum()).get(), theirs.normal(0.5, size=(n > 1).sum()))
+    assert np.array_equal(ours.poisson(x.mean(), size=3).get(), theirs.poisson(n.mean(), size=3))
+    assert np.array_equal(ours.random(size=2).get(), theirs.random(size=2))
+    assert float(ours.random()) == theirs.random()
+    with pytest.raises(TypeError):
+        ours.normal(0, 1, size=2, scale=3)
+    with pytest.raises(ValueError):
+        ours.exponential(-x.sum())

@@ -339,46 +339,29 @@ def _nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
 _ITERATORS = {np.nditer: _nditer, np.nested_iters: _nested_iters}
 
 
-class Face(ModuleType):
-    """A module of NumPy's as a program has it. Names are looked up when they are first used."""
+def _face_for(module: ModuleType) -> ModuleType:
+    """A module of NumPy's as a program has it. Names are looked up when they are first used. It is a plain module, not one of a derived
+    class: Python's interpreter reads the attributes of plain modules several times faster."""
+    face = ModuleType(module.__name__, module.__doc__)
+    names = vars(face)
+    names.update({k: v for k, v in vars(module).items() if k.startswith("__") and k not in ("__getattr__", "__dir__", "__builtins__")})
 
-    def __init__(self, module: ModuleType) -> None:
-        super().__init__(module.__name__, module.__doc__)
-        vars(self).update(
-            {k: v for k, v in vars(module).items() if k.startswith("__") and k not in ("__getattr__", "__dir__", "__builtins__")}
-        )
-        object.__setattr__(self, "_numpy_module", module)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_numpy_module":
-            raise AttributeError(name)
-        module = self._numpy_module
-        value = _chosen(module.__name__, name, getattr(module, name))
-        vars(self)[name] = value
+    def look_up(name: str) -> Any:
+        value = names[name] = _chosen(module.__name__, name, getattr(module, name))
         return value
 
-    def __dir__(self) -> list[str]:
-        return dir(self._numpy_module)
-
-    def __repr__(self) -> str:
-        return repr(self._numpy_module)
-
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return _face_named, (self.__name__,)
-
-
-def _face_named(name: str) -> ModuleType:
-    return face_of(importlib.import_module(name))
+    names.update({"__getattr__": look_up, "__dir__": lambda: dir(module)})
+    return face
 
 
 def face_of(module: ModuleType | None) -> ModuleType:
     """The face of a module of NumPy's; the module itself where a program needs nothing else (numpy.typing)."""
     assert module is not None
     name = module.__name__
-    if name not in _MODULES or isinstance(module, Face):
+    if name not in _MODULES or module is _faces.get(name):
         return module
     if name not in _faces:
-        _faces[name] = Face(module)
+        _faces[name] = _face_for(module)
     return _faces[name]
 
 
