@@ -1097,7 +1097,7 @@ Array unset(const Dims& shape, DType dtype, Device device) {
 }
 
 Array full(const Dims& shape, const Scalar& value, DType dtype, Device device) {
-  if (std::optional<Array> few = full_small(shape, value, dtype, device)) return *few;
+  if (std::optional<Array> few = full_small(shape, value, dtype, device)) return *std::move(few);
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(Op::cast, dtype, device, shape);
   node->loop[0] = node->dtype;
@@ -1155,6 +1155,9 @@ bool all_zero_or_one(const char* bytes, int64_t n) {
 }  // namespace
 
 Array from_host(const void* data, DType dtype, const Layout& layout, Device device) {
+  if (is_contiguous(layout.shape, layout.strides) && layout.offset == 0) {
+    if (std::optional<Array> few = copy_small(data, layout.shape, dtype, device)) return *std::move(few);
+  }
   const Array result = empty(layout.shape, dtype, device);
   const int64_t n = layout.size();
   if (n == 0) return result;
@@ -1343,6 +1346,7 @@ void to_host(const Array& a, void* host) {
   look(a);
   if (a.size() == 0) return;
   refuse_captured(tape(a.device()));
+  if (!a.contiguous() && read_small(a, host)) return;
   if (!a.contiguous()) return to_host(copy(a), host);
   Tape& t = tape(a.device());
   const Held held = hold(t, a);

@@ -346,6 +346,14 @@ std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dt
   return made;
 }
 
+std::optional<Array> copy_small(const void* data, const Dims& shape, DType dtype, Device device) {
+  const int64_t n = element_count(shape, itemsize(dtype));
+  if (!open(device) || is_bool(dtype) || n > kFew) return std::nullopt;
+  Array made = empty(shape, dtype, device);
+  if (n > 0) std::memcpy(made.storage()->current->buffer->ptr, data, static_cast<size_t>(n) * static_cast<size_t>(itemsize(dtype)));
+  return made;
+}
+
 Array array_of_one(const Element& element) {
   const Device host{DeviceType::cpu, 0};
   Array made = empty(Dims(), element.dtype, host);
@@ -481,8 +489,8 @@ struct Room {
 
 /// Finds the value of a store into `count` elements of `target`: an array of as many elements or of one, or a Python number, which is
 /// written to `room`. Elements that share the target's memory are copied to `room` too, since the store might overwrite them before it
-/// reads them.
-bool find_stored(const Arg& value, const Array& target, int64_t count, Room* room, Near* from) {
+/// reads them. An array of several axes is found where `flat` and it is contiguous.
+bool find_stored(const Arg& value, const Array& target, int64_t count, Room* room, Near* from, bool flat = false) {
   if (value.weak != Weak::none) {
     from->first = room->bytes;
     return store_number(value, target.dtype(), room->bytes);
@@ -494,7 +502,7 @@ bool find_stored(const Arg& value, const Array& target, int64_t count, Room* roo
   const bool plain = bc::is_plain(v.dtype()) && bc::is_plain(to);  // the table of casts has no times
   const Tier0Loop cast = casts && plain && can_cast(v.dtype(), to, Casting::safe) ? tier0_cast(v.dtype(), to) : nullptr;
   if ((casts && !cast) || !(v.device() == target.device())) return false;
-  if (!find(v, from) || (from->count != count && from->count != 1)) return false;
+  if (!find(v, from, kFew, flat) || (from->count != count && from->count != 1)) return false;
   if (cast) {
     const bool row = from->step == from->item;
     const int item = itemsize(to);
@@ -514,8 +522,68 @@ bool find_stored(const Arg& value, const Array& target, int64_t count, Room* roo
 
 }  // namespace
 
+namespace {
+
+/// Calls f with the address of each element of a view with axes and elements, in C order.
+template <class F>
+void each_element(const Array& a, const Buffer& buffer, F&& f) {
+  const int inner = a.ndim() - 1, item = itemsize(a.dtype());
+  const int64_t columns = a.shape()[inner], step = a.strides()[inner] * item;
+  Dims at(a.ndim());
+  for (int64_t rows = a.size() / columns; rows > 0; --rows) {
+    int64_t first = a.offset();
+    for (int d = 0; d < inner; ++d) first += at[d] * a.strides()[d];
+    char* p = static_cast<char*>(buffer.ptr) + first * item;
+    for (int64_t j = 0; j < columns; ++j, p += step) f(p);
+    for (int d = inner - 1; d >= 0 && ++at[d] == a.shape()[d]; --d) at[d] = 0;
+  }
+}
+
+/// put_row() of a view of several axes: a number, or an array of the same shape whose elements lie in C order.
+bool put_box(const Array& place, const Arg& value) {
+  if (place.size() == 0 || place.size() > kFew || place.has_loose_booleans()) return false;
+  if (value.array && !(value.array.shape() == place.shape()) && (value.array.size() != 1 || value.array.ndim() > place.ndim()))
+    return false;
+  for (int d = 0; d < place.ndim(); ++d)
+    if (place.strides()[d] == 0 && place.shape()[d] > 1) return false;
+  const TapeLock lock(tape(place.device()));
+  const Node& node = *place.storage()->current;
+  Room room;
+  Near from;
+  if (node.pending() || !node.buffer || !sole_owner(place) || !find_stored(value, place, place.size(), &room, &from, true)) return false;
+  by_item(itemsize(place.dtype()), [&](auto u) {
+    using U = decltype(u);
+    int64_t k = 0;
+    each_element(place, *node.buffer, [&](char* to) {
+      u = get<U>(from.at(k++));
+      std::memcpy(to, &u, sizeof(U));
+    });
+  });
+  wrote(*place.storage());
+  return true;
+}
+
+}  // namespace
+
+bool read_small(const Array& a, void* to) {
+  if (a.ndim() == 0 || a.size() == 0 || a.size() > kFew || a.has_loose_booleans() || !open(a.device())) return false;
+  const TapeLock lock(tape(a.device()));
+  const Node& node = *a.storage()->current;
+  if (node.pending() || !node.buffer) return false;
+  by_item(itemsize(a.dtype()), [&](auto u) {
+    char* next = static_cast<char*>(to);
+    each_element(a, *node.buffer, [&](const char* from) {
+      u = get<decltype(u)>(from);
+      std::memcpy(next, &u, sizeof(u));
+      next += sizeof(u);
+    });
+  });
+  return true;
+}
+
 bool put_row(const Array& place, const Arg& value) {
-  if (place.ndim() != 1 || !open(place.device()) || changes_history(place, value)) return false;
+  if (place.ndim() == 0 || !open(place.device()) || changes_history(place, value)) return false;
+  if (place.ndim() > 1) return put_box(place, value);
   const TapeLock lock(tape(place.device()));
   Room room;
   Near to, from;
@@ -854,11 +922,18 @@ std::optional<Array> packbits_small(const Array& a) {
 }
 
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape) {
-  constexpr int64_t kMost = 1 << 12;  // of more elements a kernel is faster
+  constexpr int64_t kMost = 1 << 12;  // of more elements a kernel is faster, unless each array has few
+  constexpr size_t kMany = 16;        // arrays: a node for each would cost more than computing all of them first
   const Device device = arrays[0].device();
-  if (!open(device) || element_count(shape, itemsize(dtype)) > kMost) return std::nullopt;
+  const int64_t most = std::max(kMost, kFew * static_cast<int64_t>(arrays.size()));
+  if (!open(device) || element_count(shape, itemsize(dtype)) > most) return std::nullopt;
   for (const Array& a : arrays)
     if (a.dtype() != dtype || has_history(a)) return std::nullopt;
+  const auto any_pending = [&] {
+    const TapeLock lock(tape(device));
+    return std::ranges::any_of(arrays, [](const Array& a) { return a.storage()->current->pending(); });
+  };
+  if (arrays.size() >= kMany && any_pending()) flush(device);
   const TapeLock lock(tape(device));
   Near from;
   for (const Array& a : arrays)
@@ -1090,6 +1165,20 @@ std::optional<int> direction_small(const Array& a) {
   return made;
 }
 
+namespace {
+
+/// Makes the elements of a vector lie side by side: where they do not and are few, they are copied to `room`. Returns whether they do.
+bool side_by_side(Near* vector, char* room) {
+  if (vector->step == vector->item) return true;
+  if (vector->count > kFew) return false;
+  for (int64_t k = 0; k < vector->count; ++k) std::memcpy(room + k * vector->item, vector->at(k), static_cast<size_t>(vector->item));
+  vector->first = room;
+  vector->step = vector->item;
+  return true;
+}
+
+}  // namespace
+
 std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
   constexpr int64_t kBlock = 1024;    // one block of a kernel's sum
   constexpr int64_t kMost = 1 << 17;  // of more elements a kernel with several threads is faster
@@ -1100,7 +1189,9 @@ std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
   const Tier0Loop multiply = tier0_loop(Op::multiply, dtype);
   const TapeLock lock(tape(a.device()));
   Near x, y;
-  if (!multiply || !find(a, &x, kMost) || !find(b, &y, kMost) || x.step != x.item || y.step != y.item) return std::nullopt;
+  if (!multiply || !find(a, &x, kMost) || !find(b, &y, kMost)) return std::nullopt;
+  alignas(64) char rows[2][kFew * 16];
+  if (!side_by_side(&x, rows[0]) || !side_by_side(&y, rows[1])) return std::nullopt;
   alignas(16) char total[16] = {};  // aligned to 16 for complex numbers
   if (!tier0_dot(dtype, x.first, y.first, x.count, total)) {
     if (x.count > kBlock) return std::nullopt;

@@ -50,13 +50,17 @@ std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items)
 /// Stores into the element at one integer index for each axis. Returns whether it was done.
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
 bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value);
-/// Stores into a 1-d view of few elements: an array of the same or of one element, or a Python number. Returns whether it was done.
+/// Copies the elements of a view of few computed elements, in C order. Returns whether it was done.
+bool read_small(const Array& a, void* to);
+/// Stores into a view of few elements: an array of the same shape or of one element, or a Python number. Returns whether it was done.
 bool put_row(const Array& place, const Arg& value);
 /// Tells whether the program seems to access the pending array `a` element by element, because several pending nodes do. Then computing `a`
 /// is faster than recording a node for each element.
 bool loops_over_elements(const Array& a);
 /// An array of few elements that are all `value`.
 std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dtype, Device device);
+/// An array of few elements, not booleans, that are copied from `data` in C order.
+std::optional<Array> copy_small(const void* data, const Dims& shape, DType dtype, Device device);
 /// An array without axes that holds an element.
 Array array_of_one(const Element& element);
 /// Computes an elementwise row of elements and Python numbers on the CPU. The dtype and bits are the same as with recording. Returns

@@ -136,9 +136,8 @@ void CallSignature::bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwna
     PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", name, positional, nargs);
     throw PythonError();
   }
-  int i = 0;
-  for (; i < nargs; ++i) values[i] = args[i];
-  for (; i < n; ++i) values[i] = nullptr;
+  std::copy_n(args, nargs, values);
+  std::fill(values + nargs, values + n, nullptr);
   const Py_ssize_t keywords = kwnames ? PyTuple_Size(kwnames) : 0;
   for (Py_ssize_t k = 0; k < keywords; ++k) {
     PyObject* key = PyTuple_GetItem(kwnames, k);
@@ -159,7 +158,7 @@ void CallSignature::bind(PyObject* const* args, Py_ssize_t nargs, PyObject* kwna
     }
     values[at] = args[nargs + k];
   }
-  for (int at = 0; at < n; ++at) {
+  for (auto at = static_cast<int>(nargs); at < n; ++at) {
     if (values[at]) continue;
     values[at] = defaults[at];
     if (!values[at]) {

@@ -83,7 +83,7 @@ struct From<PyObject*> {
 template <>
 struct From<int64_t> {
   static constexpr const char* type = "int";
-  static int64_t get(PyObject* o, const Context& c) { return to_int(o, c.parameter_name()); }
+  static int64_t get(PyObject* o, const Context& c) { return to_int(o, PyLong_CheckExact(o) ? "" : c.parameter_name()); }
 };
 template <>
 struct From<uint64_t> {

@@ -39,6 +39,7 @@ PyRef sequence_at(PyObject* o, Py_ssize_t i) {
 
 /// Arrays of some dimension are sequences, although they have __index__.
 bool is_long_array(PyObject* o) {
+  if (PyLong_CheckExact(o)) return false;
   const bool sequence = (is_numpy_array(o) || is_array(o)) && PySequence_Size(o) >= 0;
   PyErr_Clear();
   return sequence;
@@ -341,6 +342,8 @@ char to_storage_order(PyObject* o) {
 
 char to_order(PyObject* o, char otherwise) {
   if (!o || o == Py_None) return otherwise;
+  if (o == BC_INTERNED("C")) return 'C';
+  if (o == BC_INTERNED("K")) return 'K';
   if (PyUnicode_Check(o)) {
     const std::string_view s = as_string(o);
     if (s.size() == 1) {

@@ -569,3 +569,84 @@ def test_usual_einsums():
     with pytest.raises(ValueError):
         bc.einsum("i,i->", bc.ones(3), bc.ones(4))
     assert bc.einsum("i,i->", bc.ones(1), bc.ones(4)).get() == 4
+
+
+def test_views_of_several_axes_are_stored_into_and_read():
+    """At once where they have few elements; by kernels and at once the values are the same."""
+    rng = np.random.default_rng(5)
+    boxes = [np.s_[1:3, 2:5], np.s_[:, 1:4, 2], np.s_[::-1, ::2], np.s_[2:2, :], np.s_[..., 0], np.s_[None, 1:3, :, 1], np.s_[4:0:-2]]
+    for _ in range(200):
+        a = rng.integers(-9, 9, (5, 6, 3)).astype(rng.choice(["float64", "float32", "int64", "int8", "complex128", "bool"]))
+        box = boxes[rng.integers(len(boxes))]
+        shape = a[box].shape
+        number = bool(rng.integers(2)) if a.dtype == bool else int(rng.integers(-9, 9))
+        full = np.asarray(rng.integers(0, 2, shape), dtype=a.dtype)
+        value = [number, full, full[:1], np.asarray(number, dtype=a.dtype)][rng.integers(4)]
+
+        def store(a=a, box=box, value=value):
+            x = bc.array(a, device="cpu")
+            bc.synchronize()
+            x[box] = bc.array(value, device="cpu") if isinstance(value, np.ndarray) else value
+            return x
+
+        want = a.copy()
+        try:
+            want[box] = value
+        except ValueError:
+            with pytest.raises(ValueError):
+                store()
+            continue
+        now, recorded = both(store)
+        assert_array_equal(now, want)
+        assert_array_equal(recorded, want)
+        assert store()[box].tolist() == want[box].tolist()
+    x = bc.array(np.arange(24.0).reshape(4, 6), device="cpu")
+    bc.synchronize()
+    x[1:3, 1:4] = x[0:2, 2:5]  # overlaps itself
+    want = np.arange(24.0).reshape(4, 6)
+    want[1:3, 1:4] = want[0:2, 2:5].copy()
+    assert_array_equal(x.get(), want)
+    wide = bc.broadcast_to(bc.array([1.0, 2.0], device="cpu"), (3, 2))
+    with pytest.raises(ValueError, match="read-only"):
+        wide[:, 0] = 5.0
+
+
+@pytest.mark.parametrize("computed", [True, False])
+def test_many_short_arrays_become_one(computed):
+    parts = [np.array([k, k + 0.5, -k]) for k in range(300)]
+    ours = [bc.array(p, device="cpu") * 1 for p in parts]
+    if computed:
+        bc.synchronize()
+    assert_array_equal(bc.array(ours).get(), np.array(parts))
+    assert_array_equal(bc.vstack(ours).get(), np.vstack(parts))
+    assert_array_equal(bc.concatenate(ours).get(), np.concatenate(parts))
+    assert_array_equal(bc.stack([o[::-2] for o in ours], axis=1).get(), np.stack([p[::-2] for p in parts], axis=1))
+    assert bc.array(ours[:40] + [bc.arange(3, device="cpu")]).dtype == np.float64
+    with pytest.raises(ValueError):
+        bc.array([*ours, bc.zeros(2, device="cpu")])
+
+
+def test_products_of_vectors_with_steps():
+    m = np.random.default_rng(2).random((40, 7))
+    x = bc.array(m, device="cpu")
+    bc.synchronize()
+    for i, j in ((0, 3), (2, 2), (6, 1)):
+        now, recorded = both(lambda i=i, j=j: x[:, i] @ x[::-1, j])
+        np.testing.assert_allclose(now, m[:, i] @ m[::-1, j], rtol=1e-14)
+        assert_array_equal(now, recorded)
+
+
+def test_points_in_lists_are_interpolated():
+    assert float(bc.interp(1.5, [1, 2, 3], (1, 2, 3.5))) == 1.5
+    assert_array_equal(bc.interp([0, 2.5, 9], [1, 2, 3], [3, 2, 0]).get(), [3, 1, 0])
+    assert complex(bc.interp(1.5, [1, 2], [1j, 2])) == 1 + 0.5j
+    with pytest.raises(ValueError):
+        bc.interp(1.5, [1, 2, 3], [1, 2])
+
+
+def test_places_of_numbers_on_the_cpu():
+    x = bc.array([[5, 2], [8, 1]], device="cpu")
+    for k in (x.argmin(), np.int64(3), 3):
+        assert tuple(map(int, bc.unravel_index(k, (2, 2)))) == (1, 1)
+    with pytest.raises(ValueError):
+        bc.unravel_index(x.argmin(), (2, 1))
