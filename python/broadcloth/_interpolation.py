@@ -107,8 +107,10 @@ def interp(
     >>> bc.interp([-180, 5], [190, -190, 350, -350], [5, 10, 3, 4], period=360)
     array([7.5 , 3.75])
     """
-    where = x.device if isinstance(x, ndarray) else None
-    xp, fp = (_c.asarray(v, device=where) if type(v) in (list, tuple) else v for v in (xp, fp))
+    if type(xp) in (list, tuple) and type(fp) in (list, tuple):
+        where = x.device if isinstance(x, ndarray) else None
+        xp, fp = _safe(xp, np.float64, where), _c.asarray(fp, device=where)
+        fp = fp if fp.dtype.kind == "c" else _safe(fp, np.float64, where)
     if period is None and isinstance(xp, ndarray) and isinstance(fp, ndarray) and _ENDS.issuperset((type(left), type(right))):
         few = _c.interp_small(x, xp, fp, left, right)
         if few is not None:

@@ -495,6 +495,12 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
     if (!is_ascending(order)) return ufunc_in_order(op, args, options, *shape, order);
   }
 
+  if (!options.where)
+    if (std::optional<Array> few = ufunc_small(op, args, loop, *shape, device)) {
+      if (!options.out) return *std::move(few);
+      return put_row(options.out, Arg(*few)) ? options.out : deliver(*few, options);
+    }
+
   TapeLock lock(tape(device));
   Ref<Node> node = new_node(op, loop.out, device, *shape);
   for (int i = 0; i < n; ++i) {

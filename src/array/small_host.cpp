@@ -11,6 +11,7 @@
 #include "codegen/tier0/tier0.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
+#include "graph/config.h"
 #include "graph/tape.h"
 #include "runtime/host_library.h"
 #include "runtime/profiler.h"
@@ -46,6 +47,23 @@ bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = false) {
   near->count = a.size();
   near->step = row ? a.strides()[0] * near->item : near->item;
   return true;
+}
+
+/// Where a view's first element lies.
+char* first_byte(const Array& a, const Node& node) { return static_cast<char*>(node.buffer->ptr) + a.offset() * itemsize(a.dtype()); }
+
+/// Calls f with the address of each element of a view with axes and elements, in C order. `strides` are in elements of `item` bytes.
+template <class F>
+void each_element(const Dims& shape, const Dims& strides, char* first, int item, F&& f) {
+  const int inner = shape.size() - 1;
+  const int64_t columns = shape[inner], step = strides[inner] * item;
+  Dims at(shape.size());
+  for (int64_t rows = product(shape) / columns; rows > 0; --rows) {
+    char* p = first;
+    for (int d = 0; d < inner; ++d) p += at[d] * strides[d] * item;
+    for (int64_t j = 0; j < columns; ++j, p += step) f(p);
+    for (int d = inner - 1; d >= 0 && ++at[d] == shape[d]; --d) at[d] = 0;
+  }
 }
 
 /// Tells whether an index is a mask of all elements of an array with several axes.
@@ -346,6 +364,77 @@ std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dt
   return made;
 }
 
+namespace {
+
+/// The elements of an operand over a shape of at most kFew elements, in C order and side by side.
+class Spread {
+ public:
+  /// Sets `from`. Returns false where the operand is not computed, or cannot be cast to `to` here.
+  bool read(const Term& term, DType to, const Dims& shape, int64_t count) {
+    from = elements_;
+    if (!term.array) {
+      if (term.weak == Weak::integer && !integer_fits(term.value, to)) return false;
+      alignas(16) char element[16];
+      term.value.store(to, element);
+      fill(element, itemsize(to), count);
+      return true;
+    }
+    const Array& a = *term.array;
+    const Node& node = *a.storage()->current;
+    if (node.pending() || !node.buffer || a.has_loose_booleans()) return false;
+    const int item = itemsize(a.dtype());
+    char* const first = first_byte(a, node);
+    if (a.contiguous() && a.shape() == shape)
+      from = first;
+    else if (a.size() == 1)
+      fill(first, item, count);
+    else
+      gather(first, item, shape, broadcast_strides("broadcast", a.layout(), shape));
+    if (a.dtype() == to) return true;
+    const Tier0Loop cast = tier0_cast(a.dtype(), to);
+    if (cast) cast(std::exchange(from, cast_), nullptr, nullptr, cast_, count);
+    return cast != nullptr;
+  }
+  const char* from = nullptr;
+
+ private:
+  void fill(const char* element, int item, int64_t count) {
+    by_item(item, [&](auto u) {
+      u = get<decltype(u)>(element);
+      std::fill_n(reinterpret_cast<decltype(u)*>(elements_), count, u);
+    });
+  }
+  void gather(char* first, int item, const Dims& shape, const Dims& strides) {
+    by_item(item, [&](auto u) {
+      auto* to = reinterpret_cast<decltype(u)*>(elements_);
+      each_element(shape, strides, first, item, [&](const char* p) { *to++ = get<decltype(u)>(p); });
+    });
+  }
+  alignas(64) char elements_[kFew * 16];
+  alignas(64) char cast_[kFew * 16];
+};
+
+}  // namespace
+
+std::optional<Array> ufunc_small(Op op, std::span<const Term> terms, const Loop& loop, const Dims& shape, Device device) {
+  const OpInfo& spec = info(op);
+  const Config& c = config();
+  // Plain execution and runs that ask for one kind of kernel get kernels.
+  if (!c.lazy || !c.jit || !c.background_compile || !open(device) || history_observer()) return std::nullopt;
+  const bool plain = spec.signature == Signature::same || spec.signature == Signature::divide;
+  if (spec.kind != OpKind::elementwise || !plain || (op == Op::power && !is_inexact(loop.in[1]))) return std::nullopt;
+  const int64_t count = element_count(shape, itemsize(loop.out));
+  const Tier0Loop run = count > 0 && count <= kFew ? tier0_loop(op, loop.in[0]) : nullptr;
+  if (!run) return std::nullopt;
+  const TapeLock lock(tape(device));
+  Spread operands[3];
+  for (size_t k = 0; k < terms.size(); ++k)
+    if (!operands[k].read(terms[k], loop.in[k], shape, count)) return std::nullopt;
+  Array made = empty(shape, loop.out, device);
+  run(operands[0].from, operands[1].from, operands[2].from, made.storage()->current->buffer->ptr, count);
+  return made;
+}
+
 std::optional<Array> copy_small(const void* data, const Dims& shape, DType dtype, Device device) {
   const int64_t n = element_count(shape, itemsize(dtype));
   if (!open(device) || is_bool(dtype) || n > kFew) return std::nullopt;
@@ -524,21 +613,6 @@ bool find_stored(const Arg& value, const Array& target, int64_t count, Room* roo
 
 namespace {
 
-/// Calls f with the address of each element of a view with axes and elements, in C order.
-template <class F>
-void each_element(const Array& a, const Buffer& buffer, F&& f) {
-  const int inner = a.ndim() - 1, item = itemsize(a.dtype());
-  const int64_t columns = a.shape()[inner], step = a.strides()[inner] * item;
-  Dims at(a.ndim());
-  for (int64_t rows = a.size() / columns; rows > 0; --rows) {
-    int64_t first = a.offset();
-    for (int d = 0; d < inner; ++d) first += at[d] * a.strides()[d];
-    char* p = static_cast<char*>(buffer.ptr) + first * item;
-    for (int64_t j = 0; j < columns; ++j, p += step) f(p);
-    for (int d = inner - 1; d >= 0 && ++at[d] == a.shape()[d]; --d) at[d] = 0;
-  }
-}
-
 /// put_row() of a view of several axes: a number, or an array of the same shape whose elements lie in C order.
 bool put_box(const Array& place, const Arg& value) {
   if (place.size() == 0 || place.size() > kFew || place.has_loose_booleans()) return false;
@@ -554,7 +628,7 @@ bool put_box(const Array& place, const Arg& value) {
   by_item(itemsize(place.dtype()), [&](auto u) {
     using U = decltype(u);
     int64_t k = 0;
-    each_element(place, *node.buffer, [&](char* to) {
+    each_element(place.shape(), place.strides(), first_byte(place, node), itemsize(place.dtype()), [&](char* to) {
       u = get<U>(from.at(k++));
       std::memcpy(to, &u, sizeof(U));
     });
@@ -572,7 +646,7 @@ bool read_small(const Array& a, void* to) {
   if (node.pending() || !node.buffer) return false;
   by_item(itemsize(a.dtype()), [&](auto u) {
     char* next = static_cast<char*>(to);
-    each_element(a, *node.buffer, [&](const char* from) {
+    each_element(a.shape(), a.strides(), first_byte(a, node), itemsize(a.dtype()), [&](const char* from) {
       u = get<decltype(u)>(from);
       std::memcpy(next, &u, sizeof(u));
       next += sizeof(u);
