@@ -14,8 +14,9 @@ constexpr int kMaxLeaves = 32;
 constexpr int kMaxGroupNodes = 160;
 constexpr size_t kMaxMembers = 20;
 // Bytes: a value of this size that only other kernels read is computed where it is first needed, not beside independent values in an
-// earlier kernel. In a loop of `v = (0.85 * A) @ v` all products with A would have to be in memory together.
-constexpr int64_t kLargeTemporary = int64_t{8} << 20;
+// earlier kernel. In a loop of `v = (0.85 * A) @ v` all products with A would have to be in memory together. New memory costs
+// the CPU page faults; on a GPU a kernel less is worth more.
+constexpr int64_t kLargeTemporary[] = {int64_t{8} << 20, int64_t{64} << 20};  // CPU, CUDA
 constexpr int kMaxStages = 5;
 // The maximum cost of a node that several readers compute again for different elements; a costlier node is materialized. The limit is
 // higher on a GPU, where recomputing is cheaper than a write and a read.
@@ -468,7 +469,7 @@ void Fusion::assign_groups() {
         return true;
       });
       const int count = static_cast<int>(groups_.size());
-      const bool large = !node.held && node.size >= kLargeTemporary / itemsize(node.dtype);
+      const bool large = !node.held && node.size >= kLargeTemporary[target_ == Target::cuda] / itemsize(node.dtype);
       bool joined = false;
       for (int g = std::max({last_dep, large ? count - 1 : 0, 0}); g < count && !joined; ++g) joined = join(i, groups_[g], g);
       if (joined) continue;
