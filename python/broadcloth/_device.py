@@ -18,7 +18,8 @@ class Config:
     Attributes
     ----------
     lazy : bool
-        Ops wait and are fused (the default); False runs each op when it is called.
+        Ops wait and are fused (the default), except ops of few computed elements on the CPU, which run at once; False runs each op by a
+        kernel when it is called.
     jit : bool
         Kernels are compiled for the CPU; False keeps to the loops that are built in. (On a GPU every kernel is compiled.)
     background_compile : bool
