@@ -33,6 +33,25 @@ bool push_pair(ArgList* args, PyObject* x, PyObject* y, bool inplace = false) {
   return args->size() == 2 || push_operand(args, y, device);
 }
 
+/// The ufunc of an operator, where the other operand has an __array_ufunc__ for it and no reflected operator (`__radd__`); else null.
+PyRef by_ufunc_of_operand(Op op, std::string_view name, PyObject* x, PyObject* y) {
+  PyObject* const other = is_array(x) ? y : x;
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(other));
+  if (!computes_ufuncs(other) || attr(type, "__array_ufunc__").get() == Py_None) return nullptr;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  static constexpr std::pair<std::string_view, std::string_view> kMirrored[] = {{"lt", "gt"}, {"le", "ge"}, {"eq", "eq"},
+                                                                                {"ne", "ne"}, {"gt", "lt"}, {"ge", "le"}};
+  const auto* mirrored = std::ranges::find(kMirrored, name, &std::pair<std::string_view, std::string_view>::first);
+  const bool compares = mirrored != std::end(kMirrored), first = other == x;
+  const std::string method = first      ? fmt::format("__{}__", name)
+                             : compares ? fmt::format("__{}__", mirrored->second)
+                                        : fmt::format("__r{}__", name);
+  const PyRef text = to_py(std::string_view(method)), own = attr_or_null(type, text.get());
+  const PyRef inherited = attr_or_null(reinterpret_cast<PyObject*>(&PyBaseObject_Type), text.get());
+  if (own && own.get() != inherited.get()) return nullptr;
+  return call(ufunc_called(info(op).name).get(), {x, y});
+}
+
 /// An operator between a 0-d array and an object that is neither array nor number (a timedelta, a Fraction) is that of the array's number.
 PyObject* number_op(Op op, PyObject* x, PyObject* y) {
   static constexpr std::pair<Op, const char*> kOperators[] = {{Op::add, "add"},
@@ -57,6 +76,8 @@ PyObject* number_op(Op op, PyObject* x, PyObject* y) {
   PyObject* other = is_array(x) ? y : x;
   const auto* found = std::ranges::find(kOperators, op, &std::pair<Op, const char*>::first);
   if (found != std::end(kOperators) && is_of_numpys(x, y)) return operator_of_numpys(found->second, x, y);
+  if (found != std::end(kOperators))
+    if (PyRef made = by_ufunc_of_operand(op, found->second, x, y)) return made.release();
   // Text and None have no arithmetic with numbers, and most other objects do not either: they keep the error that names the array.
   if (found == std::end(kOperators) || array_of(array).ndim() > 0 || other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other))
     Py_RETURN_NOTIMPLEMENTED;
@@ -267,8 +288,8 @@ PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); 
 bool is_compared_on_host(PyObject* y) {
   if (PyList_Check(y) || PyTuple_Check(y)) return true;
   const Names& n = state().names;
-  for (PyObject* name : {n.__array_ufunc__, n.__array__, n.__array_interface__, BC_INTERNED("__array_priority__"),
-                         BC_INTERNED("__array_function__"), BC_INTERNED("__dlpack__")})
+  for (PyObject* name : {n.__array_ufunc__, n.__array__, n.__array_interface__, BC_INTERNED("__array_priority__"), n.__array_function__,
+                         BC_INTERNED("__dlpack__")})
     if (attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(y)), name)) return false;
   return true;
 }
@@ -334,11 +355,11 @@ PyObject* compare(PyObject* x, PyObject* y, int how) {
     return compare_on_host(x, y, how);
   }
   const bool list = PyList_Check(y) || PyTuple_Check(y);
-  if (!made && list && !PyErr_ExceptionMatches(state().ufunc_type_error) && PyErr_ExceptionMatches(PyExc_TypeError)) [[unlikely]] {
+  if (!made && list && !PyErr_ExceptionMatches(state().no_loop_error) && PyErr_ExceptionMatches(PyExc_TypeError)) [[unlikely]] {
     PyErr_Clear();
     return compare_on_host(x, y, how);
   }
-  if (made || !equality || !PyErr_ExceptionMatches(state().ufunc_type_error)) return made;
+  if (made || !equality || !PyErr_ExceptionMatches(state().no_loop_error)) return made;
   // Dates, spans of time and numbers that have no common type are not equal to each other, as in NumPy.
   PyErr_Clear();
   return guard([&] {
