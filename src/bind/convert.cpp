@@ -170,12 +170,6 @@ Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
 
 Array upload(const NumpyView& view, std::optional<DType> dtype, Device device);
 
-/// Whether an object is of a class of Python's module datetime.
-bool is_of_datetime(PyObject* o) {
-  const PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
-  return module && PyUnicode_Check(module.get()) && PyUnicode_CompareWithASCIIString(module.get(), "datetime") == 0;
-}
-
 /// numpy.datetime64 or timedelta64 of an object of Python's module datetime; nothing for other objects.
 PyRef numpy_time(PyObject* o) {
   if (!is_of_datetime(o)) return {};
@@ -442,6 +436,11 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
   }
   PyErr_Clear();
   return false;
+}
+
+bool is_of_datetime(PyObject* o) {
+  const PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
+  return module && PyUnicode_Check(module.get()) && PyUnicode_CompareWithASCIIString(module.get(), "datetime") == 0;
 }
 
 double array_priority(PyObject* o) {

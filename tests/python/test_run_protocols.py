@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from as_program import both
+from as_program import both, program, run
 
 
 def same(folder, text: str) -> None:
@@ -210,3 +210,51 @@ def test_ufuncs_of_libraries_write_arrays(tmp_path, out):
         f"import numpy as np\nimport scipy.special as sp\nx, o = np.arange(3.0), np.full(3, -1.0)\nr = sp.gammainc(x, x + 1, {out})\n"
         "print(o.round(6), r is o)\n",
     )
+
+
+OBJECTS = """
+import datetime
+from decimal import Decimal as D
+from datetime import timedelta as T
+import numpy as np
+class Vector:
+    def __init__(self, v):
+        self.v = v
+    def __rmul__(self, k):
+        return Vector(k * self.v)
+    def __radd__(self, k):
+        return Vector(k + self.v)
+    def __gt__(self, k):
+        return bool(self.v > k)
+    def __repr__(self):
+        return f"V({self.v})"
+class Higher(Vector):
+    __array_priority__ = 10
+class Refusing(Vector):
+    __array_ufunc__ = None
+x, y, v, h, r = np.array([1, 2]), np.array([1.0, 2.0]), Vector(3), Higher(3), Refusing(3)
+for text in ("x*v|x+v|x[0]*v|x.sum()*v|x*h|x+r|x<v|x*D(2)|D(2)*x|x-D(1)|D(1)-x|x**D(2)|x//D(2)|D(5)%x|x<D(2)|D(2)>=x|x==D(2)|x!=D(1)|y*D(1)|x+None"
+             "|x*T(1)|T(1)*y|T(6)/x|x.mean()*T(1)|T(1)/x.sum()|T(1)*y[0]|x+T(1)|np.array([[1,2]])*v|x*{1}|x*range(2)|x.sum()*D(2)|(y*2).sum()*T(1)").split("|"):
+    try:
+        print(text, "->", repr(eval(text)))
+    except TypeError as e:
+        print(text, str(e))
+for statement in ("x *= v", "x += D(2)", "x -= None", "y *= T(1)", "x += h"):
+    x, y = np.array([1, 2]), np.array([1.0, 2.0])
+    try:
+        exec(statement)
+    except TypeError as e:
+        print(type(e).__name__ if "h" not in statement else "")
+    print(statement, x, y)
+"""
+
+
+def test_objects_beside_arrays_are_elements(tmp_path):
+    same(tmp_path, OBJECTS)
+
+
+def test_objects_beside_arrays_are_fallbacks_that_strict_forbids(tmp_path):
+    path = program(tmp_path, "import numpy as np\nfrom decimal import Decimal\nnp.ones(2, int) * Decimal(2)\n")
+    assert "numpy.multiply runs on the host" in run(path).stderr
+    refused = run("--strict", path)
+    assert refused.returncode == 1 and "FallbackError" in refused.stderr
