@@ -239,7 +239,7 @@ def _check_safe(values: Any, a: ndarray) -> None:
         raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('{a.dtype}') according to the rule 'safe'")
 
 
-def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
+def putmask(a: ndarray, /, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes where a mask holds; `values` are repeated over the flattened array when they are fewer.
 
     Examples
