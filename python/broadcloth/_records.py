@@ -105,8 +105,48 @@ def _on_host(value: Any) -> Any:
     return value.copy_to_host()[()] if isinstance(value, RecordArray) else value
 
 
+def _ours(made: Any, device: Any) -> Any:
+    """A result of NumPy's as arrays of ours."""
+    if isinstance(made, tuple):
+        return tuple(_ours(m, device) for m in made)
+    if not isinstance(made, np.ndarray):
+        return made
+    return records(made, device=device) if made.dtype.names is not None else _c.asarray(made, device=device)
+
+
 def _bytes_of(host: np.ndarray, device: Any) -> ndarray:
     return _c.asarray(np.ascontiguousarray(host).reshape(-1).view(np.uint8), device=device)
+
+
+class _Flags:
+    """What `flags` of records says, as numpy.ndarray.flags."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, records: RecordArray) -> None:
+        # NumPy's flags of an array that lies so; nobody reads its elements.
+        layout = np.lib.stride_tricks.as_strided(np.empty(1, f"V{records._stored.itemsize}"), records.shape, records.strides)
+        object.__setattr__(self, "_known", layout.flags)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._known, name)
+
+    def __getitem__(self, name: str) -> bool:
+        return bool(self._known[name])
+
+    def __repr__(self) -> str:
+        return repr(self._known)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "writeable" or not value:
+            raise ValueError(f"flags: records can always be written; {name} = {value!r} cannot be kept, copy() what must stay as it is")
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
+
+
+# Methods that NumPy computes on a copy.
+_BY_NUMPY = {"byteswap", "choose", "compress", "nonzero", "repeat", "searchsorted"}
 
 
 class RecordArray:
@@ -208,6 +248,14 @@ class RecordArray:
         interface = dict(self._parts[0].__cuda_array_interface__)
         interface.update(shape=self.shape, typestr=self._stored.str, descr=self._stored.descr, strides=self.strides)
         return interface
+
+    @property
+    def flags(self) -> _Flags:
+        return _Flags(self)
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        if write is not None:
+            self.flags.writeable = write
 
     def is_c_contiguous(self) -> bool:
         return self._parts[4] == "C"
@@ -419,6 +467,10 @@ class RecordArray:
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in (self.dtype.names or ()):
             return self._field(name)
+        if name in _BY_NUMPY:
+            host = self.copy_to_host()
+            host.flags.writeable = False
+            return lambda *args, **options: _ours(getattr(host, name)(*map(_on_host, args), **options), self.device)
         raise AttributeError(f"'RecordArray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -467,6 +467,12 @@ Arg to_value(PyObject* o, DType dtype, Device device) {
   // NumPy refuses dates where differences are asked for, and units that are lost.
   if (is_time(dtype) && !is_array(o) && (is_numpy_scalar(o) || is_of_datetime(o))) [[unlikely]]
     return Arg(upload(NumpyView(call(state().np_asarray, {o, dtype_object(dtype)}).get()), std::nullopt, device));
+  // NumPy's arrays of texts and objects are read as numbers, as lists of them are.
+  if (is_numpy_array(o) && std::string_view("OSU").find(as_string(attr(attr(o, "dtype").get(), "kind").get())) != std::string_view::npos)
+      [[unlikely]] {
+    const PyRef numbers = call(attr(o, "astype").get(), {dtype_object(dtype)});
+    return Arg(upload(NumpyView(numbers.get()), std::nullopt, device));
+  }
   const bool sequence = is_sequence(o);
   if (!sequence && o != Py_None && !PyUnicode_Check(o) && !PyBytes_Check(o)) return to_arg(o, device);
   bool same = false;

@@ -26,6 +26,20 @@ bool any_array(PyObject* const* args, Py_ssize_t n, const F& f) {
   return false;
 }
 
+/// While it lives, this thread's arrays of subclasses are parts of a call whose result is of ndarray: no hook of a class sees them.
+class WithoutClasses {
+ public:
+  explicit WithoutClasses(bool on) : before_(active) { active = active || on; }
+  ~WithoutClasses() { active = before_; }
+  WithoutClasses(const WithoutClasses&) = delete;
+  WithoutClasses& operator=(const WithoutClasses&) = delete;
+
+  static inline thread_local bool active = false;
+
+ private:
+  bool before_;
+};
+
 PyObject* type_of(PyObject* o) { return reinterpret_cast<PyObject*>(Py_TYPE(o)); }
 PyObject* array_type() { return reinterpret_cast<PyObject*>(state().array); }
 
@@ -305,7 +319,7 @@ PyRef in_class(PyObject* array, PyTypeObject* type) {
 
 void finalize(PyObject* made, PyObject* from) {
   PyObject* const name = BC_INTERNED("__array_finalize__");
-  if (!has_own(made, name)) return;
+  if (WithoutClasses::active || !has_own(made, name)) return;
   const PyRef hook = PyRef::steal(PyObject_GetAttr(made, name));
   if (hook.get() != Py_None) call(hook.get(), {from});
 }
@@ -341,10 +355,14 @@ PyObject* entry_of_classes(FastCall plain, const CallSignature& signature, bool 
     const bool reduction = !method && n > 1 && std::string_view(signature.name) == "reduce";
     const char* const name = reduction ? as_string(args[0]).data() : signature.name;
     if (PyRef made = call_of_class(name, method, reduction, self, args, n, kwnames)) return made.release();
-    PyRef made = PyRef::steal(plain(self, args, n, kwnames));
+    const bool passes = passes_subclasses(signature, args, n, kwnames);
+    PyRef made = [&] {
+      const WithoutClasses parts(!passes || rule_of(name, method) == Class::base);
+      return PyRef::steal(plain(self, args, n, kwnames));
+    }();
     std::vector<PyObject*> all(args, args + count);
     if (method) all.insert(all.begin(), self);
-    return with_class(made.release(), name, method, all.data(), std::ssize(all), passes_subclasses(signature, args, n, kwnames));
+    return with_class(made.release(), name, method, all.data(), std::ssize(all), passes);
   });
 }
 

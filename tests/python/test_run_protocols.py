@@ -258,3 +258,48 @@ def test_objects_beside_arrays_are_fallbacks_that_strict_forbids(tmp_path):
     assert "numpy.multiply runs on the host" in run(path).stderr
     refused = run("--strict", path)
     assert refused.returncode == 1 and "FallbackError" in refused.stderr
+
+
+STORED = """
+import numpy as np
+for statement in (
+    "a[:3] = '1 2 3.5'.split()", "a[:3] = np.array(['1', '2', '3'])", "a[[0, 2]] = np.array([5, 6], dtype=object)", "a[a < 1] = np.array(['7'] * 4)",
+    "a[:] = 'x'", "a[:2] = np.array(['x', 'y'])", "a[0] = b'3'", "a[:] = np.array([None, 1, 2, 3], dtype=object)", "np.put(a, [1], np.array(['8']))",
+    "a.fill('3')", "a.flat[1:3] = np.array(['4', '5'])",
+):
+    a = np.zeros(4)
+    try:
+        exec(statement)
+    except (ValueError, TypeError) as e:
+        print(type(e).__name__)
+    print(statement, a)
+d = np.zeros(2, "M8[D]")
+d[...] = np.array(["2020-01-01", "2021-01-01"])
+print(d)
+x, y = np.arange(3), np.arange(2)
+r = np.array([x, y], dtype=object)
+r[0][0] = 9
+r[1] += 1
+print(r, x, y, r[0] is x, np.array([x, None], dtype=object)[0] is x, np.array({"a": x}).item()["a"] is x, [len(v) for v in r])
+r = np.array([x, "text"], dtype=object)
+x[0] = 5
+print(r, np.array([x, x], dtype=object).shape, np.empty(2, dtype=object))
+t = np.arange(6).reshape(2, 3).T
+for call in ("np.reshape(t, 6, copy=False)", "t.reshape(6, copy=False)", "np.reshape(t, (3, 2), copy=False)", "np.array(t, dtype=float, copy=False)"):
+    try:
+        print(call, eval(call).tolist())
+    except ValueError as e:
+        print(call, type(e).__name__)
+class Summed(np.ndarray):
+    def __array_finalize__(self, other):
+        self.total, self.most = np.array(self).sum(), np.asarray(self).max()
+s = np.arange(3).view(Summed)
+print(s.total, s.most, (s + 1).total)
+q = np.zeros(2, [("a", "i4"), ("b", "f8")])
+q["a"] = 1, 2
+print(q.flags.c_contiguous, q.flags["WRITEABLE"], q.byteswap()["a"], q.repeat(2), q.searchsorted(q[1:]), np.rec.array(q), np.rec.array(q).a)
+"""
+
+
+def test_what_is_stored_in_arrays_and_what_arrays_of_objects_hold(tmp_path):
+    same(tmp_path, STORED)

@@ -34,6 +34,7 @@ _MODULES: dict[str, str | None] = {
     "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
     "numpy.lib.scimath": None,
     "numpy.lib.recfunctions": "broadcloth.lib.recfunctions",
+    "numpy.rec": None,
     "numpy.char": None,
     "numpy.strings": None,
     "numpy.testing": None,
@@ -239,6 +240,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
     if callable(theirs):
         if name in _NUMPYS_OWN or name in _OF_FUNCTIONS or theirs is ours:
             return theirs
+        if module == "numpy.rec":  # it makes record arrays of NumPy's
+            return _fallback.on_copies(theirs)
         if module == "numpy" and name in _READERS:
             return _reader(theirs)
         return _c.program_function(ours, theirs) if callable(ours) else _fallback.host_function(theirs)

@@ -81,8 +81,9 @@ def _bytes_of(host: np.ndarray) -> bytes:
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
-    def __init__(self, writable: bool) -> None:
+    def __init__(self, writable: bool, in_dicts: bool = False) -> None:
         self.writable = writable
+        self.in_dicts = in_dicts  # also those in dictionaries, which NumPy takes for elements
         self.lent: dict[int, tuple[Any, np.ndarray, bytes | None]] = {}
 
     def give(self, value: Any) -> Any:
@@ -100,7 +101,7 @@ class _Loan:
         kind = type(value)
         if kind in (list, tuple):
             return kind(map(self.give, value))
-        if kind is dict:
+        if kind is dict and self.in_dicts:
             return {k: self.give(v) for k, v in value.items()}
         return value
 
@@ -110,13 +111,23 @@ class _Loan:
             if before is not None and before != _bytes_of(host):
                 array[...] = host
 
+    def _with_lenders(self, value: np.ndarray) -> np.ndarray:
+        """An array of objects; elements of it that are copies become the arrays that were lent."""
+        lenders = {id(host): array for array, host, _ in self.lent.values()}
+        if value.dtype == object and value.flags.writeable and lenders:
+            flat = value.reshape(-1) if value.flags.c_contiguous else value.flat
+            for place, element in enumerate(flat):
+                if type(element) is np.ndarray and id(element) in lenders:
+                    flat[place] = lenders[id(element)]
+        return value
+
     def own(self, value: Any) -> Any:
         """The result with NumPy's arrays as ours, where broadcloth has their dtype; an array that was lent is the lender's."""
         if type(value) is np.ndarray:
             for array, host, _ in self.lent.values():
                 if host is value:
                     return array
-            return as_ours(value)
+            return self._with_lenders(value) if value.dtype.hasobject else as_ours(value)
         if isinstance(value, np.lib.npyio.NpzFile):
             from ._archives import ProgramNpzFile  # few programs load one
 
@@ -135,7 +146,7 @@ def as_ours(value: Any) -> Any:
 
 def read_only(value: Any) -> Any:
     """The value with arrays of ours as host copies that cannot be written."""
-    return _Loan(False).give(value)
+    return _Loan(False, in_dicts=True).give(value)
 
 
 def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +172,7 @@ def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     while True:
         loan = _Loan(writable)
         try:
-            result = function(*loan.give(args), **loan.give(kwargs))
+            result = function(*loan.give(args), **{k: loan.give(v) for k, v in kwargs.items()})
         except ValueError as error:
             if writable or "read-only" not in str(error):
                 raise
@@ -248,6 +259,8 @@ def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, err
     Errors that NumPy raises too are the program's own and are not reported.
     """
     if not isinstance(error, _REFUSALS) or isinstance(error, FallbackError) or _in_program(error.__traceback__):
+        return NotImplemented
+    if kwargs and kwargs.get("copy") is False:  # which no result of a host copy can be
         return NotImplemented
     function = _numpys(what)
     if function is None:
