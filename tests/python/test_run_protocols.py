@@ -62,6 +62,15 @@ try:
     np.histogram2d(Silent((2,)), Metres([1, 2]))
 except TypeError as e:
     print("no implementation" in str(e))
+class Plain(Metres):
+    def __array_function__(self, func, types, args, kwargs):
+        return func._implementation(*args, **kwargs)
+print(np.sum(Plain([1, 2])), np.column_stack([Plain([1, 2]), x[:2]]), np.median(Plain([1, 2])))
+for call in ("np.column_stack(v for v in [x, x])", "np.hstack(iter([x, x]))"):
+    try:
+        print(eval(call))
+    except TypeError as e:
+        print(str(e)[:40])
 """
 
 

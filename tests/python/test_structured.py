@@ -220,6 +220,16 @@ def test_what_lies_between_the_fields_of_a_part_stays(xp, z):
         same(a, host)
 
 
+@pytest.mark.parametrize("shape", [(6,), (4, 2)])
+def test_records_are_shuffled(xp, shape):
+    host = filled(PACKED, shape)
+    a = xp.asarray(host)
+    for make in (lambda m: m.Generator(m.MT19937(3)), lambda m: m.RandomState(3)):
+        make(np.random).shuffle(host)
+        make(bc.random).shuffle(a)
+        same(a, host)
+
+
 def test_records_of_records_are_sorted(xp):
     host = filled(NESTED)[[3, 1, 4, 0, 2]]
     a = xp.asarray(host)

@@ -245,12 +245,18 @@ def _first_sentence(error: BaseException) -> str:
 
 def _numpys(what: Any) -> Callable[..., Any] | None:
     """NumPy's counterpart of a function, a method, a ufunc or an operator that refused its arguments."""
-    if isinstance(what, _c.program_function):  # whose arguments were asked already
-        return getattr(what.numpy_function, "_implementation", what.numpy_function)  # type: ignore[no-any-return]
+    if isinstance(what, _c.program_function):
+        return what.numpy_function  # type: ignore[no-any-return]
     found: Any = np
     for part in (what if isinstance(what, str) else what.__name__).split("."):  # "add.reduce" is a method of a ufunc
         found = getattr(found, part, None)
     return found  # type: ignore[no-any-return]
+
+
+def _computes_functions(values: tuple[Any, ...]) -> bool:
+    """Whether an argument, or one in a list, has an `__array_function__` of its own."""
+    kinds = {kind for v in values for kind in (set(map(type, v)) if type(v) in (list, tuple) else (type(v),))}
+    return any(hasattr(k, "__array_function__") for k in kinds - {np.ndarray, _c.ndarray} if not issubclass(k, np.generic))
 
 
 def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: BaseException) -> Any:
@@ -265,6 +271,8 @@ def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, err
     function = _numpys(what)
     if function is None:
         return NotImplemented
+    if _computes_functions((*args, *(kwargs or {}).values())):  # which has been asked, and asks for the function itself
+        function = getattr(function, "_implementation", function)
     start = time.perf_counter()
     try:
         result = compute(function, args, kwargs or {})
