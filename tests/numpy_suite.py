@@ -167,7 +167,7 @@ def run_file(mode: str, file: str, results: str, skip: set[str]) -> int:
         run.enable(run.Owner((str(Path(file).parent),)))
     options = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly", "--import-mode=importlib", "--timeout=60"]
     options.append("--continue-on-collection-errors")
-    root = str(Path(file).parents[2])
+    root = str(Path(file).parents[3])  # else the folder random/ would be a module of that name
     return pytest.main([file, f"--rootdir={root}", "-c", os.devnull, "-m", "not slow", *options], plugins=[Plugin(mode, results, skip)])
 
 

@@ -52,13 +52,16 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     if 0 in lead:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     made: Any = None
-    first = 0
+    one: Any = None
     for index in np.ndindex(lead):
-        result = _asarray(func1d(lines[index], *args, **kwargs))
+        result = _c.asanyarray(func1d(lines[index], *args, **kwargs))
         if made is None:
-            first = result.ndim
+            one = result
             made = _c.zeros((*lead, *result.shape), result.dtype, device=result.device)
         made[index] = result
+    first = one.ndim
+    if type(one) is not ndarray:
+        made = one.__array_wrap__(made)
     return _c.moveaxis(made, list(range(len(lead), len(lead) + first)), list(range(axis, axis + first)))
 
 

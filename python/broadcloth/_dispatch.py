@@ -113,6 +113,8 @@ def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], 
         # A program's `numpy.ndarray` is a class of ours that says of both kinds of arrays that they are subclasses.
         if not (issubclass(kind, (_c.ndarray, np.ndarray)) or issubclass(_c.ndarray, kind)):
             return NotImplemented
+    if isinstance(func, _c.program_function):
+        return func._implementation(*args, **kwargs)
     try:
         ours = _found[func]
     except KeyError:
@@ -126,7 +128,7 @@ def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], 
 
 
 def ufunc_on_host(ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """A ufunc that has no equal here (SciPy's), or one that writes into NumPy's memory, on host copies.
+    """A ufunc that has no equal here (SciPy's), or one that writes into NumPy's memory, on host copies. Outputs of ours are written.
 
     Examples
     --------
@@ -137,4 +139,13 @@ def ufunc_on_host(ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     array([1., 0., 2.])
     """
     _warn_of_copies(ufunc.__name__, (inputs, kwargs))
-    return getattr(ufunc, method)(*_to_host(inputs), **_to_host(kwargs))
+    outs = kwargs.get("out", ())
+    if not any(isinstance(out, _c.ndarray) for out in outs):
+        return getattr(ufunc, method)(*_to_host(inputs), **_to_host(kwargs))
+    hosts = tuple(out.get() if isinstance(out, _c.ndarray) else out for out in outs)
+    made = getattr(ufunc, method)(*_to_host(inputs), **{**_to_host(kwargs), "out": hosts})
+    for out, host in zip(outs, hosts, strict=True):
+        if isinstance(out, _c.ndarray):
+            out[...] = host
+    given = {id(host): out for out, host in zip(outs, hosts, strict=True)}
+    return tuple(given.get(id(r), r) for r in made) if isinstance(made, tuple) else given.get(id(made), made)

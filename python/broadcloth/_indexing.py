@@ -239,7 +239,7 @@ def _check_safe(values: Any, a: ndarray) -> None:
         raise TypeError(f"Cannot cast array data from dtype('{values.dtype}') to dtype('{a.dtype}') according to the rule 'safe'")
 
 
-def putmask(a: ndarray, mask: ArrayLike, values: ArrayLike) -> None:
+def putmask(a: ndarray, /, mask: ArrayLike, values: ArrayLike) -> None:
     """Writes where a mask holds; `values` are repeated over the flattened array when they are fewer.
 
     Examples
@@ -421,6 +421,9 @@ def _unravelled(indices: ndarray, shape: ShapeLike, order: str) -> tuple[ndarray
     return tuple(at[::-1] if order == "C" else at)
 
 
+_LARGEST = np.iinfo(np.intp).max
+
+
 def _coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
     """Where a flat index lies in C order; nothing where it lies nowhere."""
     at, rest = [], index
@@ -429,7 +432,7 @@ def _coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
             return []
         rest, place = divmod(rest, extent)
         at.append(place)
-    return at[::-1] if rest == 0 else []
+    return at[::-1] if rest == 0 and math.prod(shape) <= _LARGEST else []
 
 
 def _flat_place(at: tuple[Any, ...], shape: tuple[Any, ...]) -> int | None:

@@ -89,8 +89,64 @@ def _overlaps(dtype: np.dtype[Any]) -> bool:
     return any(a[1] > b[0] for a, b in pairwise(ends)) or any(t.names is not None and _overlaps(t) for _, t, _ in _fields(dtype))
 
 
+def _has_gaps(dtype: np.dtype[Any]) -> bool:
+    """Whether records have bytes of no field: what lies there may be another array's, of which this one shows some fields."""
+    base = dtype.base
+    if base.names is None:
+        return False
+    fields = _fields(base)
+    return sum(t.itemsize for _, t, _ in fields) < base.itemsize or any(_has_gaps(t) for _, t, _ in fields)
+
+
+def _on_host(value: Any) -> Any:
+    """What is assigned, with records in tuples and lists as NumPy's."""
+    if type(value) in (tuple, list):
+        return type(value)(map(_on_host, value))
+    return value.copy_to_host()[()] if isinstance(value, RecordArray) else value
+
+
+def _ours(made: Any, device: Any) -> Any:
+    """A result of NumPy's as arrays of ours."""
+    if isinstance(made, tuple):
+        return tuple(_ours(m, device) for m in made)
+    if not isinstance(made, np.ndarray):
+        return made
+    return records(made, device=device) if made.dtype.names is not None else _c.asarray(made, device=device)
+
+
 def _bytes_of(host: np.ndarray, device: Any) -> ndarray:
     return _c.asarray(np.ascontiguousarray(host).reshape(-1).view(np.uint8), device=device)
+
+
+class _Flags:
+    """What `flags` of records says, as numpy.ndarray.flags."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, records: RecordArray) -> None:
+        # NumPy's flags of an array that lies so; nobody reads its elements.
+        layout = np.lib.stride_tricks.as_strided(np.empty(1, f"V{records._stored.itemsize}"), records.shape, records.strides)
+        object.__setattr__(self, "_known", layout.flags)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._known, name)
+
+    def __getitem__(self, name: str) -> bool:
+        return bool(self._known[name])
+
+    def __repr__(self) -> str:
+        return repr(self._known)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "writeable" or not value:
+            raise ValueError(f"flags: records can always be written; {name} = {value!r} cannot be kept, copy() what must stay as it is")
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
+
+
+# Methods that NumPy computes on a copy.
+_BY_NUMPY = {"byteswap", "choose", "compress", "nonzero", "repeat", "searchsorted"}
 
 
 class RecordArray:
@@ -193,6 +249,14 @@ class RecordArray:
         interface.update(shape=self.shape, typestr=self._stored.str, descr=self._stored.descr, strides=self.strides)
         return interface
 
+    @property
+    def flags(self) -> _Flags:
+        return _Flags(self)
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        if write is not None:
+            self.flags.writeable = write
+
     def is_c_contiguous(self) -> bool:
         return self._parts[4] == "C"
 
@@ -218,7 +282,7 @@ class RecordArray:
             if value._stored == self._stored and value.dtype == self.dtype:
                 return value._octets()
             value = value.copy_to_host()
-        host = np.array(value, dtype=self.dtype)
+        host = np.array(_on_host(value), dtype=self.dtype)
         return _bytes_of(host.astype(self._stored), self.device).reshape(*host.shape, self._stored.itemsize)
 
     # ---- Host ----
@@ -380,20 +444,33 @@ class RecordArray:
         if isinstance(value, ndarray):  # of numbers: each field has them
             for name in (target if target is not None else self).dtype.names or ():
                 self[name][... if names else key] = value
+        elif target is None and _has_gaps(self._stored):
+            part = self[key]
+            part[...] = value
+            self._octets()[key] = part._octets()
         elif target is None:
             self._octets()[key] = self._to_octets(value)
-        elif names or _overlaps(self._stored):
-            # All is read before anything is written: `a[["x", "y"]] = a[["y", "x"]]`.
-            source = value.copy() if isinstance(value, RecordArray) else np.array(value, dtype=target.dtype)
-            for name, other in zip(target.dtype.names or (), source.dtype.names or ()):
-                target._set_field(name, source[other])
+        elif names or _overlaps(self._stored) or _has_gaps(self._stored):
+            target._set_fields(value)
         elif target.size:
             given = target._to_octets(value)
             target._octets()[...] = given.reshape(given.shape[given.ndim - 1 - target.ndim :]) if given.ndim > target.ndim + 1 else given
 
+    def _set_fields(self, value: Any) -> None:
+        """Assigns field by field, in their order. All is read before anything is written: `a[["x", "y"]] = a[["y", "x"]]`."""
+        source = value.copy() if isinstance(value, RecordArray) else np.array(_on_host(value), dtype=self.dtype)
+        if source.ndim > self.ndim:
+            source = source.reshape(source.shape[source.ndim - self.ndim :])
+        for name, other in zip(self.dtype.names or (), source.dtype.names or (), strict=True):
+            self._set_field(name, source[other])
+
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in (self.dtype.names or ()):
             return self._field(name)
+        if name in _BY_NUMPY:
+            host = self.copy_to_host()
+            host.flags.writeable = False
+            return lambda *args, **options: _ours(getattr(host, name)(*map(_on_host, args), **options), self.device)
         raise AttributeError(f"'RecordArray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -534,6 +611,8 @@ class RecordArray:
         if self.ndim != 1 or axis not in (-1, 0):
             raise NotImplementedError("argsort: records are sorted along one axis of 1-d arrays")
         first = [order] if isinstance(order, str) else list(order or ())
+        if any(t.base.names is not None or t.subdtype is not None for _, t, _ in _fields(self.dtype)):
+            return _c.asarray(np.argsort(self.copy_to_host(), kind="stable", order=order), device=self.device)
         names = [*first, *(n for n in self.dtype.names or () if n not in first)]
         return _c.lexsort([self[n] for n in reversed(names)])
 

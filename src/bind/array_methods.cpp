@@ -371,6 +371,11 @@ PyObject* package_method(PyObject* self, PyObject* args, PyObject* kwargs) {
       check(PyTuple_SetItem(all.get(), 0, new_ref(PyTuple_GetItem(args, 0))));
       check(PyTuple_SetItem(all.get(), 1, new_ref(self)));
     }
+    if (Which >= 5) {  // an array is not put in order as if it were flat
+      constexpr Py_ssize_t place = Which == 5 ? 1 : 0;
+      PyObject* const axis = n > place ? PyTuple_GetItem(args, place) : kwargs ? PyDict_GetItemString(kwargs, "axis") : nullptr;
+      if (axis == Py_None) throw_python(PyExc_TypeError, "'NoneType' object cannot be interpreted as an integer");
+    }
     PyRef made = steal(PyObject_Call(function.get(), all.get(), kwargs));
     // sort and partition write the array in place.
     if (Which < 5) return of_subclass(self) ? with_class(made.release(), names[Which], true, &self, 1) : made.release();

@@ -33,6 +33,40 @@ bool push_pair(ArgList* args, PyObject* x, PyObject* y, bool inplace = false) {
   return args->size() == 2 || push_operand(args, y, device);
 }
 
+/// The ufunc of an operator, where the other operand has an __array_ufunc__ for it and no reflected operator (`__radd__`); else null.
+PyRef by_ufunc_of_operand(Op op, std::string_view name, PyObject* x, PyObject* y) {
+  PyObject* const other = is_array(x) ? y : x;
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(other));
+  if (!computes_ufuncs(other) || attr(type, "__array_ufunc__").get() == Py_None) return nullptr;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  static constexpr std::pair<std::string_view, std::string_view> kMirrored[] = {{"lt", "gt"}, {"le", "ge"}, {"eq", "eq"},
+                                                                                {"ne", "ne"}, {"gt", "lt"}, {"ge", "le"}};
+  const auto* mirrored = std::ranges::find(kMirrored, name, &std::pair<std::string_view, std::string_view>::first);
+  const bool compares = mirrored != std::end(kMirrored), first = other == x;
+  const std::string method = first      ? fmt::format("__{}__", name)
+                             : compares ? fmt::format("__{}__", mirrored->second)
+                                        : fmt::format("__r{}__", name);
+  const PyRef text = to_py(std::string_view(method)), own = attr_or_null(type, text.get());
+  const PyRef inherited = attr_or_null(reinterpret_cast<PyObject*>(&PyBaseObject_Type), text.get());
+  if (own && own.get() != inherited.get()) return nullptr;
+  return call(ufunc_called(info(op).name).get(), {x, y});
+}
+
+/// Tells whether an operand is an object that NumPy takes for an element of an array of objects (a Decimal, an object of the program's with
+/// operators of its own), where a program that was written for NumPy runs: it neither refuses ufuncs nor has a higher priority.
+bool is_object_of_program(PyObject* other) {
+  if (!program_mode.load(std::memory_order_relaxed)) return false;
+  return !attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(other)), state().names.__array_ufunc__) && array_priority(other) <= 0;
+}
+
+/// Tells whether one operand is a time of Python's and the other one holds numbers. NumPy makes arrays of objects of both, and of an
+/// element the time that Python gives.
+bool is_time_beside_numbers(PyObject* x, PyObject* y) {
+  if (!program_mode.load(std::memory_order_relaxed)) return false;
+  PyObject* const array = is_array(x) ? x : y;
+  return is_of_datetime(array == x ? y : x) && !is_time(array_dtype(array));
+}
+
 /// An operator between a 0-d array and an object that is neither array nor number (a timedelta, a Fraction) is that of the array's number.
 PyObject* number_op(Op op, PyObject* x, PyObject* y) {
   static constexpr std::pair<Op, const char*> kOperators[] = {{Op::add, "add"},
@@ -57,6 +91,11 @@ PyObject* number_op(Op op, PyObject* x, PyObject* y) {
   PyObject* other = is_array(x) ? y : x;
   const auto* found = std::ranges::find(kOperators, op, &std::pair<Op, const char*>::first);
   if (found != std::end(kOperators) && is_of_numpys(x, y)) return operator_of_numpys(found->second, x, y);
+  if (found != std::end(kOperators))
+    if (PyRef made = by_ufunc_of_operand(op, found->second, x, y)) return made.release();
+  const bool equality = op == Op::equal || op == Op::not_equal;
+  if (array_of(array).ndim() > 0 && !equality && is_object_of_program(other))
+    raise(ErrorKind::Type, "{}: expected an operand of numbers, got {}", info(op).name, type_name(other));
   // Text and None have no arithmetic with numbers, and most other objects do not either: they keep the error that names the array.
   if (found == std::end(kOperators) || array_of(array).ndim() > 0 || other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other))
     Py_RETURN_NOTIMPLEMENTED;
@@ -80,7 +119,7 @@ PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
       return wrap_value(ufunc(op, terms, UfuncOptions()));
     }
     ArgList args;
-    if (!push_pair(&args, x, y)) return number_op(op, x, y);
+    if (is_time_beside_numbers(x, y) || !push_pair(&args, x, y)) return number_op(op, x, y);
     LineNote line;
     return wrap_value(apply(op, &args));
   });
@@ -91,7 +130,11 @@ PyObject* inplace_op(Op op, PyObject* x, PyObject* y) {
   if (as_py_array(x)->scalar) Py_RETURN_NOTIMPLEMENTED;
   return guard([&]() -> PyObject* {
     ArgList args;
-    if (!push_pair(&args, x, y, true)) Py_RETURN_NOTIMPLEMENTED;
+    if (!push_pair(&args, x, y, true)) {
+      if (!is_object_of_program(y)) Py_RETURN_NOTIMPLEMENTED;
+      raise(ErrorKind::UFuncTypeError, "Cannot cast ufunc '{}' output from dtype('O') to dtype('{}') with casting rule 'same_kind'",
+            info(op).name, info(array_dtype(x)).name);
+    }
     LineNote line;
     UfuncOptions options;
     options.out = writable(x, info(op).name);
@@ -267,8 +310,8 @@ PyObject* inplace_matmul(PyObject* x, PyObject* y) { return matmul_op(x, y, x); 
 bool is_compared_on_host(PyObject* y) {
   if (PyList_Check(y) || PyTuple_Check(y)) return true;
   const Names& n = state().names;
-  for (PyObject* name : {n.__array_ufunc__, n.__array__, n.__array_interface__, BC_INTERNED("__array_priority__"),
-                         BC_INTERNED("__array_function__"), BC_INTERNED("__dlpack__")})
+  for (PyObject* name : {n.__array_ufunc__, n.__array__, n.__array_interface__, BC_INTERNED("__array_priority__"), n.__array_function__,
+                         BC_INTERNED("__dlpack__")})
     if (attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(y)), name)) return false;
   return true;
 }
@@ -334,11 +377,11 @@ PyObject* compare(PyObject* x, PyObject* y, int how) {
     return compare_on_host(x, y, how);
   }
   const bool list = PyList_Check(y) || PyTuple_Check(y);
-  if (!made && list && !PyErr_ExceptionMatches(state().ufunc_type_error) && PyErr_ExceptionMatches(PyExc_TypeError)) [[unlikely]] {
+  if (!made && list && !PyErr_ExceptionMatches(state().no_loop_error) && PyErr_ExceptionMatches(PyExc_TypeError)) [[unlikely]] {
     PyErr_Clear();
     return compare_on_host(x, y, how);
   }
-  if (made || !equality || !PyErr_ExceptionMatches(state().ufunc_type_error)) return made;
+  if (made || !equality || !PyErr_ExceptionMatches(state().no_loop_error)) return made;
   // Dates, spans of time and numbers that have no common type are not equal to each other, as in NumPy.
   PyErr_Clear();
   return guard([&] {

@@ -1,6 +1,7 @@
 // The small objects behind ndarray's attributes: flags, data, flat and device.
 #include "array/record.h"
 #include "bind/args.h"
+#include "bind/program.h"
 #include "bind/subclass.h"
 #include "bind/values.h"
 #include "bind/warnings.h"
@@ -389,6 +390,17 @@ PyObject* holder_getter(PyObject* self, void*) {
   return guard([&] { return hold(state().*Type, self); });
 }
 
+/// `data`: in a program that was written for NumPy a memoryview, of a copy that cannot be written where the memory is a device's.
+PyObject* get_data(PyObject* self, void*) {
+  return guard([&] {
+    if (!program_mode.load(std::memory_order_relaxed)) return hold(state().pointer, self);
+    const bool host = array_of(self).device().type == DeviceType::cpu;
+    const PyRef copy = host ? nullptr : to_numpy(array_of(self));
+    if (copy) call(attr(copy.get(), "setflags").get(), {Py_False});
+    return PyRef::steal(PyMemoryView_FromObject(host ? self : copy.get())).release();
+  });
+}
+
 int set_flat(PyObject* self, PyObject* value, void*) {
   return guard(-1, [&] {
     if (!value) throw_python(PyExc_AttributeError, "attributes of an array cannot be deleted");
@@ -414,7 +426,7 @@ PyObject* setflags(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject
 
 void add_holder_attributes(std::vector<PyGetSetDef>* list) {
   list->push_back({"flags", holder_getter<&State::flags>, nullptr, "Facts about the memory's layout, as numpy.ndarray.flags.", nullptr});
-  list->push_back({"data", holder_getter<&State::pointer>, nullptr, "The memory: data.ptr is the address of the first element.", nullptr});
+  list->push_back({"data", get_data, nullptr, "The memory: data.ptr is the address of the first element.", nullptr});
   list->push_back({"gpudata", holder_getter<&State::pointer>, nullptr, "`data`, by PyCUDA's name.", nullptr});
   list->push_back({"flat", holder_getter<&State::flat>, set_flat, "The elements in C order.", nullptr});
 }

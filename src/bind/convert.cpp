@@ -6,6 +6,7 @@
 #include "array/history.h"
 #include "array/record.h"
 #include "bind/jit_numpy.h"
+#include "bind/program.h"
 #include "bind/values.h"
 #include "bind/waits.h"
 #include "bind/warnings.h"
@@ -169,12 +170,6 @@ Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
 }
 
 Array upload(const NumpyView& view, std::optional<DType> dtype, Device device);
-
-/// Whether an object is of a class of Python's module datetime.
-bool is_of_datetime(PyObject* o) {
-  const PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
-  return module && PyUnicode_Check(module.get()) && PyUnicode_CompareWithASCIIString(module.get(), "datetime") == 0;
-}
 
 /// numpy.datetime64 or timedelta64 of an object of Python's module datetime; nothing for other objects.
 PyRef numpy_time(PyObject* o) {
@@ -435,11 +430,7 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
   // arrays.
   const Names& n = state().names;
   const bool own_ufuncs = static_cast<bool>(attr_or_null(o, n.__array_ufunc__));
-  if (const PyRef priority = own_ufuncs ? nullptr : attr_or_null(o, n.__array_priority__)) {
-    const double level = PyFloat_AsDouble(priority.get());
-    if (level > 0) return false;
-    PyErr_Clear();
-  }
+  if (!own_ufuncs && array_priority(o) > 0) return false;
   // A range, a deque, a memoryview or another sequence is an array of its elements, as in NumPy.
   if (!own_ufuncs &&
       (attr_or_null(o, n.__array__) || attr_or_null(o, n.__array_interface__) || (PySequence_Check(o) && PySequence_Size(o) >= 0))) {
@@ -448,6 +439,19 @@ bool push_operand(ArgList* args, PyObject* o, Device device) {
   }
   PyErr_Clear();
   return false;
+}
+
+bool is_of_datetime(PyObject* o) {
+  const PyRef module = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), BC_INTERNED("__module__"));
+  return module && PyUnicode_Check(module.get()) && PyUnicode_CompareWithASCIIString(module.get(), "datetime") == 0;
+}
+
+double array_priority(PyObject* o) {
+  const PyRef given = PyRef::maybe(PyObject_GetAttr(o, state().names.__array_priority__));
+  const double value = given ? PyFloat_AsDouble(given.get()) : 0;
+  if (!PyErr_Occurred()) return value;
+  PyErr_Clear();
+  return 0;
 }
 
 void push_any(ArgList* args, PyObject* o, Device device) {
@@ -466,6 +470,12 @@ Arg to_value(PyObject* o, DType dtype, Device device) {
   // NumPy refuses dates where differences are asked for, and units that are lost.
   if (is_time(dtype) && !is_array(o) && (is_numpy_scalar(o) || is_of_datetime(o))) [[unlikely]]
     return Arg(upload(NumpyView(call(state().np_asarray, {o, dtype_object(dtype)}).get()), std::nullopt, device));
+  // NumPy's arrays of texts and objects are read as numbers, as lists of them are.
+  if (is_numpy_array(o) && std::string_view("OSU").find(as_string(attr(attr(o, "dtype").get(), "kind").get())) != std::string_view::npos)
+      [[unlikely]] {
+    const PyRef numbers = call(attr(o, "astype").get(), {dtype_object(dtype)});
+    return Arg(upload(NumpyView(numbers.get()), std::nullopt, device));
+  }
   const bool sequence = is_sequence(o);
   if (!sequence && o != Py_None && !PyUnicode_Check(o) && !PyBytes_Check(o)) return to_arg(o, device);
   bool same = false;
@@ -535,7 +545,11 @@ PyRef made_by_itself(PyObject* o, bool no_copy) {
   const Names& n = state().names;
   if (is_sequence(o) || PyType_Check(o) || PyObject_CheckBuffer(o)) return nullptr;
   if (attr_or_null(o, n.__array_interface__) || attr_or_null(o, n.__array_struct__)) return nullptr;
-  const PyRef method = attr_or_null(o, n.__array__);
+  PyRef method = attr_or_null(o, n.__array__);
+  // In a program that runs unchanged the method gives NumPy's arrays, and has the class's own.
+  if (method && program_mode.load(std::memory_order_relaxed))
+    if (const PyRef own = attr_or_null(method.get(), BC_INTERNED("_for_broadcloth")))
+      method = call(import_attr("types", "MethodType").get(), {own.get(), o});
   if (!method || !no_copy) return method ? call(method.get(), {}) : nullptr;
   PyRef named = PyRef::steal(PyDict_New());
   check(PyDict_SetItem(named.get(), n.copy, Py_False));

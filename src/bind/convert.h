@@ -133,6 +133,10 @@ inline bool as_terms(Term* terms, PyObject* x, PyObject* y) {
 }
 /// Adds any operand that a binary operator takes (also NumPy's, DLPack's, lists); false for objects that it does not know.
 bool push_operand(ArgList* args, PyObject* o, Device device);
+/// Whether an object is of a class of Python's module datetime.
+bool is_of_datetime(PyObject* o);
+/// An object's __array_priority__ as NumPy reads it: 0 where there is none, or no number.
+double array_priority(PyObject* o);
 /// As push_operand, but unknown objects go through numpy.asarray (which may raise).
 void push_any(ArgList* args, PyObject* o, Device device);
 /// The one operand of a value argument (fill values, `initial`, assigned values).

@@ -60,6 +60,7 @@ void init_errors(PyObject* module) {
       "broadcloth.UFuncTypeError", "A ufunc has no loop for the operands' types, or the casting rule forbids the way to one.", base.get(),
       nullptr));
   state().ufunc_type_error = type.get();
+  state().no_loop_error = base.get() == PyExc_TypeError ? type.get() : base.get();
   check(PyModule_AddObjectRef(module, "UFuncTypeError", type.release()));
   const auto add = [&](const char* name, const char* doc, PyObject* parent) {
     PyRef made = PyRef::steal(PyErr_NewExceptionWithDoc(name, doc, parent, nullptr));

@@ -14,7 +14,6 @@ namespace {
 
 PyObject* handler = nullptr;  ///< what refused() asks
 PyTypeObject* function_type = nullptr;
-PyTypeObject* hook_type = nullptr;
 
 // ---- What broadcloth refuses ------------------------------------------------------------------------------------------------------------
 
@@ -42,51 +41,111 @@ struct PyProgramFunction {
   PyObject* ours;
   PyObject* theirs;  ///< NumPy's function
   bool binds;        ///< to its first argument where NumPy's function would, so that it can stand in a class
+  bool dispatched;   ///< whether NumPy asks the arguments' __array_function__
+  bool of_lists;     ///< whether it also asks those of arrays in lists and tuples
+  bool of_memory;    ///< whether it makes arrays over memory: of what others can write NumPy makes them, ours would hold a copy
+  bool of_bytes;     ///< and sees arrays as memory too (frombuffer)
 };
 PyProgramFunction* as_function(PyObject* o) { return reinterpret_cast<PyProgramFunction*>(o); }
 
-/// The first array of a subclass of numpy.ndarray among arguments and in their lists and tuples, or nullptr.
-PyObject* subclass_array(PyObject* const* args, Py_ssize_t n) {
-  const auto find = [](PyObject* o) -> PyObject* {
-    if (is_subclass_array(o)) return o;
-    if (PyList_CheckExact(o)) {
-      for (Py_ssize_t i = 0; i < PyList_Size(o); ++i)
-        if (PyObject* item = PyList_GetItem(o, i); is_subclass_array(item)) return item;
-    } else if (PyTuple_CheckExact(o)) {
-      for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i)
-        if (PyObject* item = PyTuple_GetItem(o, i); is_subclass_array(item)) return item;
-    }
-    return nullptr;
-  };
-  for (Py_ssize_t i = 0; i < n; ++i)
-    if (PyObject* found = find(args[i])) return found;
+/// Tells whether an object's class says itself what NumPy's functions do with it: it has an `__array_function__` (NEP 18), and not
+/// ndarray's, ours or NumPy's.
+bool computes_functions(PyObject* o) {
+  constexpr unsigned long plain = Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS |
+                                  Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_BYTES_SUBCLASS | Py_TPFLAGS_DICT_SUBCLASS |
+                                  Py_TPFLAGS_TYPE_SUBCLASS;
+  if (o == Py_None || PyFloat_CheckExact(o) || is_exact(o, state().array) || is_numpy_array(o)) return false;
+  if ((PyType_GetFlags(Py_TYPE(o)) & plain) || PyObject_TypeCheck(o, state().np_generic)) return false;
+  PyObject* const name = state().names.__array_function__;
+  const PyRef own = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), name);
+  return own && own.get() != Py_None && (!is_array(o) || has_own(o, name));
+}
+
+/// The functions of NumPy's that take lists of arrays.
+constexpr std::string_view kOfLists =
+    " block choose column_stack concat concatenate dstack histogram2d histogramdd hstack lexsort multi_dot piecewise savez "
+    "savez_compressed "
+    "select stack vstack ";
+
+/// The functions of NumPy's that make arrays over memory.
+constexpr std::string_view kOfMemory = " asanyarray asarray frombuffer ";
+
+/// What the arguments of a call are, those in lists and tuples too.
+struct Foreign {
+  PyObject* subclass = nullptr;  ///< the first array of a subclass of numpy.ndarray
+  bool functions = false;        ///< whether one computes functions itself
+
+  Foreign(PyObject* const* args, Py_ssize_t n, bool of_lists) : of_lists_(of_lists) {
+    for (Py_ssize_t i = 0; i < n; ++i) look_at(args[i]);
+  }
+
+ private:
+  const bool of_lists_;
+  PyTypeObject* last_ = nullptr;  ///< a list has many elements of one type
+
+  void look_at_one(PyObject* o, bool in_list) {
+    if (is_exact(o, state().array) || (in_list && Py_TYPE(o) == last_)) return;
+    if (in_list) last_ = Py_TYPE(o);
+    if (!subclass && is_subclass_array(o)) subclass = o;
+    if (!functions && (!in_list || of_lists_)) functions = computes_functions(o);
+  }
+  void look_at(PyObject* o) {
+    const bool list = PyList_CheckExact(o);
+    if (!list && !PyTuple_CheckExact(o)) return look_at_one(o, false);
+    for (Py_ssize_t i = 0, n = PyObject_Size(o); i < n; ++i)
+      if (PyObject* const item = list ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i)) look_at_one(item, true);
+  }
+};
+
+/// Tells whether an object is memory that others can write (`array.array`, `mmap`, an array of ctypes).
+bool is_writable_memory(PyObject* o, bool also_arrays) {
+  if (!PyObject_CheckBuffer(o) || (!also_arrays && (is_array(o) || is_numpy_array(o) || all_numbers(&o, 1)))) return false;
+  Py_buffer view;
+  if (PyObject_GetBuffer(o, &view, PyBUF_WRITABLE | PyBUF_STRIDES) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  PyBuffer_Release(&view);
+  return true;
+}
+
+/// The value of a keyword, or nullptr.
+PyObject* named_value(PyObject* const* values, PyObject* kwnames, const char* name) {
+  for (Py_ssize_t k = 0; kwnames && k < PyTuple_Size(kwnames); ++k)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, k), name) == 0) return values[k];
   return nullptr;
 }
 
-/// The value of the keyword like=, if it is an array of another library's: it asks for an array of its kind.
-PyObject* foreign_like(PyObject* const* named, PyObject* kwnames) {
-  for (Py_ssize_t k = 0; kwnames && k < PyTuple_Size(kwnames); ++k)
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, k), "like") == 0)
-      return named[k] == Py_None || is_array(named[k]) || is_numpy_array(named[k]) ? nullptr : named[k];
-  return nullptr;
+/// The call without the question whose it is: ours, or NumPy's where ours refuses.
+PyObject* compute_function(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  const PyProgramFunction* f = as_function(self);
+  if (f->of_memory && n > 0 && is_writable_memory(args[0], f->of_bytes)) return PyObject_Vectorcall(f->theirs, args, n, kwnames);
+  if (PyObject* made = PyObject_Vectorcall(f->ours, args, n, kwnames)) return made;
+  return guard([&] {
+    const TupleArguments given(args, n, kwnames);
+    return refused(self, given.positional.get(), given.named.get());
+  });
 }
 
 PyObject* call_function(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  const PyProgramFunction* f = as_function(self);
   const Py_ssize_t n = positional_count(nargsf);
-  const PyProgramFunction* function = as_function(self);
-  PyObject* const theirs = subclass_array(args, n + (kwnames ? PyTuple_Size(kwnames) : 0));
-  if (!theirs) {
-    if (foreign_like(args + n, kwnames)) return PyObject_Vectorcall(function->theirs, args, n, kwnames);
-    if (PyObject* made = PyObject_Vectorcall(function->ours, args, n, kwnames)) return made;
-  }
+  const Foreign foreign(args, n + (kwnames ? PyTuple_Size(kwnames) : 0), f->of_lists);
+  // like= of another library's array, or of a class that computes functions, asks for an array of its kind.
+  PyObject* const like = named_value(args + n, kwnames, "like");
+  const bool makes_like = like && like != Py_None && (!is_array(like) || computes_functions(like)) && !is_numpy_array(like);
+  if (!foreign.subclass && !makes_like && !(foreign.functions && f->dispatched)) [[likely]]
+    return compute_function(self, args, n, kwnames);
   return guard([&] {
     const TupleArguments given(args, n, kwnames);
-    if (!theirs) return refused(self, given.positional.get(), given.named.get());
-    PyRef reason = PyRef::steal(PyUnicode_FromFormat("an argument is a %s, whose functions are NumPy's", type_name(theirs)));
-    PyRef named = given.named ? PyRef::borrow(given.named.get()) : PyRef::steal(PyDict_New());
-    return call(import_attr("broadcloth.run._fallback", "on_host").get(),
-                {function->theirs, reason.get(), given.positional.get(), named.get()})
-        .release();
+    const PyRef named = given.named ? PyRef::borrow(given.named.get()) : PyRef::steal(PyDict_New());
+    PyObject* const all = given.positional.get();
+    if (foreign.subclass) {
+      PyRef reason = PyRef::steal(PyUnicode_FromFormat("an argument is a %s, whose functions are NumPy's", type_name(foreign.subclass)));
+      return call(import_attr("broadcloth.run._fallback", "on_host").get(), {f->theirs, reason.get(), all, named.get()}).release();
+    }
+    if (makes_like) return call(import_attr("broadcloth.run._overrides", "make_like").get(), {self, like, all, named.get()}).release();
+    return call(import_attr("broadcloth.run._overrides", "dispatch").get(), {self, all, named.get()}).release();
   });
 }
 
@@ -115,6 +174,12 @@ PyObject* function_new(PyTypeObject* type, PyObject* args, PyObject*) {
     made->ours = new_ref(ours);
     made->theirs = new_ref(theirs);
     made->binds = PyObject_HasAttrString(theirs, "__get__") == 1;
+    made->dispatched = std::string_view(type_name(theirs)) == "_ArrayFunctionDispatcher";
+    const PyRef name = attr_or_null(theirs, state().names.__name__);
+    const std::string text = name && PyUnicode_Check(name.get()) ? fmt::format(" {} ", as_string(name.get())) : " ? ";
+    made->of_lists = kOfLists.find(text) != kOfLists.npos;
+    made->of_memory = kOfMemory.find(text) != kOfMemory.npos;
+    made->of_bytes = text == " frombuffer ";
     return reinterpret_cast<PyObject*>(made);
   });
 }
@@ -142,6 +207,14 @@ PyObject* function_reduce(PyObject* self, PyObject*) {
   });
 }
 
+/// Equal to NumPy's function, and found in its place among keys: `__array_function__` of a class gets either.
+PyObject* compare_functions(PyObject* self, PyObject* other, int how) {
+  if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* const function = Py_TYPE(other) == function_type ? as_function(other)->theirs : other;
+  return PyBool_FromLong((as_function(self)->theirs == function) == (how == Py_EQ));
+}
+Py_hash_t hash_function(PyObject* self) { return PyObject_Hash(as_function(self)->theirs); }
+
 char kName[] = "__name__", kQualname[] = "__qualname__", kModule[] = "__module__", kDoc[] = "__doc__";
 PyGetSetDef function_attributes[] = {{kName, function_attribute_of, nullptr, nullptr, kName},
                                      {kQualname, function_attribute_of, nullptr, nullptr, kQualname},
@@ -151,12 +224,18 @@ PyGetSetDef function_attributes[] = {{kName, function_attribute_of, nullptr, nul
 PyMemberDef function_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyProgramFunction, vectorcall), READONLY, nullptr},
                                   {"__wrapped__", T_OBJECT, offsetof(PyProgramFunction, ours), READONLY, nullptr},
                                   {"numpy_function", T_OBJECT, offsetof(PyProgramFunction, theirs), READONLY, nullptr},
+                                  {"of_lists", T_BOOL, offsetof(PyProgramFunction, of_lists), READONLY, nullptr},
                                   {}};
-PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, nullptr}, {}};
+PyMethodDef function_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, nullptr},
+    {"_implementation", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(compute_function)), METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {}};
 PyType_Slot function_slots[] = {{Py_tp_new, reinterpret_cast<void*>(function_new)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(function_dealloc)},
                                 {Py_tp_call, reinterpret_cast<void*>(tuple_call<call_function>)},
                                 {Py_tp_repr, reinterpret_cast<void*>(function_repr)},
+                                {Py_tp_richcompare, reinterpret_cast<void*>(compare_functions)},
+                                {Py_tp_hash, reinterpret_cast<void*>(hash_function)},
                                 {Py_tp_getattro, reinterpret_cast<void*>(function_attribute)},
                                 {Py_tp_descr_get, reinterpret_cast<void*>(bind_function)},
                                 {Py_tp_getset, function_attributes},
@@ -166,17 +245,18 @@ PyType_Slot function_slots[] = {{Py_tp_new, reinterpret_cast<void*>(function_new
 PyType_Spec function_spec = {"broadcloth._broadcloth.program_function", sizeof(PyProgramFunction), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, function_slots};
 
-// ---- The import hook --------------------------------------------------------------------------------------------------------------------
+// ---- The hooks of imports and classes
+// --------------------------------------------------------------------------------------------------------------------
+
+/// What stands in the place of a built-in function. It is no Python function, so that it leaves no frame.
+struct PyHook {
+  PyObject_HEAD PyObject* original;
+  PyObject* find;  ///< what is asked or told
+};
+PyHook* as_hook(PyObject* o) { return reinterpret_cast<PyHook*>(o); }
 
 /// Stands in the place of `__import__` or `importlib.import_module`. For names of NumPy it asks `find` first, which answers NotImplemented
-/// where the importing file is not the program's; of multiprocessing, whose children must have the hook too, `find` is told. It is no
-/// Python function, so tracebacks of failed imports are what they are without it.
-struct PyImportHook {
-  PyObject_HEAD PyObject* original;
-  PyObject* find;
-};
-PyImportHook* as_hook(PyObject* o) { return reinterpret_cast<PyImportHook*>(o); }
-
+/// where the importing file is not the program's; of multiprocessing, whose children must have the hook too, `find` is told.
 bool is_watched(PyObject* name) {
   if (!PyUnicode_Check(name)) return false;
   const std::string_view text = as_string(name), root = text.substr(0, text.find('.'));
@@ -204,8 +284,8 @@ PyObject* hook_attribute(PyObject* self, PyObject* name) {
 PyObject* hook_new(PyTypeObject* type, PyObject* args, PyObject*) {
   return guard([&]() -> PyObject* {
     PyObject *original = nullptr, *find = nullptr;
-    if (!PyArg_ParseTuple(args, "OO:import_hook", &original, &find)) throw PythonError();
-    auto* made = PyObject_New(PyImportHook, type);
+    if (!PyArg_ParseTuple(args, "OO:hook", &original, &find)) throw PythonError();
+    auto* made = PyObject_New(PyHook, type);
     if (!made) throw PythonError();
     made->original = new_ref(original);
     made->find = new_ref(find);
@@ -221,14 +301,36 @@ void hook_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMemberDef hook_members[] = {{"original", T_OBJECT, offsetof(PyImportHook, original), READONLY, nullptr}, {}};
+PyMemberDef hook_members[] = {{"original", T_OBJECT, offsetof(PyHook, original), READONLY, nullptr}, {}};
 PyType_Slot hook_slots[] = {{Py_tp_new, reinterpret_cast<void*>(hook_new)},
                             {Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
                             {Py_tp_call, reinterpret_cast<void*>(call_hook)},
                             {Py_tp_getattro, reinterpret_cast<void*>(hook_attribute)},
                             {Py_tp_members, hook_members},
                             {0, nullptr}};
-PyType_Spec hook_spec = {"broadcloth._broadcloth.import_hook", sizeof(PyImportHook), 0, Py_TPFLAGS_DEFAULT, hook_slots};
+PyType_Spec hook_spec = {"broadcloth._broadcloth.import_hook", sizeof(PyHook), 0, Py_TPFLAGS_DEFAULT, hook_slots};
+
+/// Stands in the place of `__build_class__`: `find` is told each new class that has an `__array__`.
+PyObject* build_class(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return guard([&] {
+    PyRef made = PyRef::steal(PyObject_Call(as_hook(self)->original, args, kwargs));
+    if (PyType_Check(made.get())) {
+      const PyRef members = attr(made.get(), "__dict__");
+      const int has = PySequence_Contains(members.get(), state().names.__array__);
+      check(has);
+      if (has) call(as_hook(self)->find, {made.get()});
+    }
+    return made.release();
+  });
+}
+
+PyType_Slot class_hook_slots[] = {{Py_tp_new, reinterpret_cast<void*>(hook_new)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(hook_dealloc)},
+                                  {Py_tp_call, reinterpret_cast<void*>(build_class)},
+                                  {Py_tp_getattro, reinterpret_cast<void*>(hook_attribute)},
+                                  {Py_tp_members, hook_members},
+                                  {0, nullptr}};
+PyType_Spec class_hook_spec = {"broadcloth._broadcloth.class_hook", sizeof(PyHook), 0, Py_TPFLAGS_DEFAULT, class_hook_slots};
 
 void set_program_handler(PyObject* given, PyObject* array_class) {
   program_ndarray = array_class == Py_None ? nullptr : new_ref(array_class);  // a class lives as long as the process
@@ -338,7 +440,8 @@ bool all_numbers(PyObject* const* args, Py_ssize_t n) {
 
 void init_program(PyObject* module) {
   function_type = add_type(module, &function_spec, "program_function");
-  hook_type = add_type(module, &hook_spec, "import_hook");
+  add_type(module, &hook_spec, "import_hook");
+  add_type(module, &class_hook_spec, "class_hook");
   add_functions(
       module, {BC_FUNCTION("set_program_handler(handler: Callable[..., Any] | None, array_class: type | None = None)", set_program_handler),
                BC_FUNCTION("is_numpys_subclass(value, /)",

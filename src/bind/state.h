@@ -11,8 +11,8 @@ namespace bc::bind {
 #define BC_NAMES(X) \
   X(dtype) X(out) X(where) X(casting) X(order) X(subok) X(device) X(signature) X(sig) X(item) X(name) X(kind) \
   X(itemsize) X(isnative) X(newbyteorder) X(astype) X(copy) X(stream) X(max_version) X(dl_device) X(id) X(f_back) \
-  X(co_filename) X(__name__) X(__array__) X(__array_struct__) X(__array_interface__) X(__array_ufunc__) X(__array_priority__) \
-  X(__cuda_array_interface__) X(__dlpack__) X(__dlpack_device__)
+  X(co_filename) X(__name__) X(__array__) X(__array_struct__) X(__array_interface__) X(__array_ufunc__) X(__array_function__) \
+  X(__array_priority__) X(__cuda_array_interface__) X(__dlpack__) X(__dlpack_device__)
 // clang-format on
 
 struct Names {
@@ -35,6 +35,7 @@ struct State {
   PyTypeObject* kernel_record = nullptr;
   PyTypeObject* copy_record = nullptr;
   PyObject* ufunc_type_error = nullptr;
+  PyObject* no_loop_error = nullptr;  ///< its base, which NumPy raises
   PyObject* compile_error = nullptr;
   PyObject* typing_error = nullptr;
   PyObject* record_error = nullptr;  ///< a TypeError: a dtype has fields

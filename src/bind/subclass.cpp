@@ -26,22 +26,29 @@ bool any_array(PyObject* const* args, Py_ssize_t n, const F& f) {
   return false;
 }
 
+/// While it lives, this thread's arrays of subclasses are parts of a call whose result is of ndarray: no hook of a class sees them.
+class WithoutClasses {
+ public:
+  explicit WithoutClasses(bool on) : before_(active) { active = active || on; }
+  ~WithoutClasses() { active = before_; }
+  WithoutClasses(const WithoutClasses&) = delete;
+  WithoutClasses& operator=(const WithoutClasses&) = delete;
+
+  static inline thread_local bool active = false;
+
+ private:
+  bool before_;
+};
+
 PyObject* type_of(PyObject* o) { return reinterpret_cast<PyObject*>(Py_TYPE(o)); }
 PyObject* array_type() { return reinterpret_cast<PyObject*>(state().array); }
-
-double priority(PyObject* o) {
-  const PyRef given = attr_or_null(o, state().names.__array_priority__);
-  const double value = given ? PyFloat_AsDouble(given.get()) : 0;
-  if (PyErr_Occurred()) throw PythonError();
-  return value;
-}
 
 /// The argument whose class a result takes: the first of those with the highest priority. Null where none is of a subclass.
 PyObject* model_of(PyObject* const* args, Py_ssize_t n) {
   PyObject* model = nullptr;
   double highest = 0;
   any_array(args, n, [&](PyObject* o) {
-    const double own = priority(o);
+    const double own = array_priority(o);
     if (!model || own > highest) {
       model = o;
       highest = own;
@@ -92,11 +99,11 @@ enum class Class : uint8_t {
 /// The functions and methods whose results are not of Class::kept, as in NumPy.
 constexpr std::pair<Class, std::string_view> kRules[] = {
     {Class::own, " __array__ __array_wrap__ view function.as_result "},
-    {Class::priority, " concatenate stack vstack hstack dstack column_stack append "},
+    {Class::priority, " concatenate stack vstack hstack dstack column_stack append resize "},
     {Class::base,
      " nonzero searchsorted asarray ascontiguousarray function.where argwhere "
      "flatnonzero select cross outer tensordot einsum tril triu interp convolve histogram bincount digitize cov corrcoef lexsort unwrap "
-     "sort_complex fft norm vector_norm resize pad interp_small correlate_small bincount_small "},
+     "sort_complex fft norm vector_norm pad interp_small correlate_small bincount_small "},
     {Class::view, " diag "},
     {Class::extents, " argmax argmin dot inner vdot take trace linalg_det count_nonzero "},
 };
@@ -109,6 +116,14 @@ Class rule_of(std::string_view name, bool method) {
 }
 
 // ---- Ufuncs --------------------------------------------------------------------------------------------------------------------------
+
+/// Tells whether a value of `out=` names no output: None, a tuple of such, or `...`, which asks for arrays.
+bool no_output(PyObject* out) {
+  if (!PyTuple_Check(out)) return out == Py_None || out == Py_Ellipsis;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(out); ++i)
+    if (PyTuple_GetItem(out, i) != Py_None) return false;
+  return true;
+}
 
 /// A call of a ufunc as __array_ufunc__ takes it: its inputs by position, all else by name, and `out` as a tuple.
 struct UfuncArguments {
@@ -130,7 +145,7 @@ struct UfuncArguments {
     }
     inputs = PyRef::steal(PyTuple_GetSlice(given.positional.get(), 0, count));
     PyObject* const out = PyDict_GetItem(named.get(), state().names.out);
-    if (out == Py_None)
+    if (out && no_output(out))
       check(PyDict_DelItem(named.get(), state().names.out));
     else if (out && !PyTuple_Check(out))
       check(PyDict_SetItem(named.get(), state().names.out, tuple_of({out}).get()));
@@ -144,13 +159,6 @@ struct UfuncArguments {
     return all;
   }
 };
-
-/// Tells whether an operand computes ufuncs itself: its type has __array_ufunc__, and not ndarray's or NumPy's.
-bool computes_ufuncs(PyObject* o) {
-  if (is_array(o)) return of_subclass(o) && has_own(o, state().names.__array_ufunc__);
-  if (is_numpy_array(o) || all_numbers(&o, 1)) return false;
-  return static_cast<bool>(attr_or_null(type_of(o), state().names.__array_ufunc__));
-}
 
 /// Asks the operands' __array_ufunc__, those of a subclass before that of its base, else from left to right (NEP 13).
 PyRef ask_operands(PyObject* ufunc, const char* method, const UfuncArguments& given) {
@@ -203,12 +211,6 @@ PyRef computed(PyObject* self, const char* method, FastCall plain, PyObject* con
     PyObject* const by = !output_given ? model : of_subclass(one) ? one : nullptr;
     return wrapped_result(one, by, self, given, std::string_view(method) == "__call__", place);
   });
-}
-
-/// The ufunc of an operator, as an object of the module.
-PyRef ufunc_called(const char* name) {
-  PyObject* const row = PyDict_GetItemString(state().ufuncs, name);
-  return row ? PyRef::borrow(row) : import_attr("broadcloth", name);  // matmul is the package's
 }
 
 /// Tells whether an operand leaves operators to the other one.
@@ -275,6 +277,20 @@ bool passes_subclasses(const CallSignature& signature, PyObject* const* args, Py
 
 }  // namespace
 
+PyRef ufunc_called(const char* name) {
+  PyObject* const row = PyDict_GetItemString(state().ufuncs, name);
+  return row ? PyRef::borrow(row) : import_attr("broadcloth", name);  // matmul is the package's
+}
+
+bool computes_ufuncs(PyObject* o) {
+  if (is_exact(o, state().array) || o == Py_None || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
+  PyObject *const name = state().names.__array_ufunc__, *const numpys = reinterpret_cast<PyObject*>(state().np_ndarray);
+  if (is_array(o)) return has_own(o, name);
+  if (type_of(o) == numpys) return false;
+  const PyRef own = attr_or_null(type_of(o), name);
+  return own && (!PyType_IsSubtype(Py_TYPE(o), state().np_ndarray) || own.get() != attr(numpys, "__array_ufunc__").get());
+}
+
 bool has_own(PyObject* o, PyObject* name) { return attr_or_null(type_of(o), name).get() != attr_or_null(array_type(), name).get(); }
 
 bool has_own_results(PyObject* o) {
@@ -303,7 +319,7 @@ PyRef in_class(PyObject* array, PyTypeObject* type) {
 
 void finalize(PyObject* made, PyObject* from) {
   PyObject* const name = BC_INTERNED("__array_finalize__");
-  if (!has_own(made, name)) return;
+  if (WithoutClasses::active || !has_own(made, name)) return;
   const PyRef hook = PyRef::steal(PyObject_GetAttr(made, name));
   if (hook.get() != Py_None) call(hook.get(), {from});
 }
@@ -317,7 +333,7 @@ PyObject* with_class(PyObject* given, const char* name, bool method, PyObject* c
                     [&](PyObject* one) {
                       const bool element = rule == Class::extents && array_of(one).ndim() == 0;
                       const bool copied = rule == Class::view && array_of(one).storage() != array_of(model).storage();
-                      const bool asks = rule != Class::priority || priority(model) > 0;
+                      const bool asks = rule != Class::priority || array_priority(model) > 0;
                       const bool plain = rule == Class::base || copied || element || !asks;
                       if (plain == is_exact(one, state().array)) return PyRef::borrow(one);
                       const bool given = std::find(args, args + n, one) != args + n;
@@ -339,10 +355,14 @@ PyObject* entry_of_classes(FastCall plain, const CallSignature& signature, bool 
     const bool reduction = !method && n > 1 && std::string_view(signature.name) == "reduce";
     const char* const name = reduction ? as_string(args[0]).data() : signature.name;
     if (PyRef made = call_of_class(name, method, reduction, self, args, n, kwnames)) return made.release();
-    PyRef made = PyRef::steal(plain(self, args, n, kwnames));
+    const bool passes = passes_subclasses(signature, args, n, kwnames);
+    PyRef made = [&] {
+      const WithoutClasses parts(!passes || rule_of(name, method) == Class::base);
+      return PyRef::steal(plain(self, args, n, kwnames));
+    }();
     std::vector<PyObject*> all(args, args + count);
     if (method) all.insert(all.begin(), self);
-    return with_class(made.release(), name, method, all.data(), std::ssize(all), passes_subclasses(signature, args, n, kwnames));
+    return with_class(made.release(), name, method, all.data(), std::ssize(all), passes);
   });
 }
 
@@ -355,13 +375,21 @@ PyObject* ufunc_of_classes(PyObject* self, const char* method, FastCall plain, P
 PyObject* operator_of_classes(const char* ufunc, binaryfunc plain, PyObject* x, PyObject* y, bool inplace) {
   return guard([&]() -> PyObject* {
     if (leaves_operators(x) || leaves_operators(y)) Py_RETURN_NOTIMPLEMENTED;
-    if (!has_own_results(x) && !has_own_results(y)) {
+    const auto without_hooks = [&] {
       PyRef made = PyRef::steal(plain(x, y));
       PyObject* const operands[] = {x, y};
       return inplace ? made.release() : with_class(made.release(), ufunc, false, operands, 2);
-    }
+    };
+    if (!has_own_results(x) && !has_own_results(y)) return without_hooks();
     const PyRef function = ufunc_called(ufunc);
-    if (!inplace) return call(function.get(), {x, y}).release();
+    if (!inplace) {
+      if (PyObject* const made = PyObject_CallFunctionObjArgs(function.get(), x, y, nullptr)) return made;
+      // == and != of types that no loop compares (dates and numbers) give False and True.
+      const bool equality = std::string_view(ufunc) == "equal" || std::string_view(ufunc) == "not_equal";
+      if (!equality || !PyErr_ExceptionMatches(state().no_loop_error)) throw PythonError();
+      PyErr_Clear();
+      return without_hooks();
+    }
     const PyRef named = PyRef::steal(PyDict_New());
     check(PyDict_SetItem(named.get(), state().names.out, tuple_of({x}).get()));
     return call(function.get(), {x, y}, named.get()).release();

@@ -29,6 +29,11 @@ PyTypeObject* array_class(PyObject* o);
 /// A call of a ufunc or of one of its methods, `plain`, whose operands or outputs may be of subclasses.
 PyObject* ufunc_of_classes(PyObject* self, const char* method, FastCall plain, PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
 
+/// The ufunc of an operator, as an object of the module or of the package.
+PyRef ufunc_called(const char* name);
+/// Tells whether an operand computes ufuncs itself: its class has an __array_ufunc__ (None, where it refuses them), and not ndarray's or
+/// NumPy's.
+bool computes_ufuncs(PyObject* o);
 /// Tells whether an array's class says itself what ufuncs give, by __array_ufunc__ or __array_wrap__.
 bool has_own_results(PyObject* o);
 /// Tells whether the class of an array has its own of a method of ndarray's.

@@ -42,6 +42,7 @@ constexpr int kMaxPositional = 5;
 struct Keywords {
   PyObject *out = nullptr, *where = nullptr, *dtype = nullptr, *casting = nullptr, *device = nullptr, *signature = nullptr;
   char order = 'K';
+  bool as_array = false;  ///< out=...: results without axes are arrays, no elements
 
   void read(PyObject* self, PyObject* const* values, PyObject* kwnames) {
     const Names& n = state().names;
@@ -50,7 +51,8 @@ struct Keywords {
       PyObject* key = PyTuple_GetItem(kwnames, i);
       auto is = [&](PyObject* name) { return key == name || PyUnicode_Compare(key, name) == 0; };
       if (is(n.out)) {
-        out = values[i];
+        as_array = values[i] == Py_Ellipsis;
+        out = as_array ? nullptr : values[i];
       } else if (is(n.where)) {
         where = values[i];
       } else if (is(n.dtype)) {
@@ -77,6 +79,8 @@ std::vector<std::optional<DType>> signature_types(const PyUfunc* u, PyObject* si
   const Py_ssize_t count = u->nin + u->nout;
   std::vector<std::optional<DType>> types(count);
   if (PyTuple_Check(signature)) {
+    if (PyTuple_Size(signature) == 1 && count != 1)
+      raise(ErrorKind::Type, "{}: signature= has one dtype; use dtype=, or name a dtype or None for each operand", as_string(u->name));
     if (PyTuple_Size(signature) != count)
       raise(ErrorKind::Value, "a type-tuple must be specified of length {} for ufunc '{}'", count, as_string(u->name));
     for (Py_ssize_t i = 0; i < count; ++i) types[i] = to_dtype_or_none(PyTuple_GetItem(signature, i));
@@ -132,7 +136,9 @@ void follow_signature(const PyUfunc* u, PyObject* signature, ArgList* operands, 
   if (!found) raise(ErrorKind::UFuncTypeError, "No loop matching the specified signature and casting was found for ufunc {}", name);
 }
 
-PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* const outs[2]) {
+PyRef result_of(Array made, bool as_array) { return PyRef::steal(as_array ? wrap(std::move(made)) : wrap_value(std::move(made))); }
+
+PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* const outs[2], bool as_array) {
   Array out[2];
   for (int i = 0; i < 2; ++i) out[i] = outs[i] ? output(outs[i], info(u->op).name) : Array();
   ArrayPair made;
@@ -141,8 +147,8 @@ PyObject* call_pair(PyUfunc* u, ArgList* args, UfuncOptions options, PyObject* c
     case Pair::modf: made = modf((*args)[0], options, out[0], out[1]); break;
     default: made = frexp((*args)[0], options, out[0], out[1]); break;
   }
-  PyRef first = outs[0] && outs[0] != Py_None ? PyRef::borrow(outs[0]) : PyRef::steal(wrap_value(std::move(made.first)));
-  PyRef second = outs[1] && outs[1] != Py_None ? PyRef::borrow(outs[1]) : PyRef::steal(wrap_value(std::move(made.second)));
+  PyRef first = outs[0] && outs[0] != Py_None ? PyRef::borrow(outs[0]) : result_of(std::move(made.first), as_array);
+  PyRef second = outs[1] && outs[1] != Py_None ? PyRef::borrow(outs[1]) : result_of(std::move(made.second), as_array);
   return tuple_of({first.get(), second.get()}).release();
 }
 
@@ -165,26 +171,25 @@ void warn_of_unsafe(Op op, ArgList& operands, const UfuncOptions& options) {
 
 bool is_plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o); }
 
-/// Tells whether an argument computes ufuncs in its own way (a pandas.Series, a quantity with units).
-bool has_own_ufuncs(PyObject* const* args, Py_ssize_t n) {
-  return std::any_of(args, args + n, [](PyObject* o) {
-    if (is_array(o)) return of_subclass(o) && has_own(o, state().names.__array_ufunc__);
-    if ((is_numpy_array(o) && !is_subclass_array(o)) || PyList_CheckExact(o) || all_numbers(&o, 1)) return false;
-    const PyRef own = attr_or_null(o, state().names.__array_ufunc__);
-    return own && own.get() != Py_None;
-  });
+/// Tells of the value of `out=` or `where=` whether it, or one in its tuple, computes ufuncs in its own way.
+bool one_computes_ufuncs(PyObject* value) {
+  if (!PyTuple_Check(value)) return computes_ufuncs(value);
+  for (Py_ssize_t i = 0; i < PyTuple_Size(value); ++i)
+    if (computes_ufuncs(PyTuple_GetItem(value, i))) return true;
+  return false;
 }
 
-/// The same of arguments outside of programs that were written for NumPy: subclasses of numpy.ndarray that leave ufuncs to NumPy (masked
-/// arrays, matrices) are read as arrays there.
-bool overrides_ufuncs(PyObject* const* args, Py_ssize_t n) {
-  return std::any_of(args, args + n, [](PyObject* o) {
-    if (!has_own_ufuncs(&o, 1)) return false;
-    if (!PyType_IsSubtype(Py_TYPE(o), state().np_ndarray)) return true;
-    PyObject* const name = state().names.__array_ufunc__;
-    const PyRef of_type = PyRef::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
-    return of_type.get() != PyRef::steal(PyObject_GetAttr(reinterpret_cast<PyObject*>(state().np_ndarray), name)).get();
-  });
+/// Tells whether an argument, an output or the mask of a call computes ufuncs in its own way (a pandas.Series, a quantity with units). In a
+/// program that was written for NumPy these are also masked arrays and matrices, which elsewhere are read as arrays.
+bool any_computes_ufuncs(PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  const bool program = program_mode.load(std::memory_order_relaxed);
+  const auto own = [&](PyObject* o) { return !is_exact(o, state().array) && (computes_ufuncs(o) || (program && is_subclass_array(o))); };
+  if (std::any_of(args, args + n, own)) return true;
+  for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i)
+    if (PyObject* const value = args[n + i]; !is_exact(value, state().array) && value != Py_True)
+      for (PyObject* name : {state().names.out, state().names.where})
+        if (PyUnicode_Compare(PyTuple_GetItem(kwnames, i), name) == 0 && (one_computes_ufuncs(value) || own(value))) return true;
+  return false;
 }
 
 PyRef same_of_numpy(PyObject* self);
@@ -227,19 +232,23 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
         warn(PyExc_DeprecationWarning,
              "Passing more than 2 positional arguments to np.maximum and np.minimum is deprecated: name the output, out=...");
       for (int i = 0; u->nin + i < nargs; ++i) outs[i] = args[u->nin + i];
+      if (outs[0] == Py_Ellipsis || outs[1] == Py_Ellipsis) throw_python(PyExc_TypeError, "out=... is only allowed as a keyword argument.");
       if (k.out && k.out != Py_None) {
         if (nargs > u->nin) throw_python(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
         if (PyTuple_Check(k.out)) {
           if (PyTuple_Size(k.out) != u->nout)
             throw_python(PyExc_ValueError, u->nout == 1 ? "The 'out' tuple must have exactly one entry per ufunc output"
                                                         : "The 'out' tuple must have exactly two entries");
-          for (int i = 0; i < u->nout; ++i) outs[i] = PyTuple_GetItem(k.out, i);
+          for (int i = 0; i < u->nout; ++i) {
+            outs[i] = PyTuple_GetItem(k.out, i);
+            if (outs[i] == Py_Ellipsis) throw_python(PyExc_TypeError, "must use `...` as `out=...` and not per-operand/in a tuple");
+          }
         } else {
           if (u->nout > 1) throw_python(PyExc_TypeError, "'out' must be a tuple of arrays");
           outs[0] = k.out;
         }
       }
-      if (fast < u->nin && overrides_ufuncs(args, nargs))
+      if ((fast < u->nin || nargs > u->nin || k.out || k.where) && any_computes_ufuncs(args, nargs, kwnames))
         if (const PyRef theirs = same_of_numpy(self)) {  // NumPy asks the operands in its order
           const TupleArguments given(args, nargs, kwnames);
           return PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
@@ -263,11 +272,11 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
       if (!any) options.device = default_device();
     }
     LineNote line;
-    if (u->pair != Pair::none) return call_pair(u, &operands, options, outs);
+    if (u->pair != Pair::none) return call_pair(u, &operands, options, outs, k.as_array);
     if (options.casting == Casting::unsafe) [[unlikely]]
       warn_of_unsafe(u->op, operands, options);
     Array made = apply(u->op, &operands, options);
-    return options.out ? new_ref(outs[0]) : wrap_value(std::move(made));
+    return options.out ? new_ref(outs[0]) : result_of(std::move(made), k.as_array).release();
   });
 }
 
@@ -308,7 +317,7 @@ PyObject* compute_generalised(PyObject* self, PyObject* const* args, size_t narg
 PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     const Py_ssize_t n = positional_count(nargsf);
-    if ((!kwnames && all_numbers(args, n)) || has_own_ufuncs(args, n)) {
+    if ((!kwnames && all_numbers(args, n)) || any_computes_ufuncs(args, n, kwnames)) {
       const PyRef theirs = PyRef::steal(PyObject_GetAttr(state().numpy, as_ufunc(self)->name));
       const TupleArguments given(args, n, kwnames);
       PyObject* made = PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
@@ -353,11 +362,14 @@ void check_binary(PyObject* self, const char* method) {
 PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                     PyObject* where) {
   check_binary(self, "reduce");
+  const bool as_array = out == Py_Ellipsis;
+  if (as_array) out = Py_None;
   const Array a = to_array(array, device_of({array}));
   ReduceOptions options = reduce_options(name_of(self), axis, dtype, out, keepdims, initial, where, a);
   if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1))
     options.axes.reset();
-  return PyRef::steal(finish_reduce(ufunc_reduce(as_ufunc(self)->op, a, options), out));
+  Array made = ufunc_reduce(as_ufunc(self)->op, a, options);
+  return as_array ? result_of(std::move(made), true) : PyRef::steal(finish_reduce(std::move(made), out));
 }
 
 /// The axis of accumulate and reduceat: a number, a tuple of one, or None, which stands for all axes, of which there must be one.
@@ -693,7 +705,7 @@ bool special_of_complex(PyObject* function, PyObject* args) {
 /// The result of `==` and `!=` between a NumPy value and an array of ours where no loop takes their types (a timedelta64 and dates).
 /// NumPy's operators call the ufunc for them. Other errors stay.
 PyObject* unlike_times_compared(PyObject* name, PyObject* inputs) {
-  if (!PyErr_ExceptionMatches(state().ufunc_type_error) || PyTuple_Size(inputs) != 2) return nullptr;
+  if (!PyErr_ExceptionMatches(state().no_loop_error) || PyTuple_Size(inputs) != 2) return nullptr;
   const bool equal = as_string(name) == "equal";
   PyObject *other = PyTuple_GetItem(inputs, 0), *array = PyTuple_GetItem(inputs, 1);
   if ((!equal && as_string(name) != "not_equal") || is_array(other) || !is_array(array)) return nullptr;
@@ -711,7 +723,10 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     // Where another operand computes ufuncs in its own way, NumPy asks that one next, as it does beside arrays of its own.
     const bool program = program_mode.load(std::memory_order_relaxed);
     for (Py_ssize_t i = 2; i < n; ++i)
-      if (PyObject* operand = PyTuple_GetItem(args, i); overrides_ufuncs(&operand, 1)) return new_ref(Py_NotImplemented);
+      if (computes_ufuncs(PyTuple_GetItem(args, i))) return new_ref(Py_NotImplemented);
+    for (PyObject* key : {state().names.out, state().names.where})
+      if (PyObject* const value = kwargs ? PyDict_GetItem(kwargs, key) : nullptr; value && one_computes_ufuncs(value))
+        return new_ref(Py_NotImplemented);
     for (Py_ssize_t i = 2; program && i < n; ++i)
       if (is_subclass_array(PyTuple_GetItem(args, i))) return ufunc_on_host(args, kwargs);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));

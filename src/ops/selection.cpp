@@ -34,6 +34,9 @@ Array take(const Array& a_in, const Array& indices, Axis axis, std::string_view 
   const Array a = axis ? atleast_1d(a_in) : ravel(a_in);
   const int d = normalize_axis(axis.value_or(0), a.ndim(), "take");
   BC_CHECK(a.shape()[d] > 0 || indices.size() == 0, Index, "cannot do a non-empty take from an empty axes.");
+  BC_CHECK(!out || can_cast(out.dtype(), a.dtype(), Casting::safe), Type,
+           "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'safe'", info(out.dtype()).name,
+           info(a.dtype()).name);
   const Array at = on_device(indices, a.device());
   std::vector<IndexItem> items(d, all_of());
   items.push_back({{}, a.shape()[d] > 0 ? folded(at, a.shape()[d], mode) : cast(at, DType::i64)});

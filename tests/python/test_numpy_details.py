@@ -13,6 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
+from support import assert_like_numpy
 
 
 def same(ours, theirs):
@@ -403,3 +404,26 @@ def test_steps_and_parts_of_numbers_are_numbers():
     assert type(bc.linspace(0, 1, 5, retstep=True)[1]) is np.float64
     assert type(bc.imag(1 + 2j)) is float and type(bc.real(3)) is int
     assert_array_equal(bc.asnumpy(bc.fromfunction(lambda i: i, (3,), like=bc.ones(1))), np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a = xp.arange(10).reshape(2, 5); a.partition(2, axis=None)",
+        "a = xp.arange(10).reshape(2, 5); a.partition(2, None)",
+        "a = xp.arange(5).reshape(1, 5); a.sort(axis=None)",
+        "a = xp.arange(5).reshape(1, 5)[:, ::-1].copy(); a.sort(None)",
+        "a = xp.arange(6)[::-1].reshape(2, 3).copy(); a.sort(axis=0); a",
+        "a = xp.arange(3); xp.putmask(a=a, mask=[1, 0, 1], values=5)",
+        "a = xp.arange(3); xp.putmask(a, values=5, mask=[1, 0, 1]); a",
+        "xp.take(xp.arange(3), [0, 1], out=xp.zeros(2, 'f4'))",
+        "xp.take(xp.arange(3), [0, 1], out=xp.zeros(2, 'i4'))",
+        "xp.take(xp.arange(3.0), [0, 1], out=xp.zeros(2, 'i4'))",
+        "xp.arange(3.0).take([0, 1], out=xp.zeros(2, 'c16'))",
+        "xp.compress([1, 0, 1], xp.arange(3), out=xp.zeros(2, 'f4'))",
+        "xp.unravel_index(1, (2**32 - 1, 2**31 + 1))",
+        "xp.unravel_index(7, (3, 2**31))[1]",
+    ],
+)
+def test_methods_in_place_and_outputs_refuse_what_numpy_refuses(xp, code):
+    assert_like_numpy(xp, code)

@@ -12,17 +12,10 @@ import zipfile
 import pytest
 
 import broadcloth as bc
+from as_program import both, program, run
 from support import ROOT, child_environment
 
 HELPER = ROOT / "tests" / "unchanged.py"
-
-
-def run(*words: str, cwd=None, module: str | None = "broadcloth", stdin: str | None = None) -> subprocess.CompletedProcess:
-    """`python -m broadcloth words`, or `python words` where `module` is None."""
-    start = [sys.executable, *(("-m", module) if module else ())]
-    return subprocess.run(
-        [*start, *map(str, words)], cwd=cwd, env=child_environment(), capture_output=True, text=True, timeout=240, input=stdin
-    )
 
 
 def printed(*words: str, **options) -> str:
@@ -31,24 +24,11 @@ def printed(*words: str, **options) -> str:
     return done.stdout
 
 
-def program(folder, text: str, name: str = "program.py"):
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
-
-
 @pytest.mark.timeout(600)
 def test_programs_print_what_they_print_under_numpy(device):
     words = [sys.executable, str(HELPER), "--device", str(device)]
     done = subprocess.run(words, env=child_environment(), capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
-
-
-def both(folder, text: str, *arguments: str):
-    """What a program prints under Python and under the command, its standard error and its exit status."""
-    path = program(folder, text)
-    return [run(path, *arguments, module=m, cwd=folder) for m in (None, "broadcloth")]
 
 
 IMPORTS = """

@@ -201,6 +201,43 @@ def test_fields_of_one_array_change_places(xp, target, value):
     assert a.tolist() == host[::-1].tolist()
 
 
+WRITTEN_PARTS = """
+v[0] = v[1] ; v[...] = v[2] ; v[a["x"] > 1] = v[3] ; v[[0, 1]] = v[[2, 3]] ; v[1:] = v[:-1].copy() ; v.fill(v[1]) ; v[:] = v[0].item() ;
+v[::-1] = v.copy() ; v[:] = v[1:2].reshape(1, 1) ; w[:] = 7 ; w[1:3] = w[0] ; a["x"] = 9 ; v[v["x"] == 9] = v[0] ; v[2] = (50, a["z"][0])
+"""
+
+
+@pytest.mark.parametrize("z", ["i8", ("f8", (2,)), [("p", "i4"), ("q", "f4")]])
+def test_what_lies_between_the_fields_of_a_part_stays(xp, z):
+    dtype = np.dtype([("x", "i8"), ("y", "f8"), ("w", "i8"), ("z", z)])
+    host = filled(dtype, (4,))
+    a = xp.asarray(host)
+    last = {"names": ["w"], "formats": ["i8"], "offsets": [16], "itemsize": dtype.itemsize}
+    for statement in WRITTEN_PARTS.replace("\n", " ").split(";"):
+        for array in (host, a):
+            names = {"a": array, "v": array[["x", "z"]], "w": array.view(last)}
+            exec(statement.strip(), names)
+        same(a, host)
+
+
+@pytest.mark.parametrize("shape", [(6,), (4, 2)])
+def test_records_are_shuffled(xp, shape):
+    host = filled(PACKED, shape)
+    a = xp.asarray(host)
+    for make in (lambda m: m.Generator(m.MT19937(3)), lambda m: m.RandomState(3)):
+        make(np.random).shuffle(host)
+        make(bc.random).shuffle(a)
+        same(a, host)
+
+
+def test_records_of_records_are_sorted(xp):
+    host = filled(NESTED)[[3, 1, 4, 0, 2]]
+    a = xp.asarray(host)
+    a.sort(order="key")
+    host.sort(order="key")
+    same(a, host)
+
+
 @pytest.mark.parametrize("other", [3, None, "x", np.arange(3), np.float32(2)])
 def test_records_are_not_compared_with_numbers(xp, other):
     a = xp.zeros(3, [("x", "i4"), ("y", "f4")])

@@ -47,7 +47,9 @@ np.broadcast_to(v,(2,3),subok=True) ; np.broadcast_arrays(v,a) ; np.broadcast_ar
 np.flipud(a) ; np.roll(a,1) ; np.roll(a,1,0) ; np.rot90(a) ; np.tile(v,2) ; np.repeat(v,2) ; np.concatenate([a,a]) ;
 np.concatenate([b,v]) ; np.stack([v,v]) ; np.vstack([v,v]) ; np.hstack([v,v]) ; np.dstack([v,v]) ; np.column_stack([v,v]) ;
 np.append(v,1) ; np.insert(v,0,1) ; np.delete(v,0) ; np.split(v,3) ; np.array_split(v,2) ; np.hsplit(a,3) ; np.pad(v,1) ;
-np.resize(v,5) ; np.trim_zeros(v) ; np.block([v,v]) ; np.unstack(a)
+np.resize(v,5) ; np.lib.stride_tricks.sliding_window_view(v,2) ;
+np.lib.stride_tricks.sliding_window_view(v,2,subok=True) ; np.lib.stride_tricks.as_strided(v,(2,),(8,),subok=True) ;
+np.apply_along_axis(lambda r: r*2,0,a) ; np.apply_along_axis(lambda r: r.sum(),1,a) ; np.trim_zeros(v) ; np.block([v,v]) ; np.unstack(a)
 """
 SEARCHES = """
 np.sort(v) ; np.argsort(v) ; np.partition(v,1) ; np.argpartition(v,1) ; np.searchsorted(b.view(S),2.) ; np.unique(v) ;
@@ -142,6 +144,28 @@ def _close(x, y):
     if isinstance(x, tuple | list) and isinstance(y, tuple | list):
         return len(x) == len(y) and all(map(_close, x, y))
     return x == y or (isinstance(x, float | complex) and abs(x - y) <= 1e-12 * max(1, abs(y)))
+
+
+@pytest.mark.parametrize("priority, kept", [(1.0, True), (0.0, False), (-1.0, False), (None, False), ("high", False)])
+def test_joined_arrays_have_a_class_that_asks_for_it(priority, kept):
+    for module in (np, bc):
+        kind = type("Kind", (module.ndarray,), {"__array_priority__": priority})
+        array = module.arange(3.0).view(kind)
+        for made in (module.resize(array, 5), module.concatenate([module.ones(1), array]), module.append(array, 1)):
+            assert isinstance(made, kind) == kept
+
+
+def test_dates_and_numbers_of_a_class_with_its_own_wrap_are_not_equal():
+    for module in (np, bc):
+        class Wrapped(module.ndarray):
+            def __array_wrap__(self, made, context=None, scalar=False):
+                return super().__array_wrap__(made, context, scalar)
+
+        dates, numbers = module.array(["2020", "2021"], "M8[Y]"), module.arange(2.0).view(Wrapped)
+        assert isinstance(dates == numbers, Wrapped) and (dates == numbers).tolist() == [False, False]
+        assert (numbers != dates).tolist() == [True, True]
+        with pytest.raises(TypeError):
+            numbers < dates  # noqa: B015
 
 
 @pytest.mark.parametrize(

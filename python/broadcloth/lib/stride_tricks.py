@@ -47,7 +47,7 @@ def as_strided(
            [1, 3],
            [2, 4]])
     """
-    a = _c.asarray(x)
+    a = _c.asanyarray(x) if subok else _c.asarray(x)
     extents = a.shape if shape is None else tuple(shape)
     steps: Sequence[int]
     if strides is None:
@@ -95,7 +95,7 @@ def sliding_window_view(
     array([1., 2., 3.])
     """
     extents = tuple(window_shape) if isinstance(window_shape, Iterable) else (window_shape,)
-    a = _c.asarray(x)
+    a = _c.asanyarray(x) if subok else _c.asarray(x)
     if any(extent < 0 for extent in extents):
         raise ValueError("`window_shape` cannot contain negative values")
     if axis is None:
@@ -121,6 +121,6 @@ def sliding_window_view(
     strides = (*a.strides, *(a.strides[at] for at in axes))
     if math.prod(extents) == 0:
         return _c.zeros((*shape, *extents), a.dtype, device=a.device)
-    return as_strided(a, (*shape, *extents), strides, writeable=writeable)
+    return as_strided(a, (*shape, *extents), strides, subok=subok, writeable=writeable)
 
 __dir__ = listing(__all__)

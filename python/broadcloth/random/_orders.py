@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,11 @@ def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> A
 
 def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
     """Reorders the parts of `x` along an axis in place, as `draw` shuffles their numbers."""
+    if _is_of_records(x):  # whose elements are views: exchanged one by one they would be lost
+        elements = x.copy_to_host()
+        draw(elements)
+        x[...] = elements
+        return
     if not isinstance(x, ndarray) or x.ndim == 0:
         draw(x.get() if isinstance(x, ndarray) else x)
         return
@@ -49,6 +55,11 @@ def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
         order = np.arange(n)
         draw(order)
         x[...] = _reordered(x, order, axis)
+
+
+def _is_of_records(x: Any) -> bool:
+    records = sys.modules.get("broadcloth._records")  # which few programs load
+    return records is not None and isinstance(x, records.RecordArray)
 
 
 def _lies_in_line(x: ndarray) -> bool:

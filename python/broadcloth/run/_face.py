@@ -33,7 +33,8 @@ _MODULES: dict[str, str | None] = {
     "numpy.lib": None,
     "numpy.lib.stride_tricks": "broadcloth.lib.stride_tricks",
     "numpy.lib.scimath": None,
-    "numpy.lib.recfunctions": None,
+    "numpy.lib.recfunctions": "broadcloth.lib.recfunctions",
+    "numpy.rec": None,
     "numpy.char": None,
     "numpy.strings": None,
     "numpy.testing": None,
@@ -225,8 +226,6 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:
         return _ITERATORS[theirs]
-    if theirs is np.frombuffer:
-        return _frombuffer
     ours = None if name in _NUMPYS_OWN else _ours(module, name)
     if isinstance(theirs, type):
         if issubclass(theirs, (np.generic, np.dtype, BaseException)):
@@ -241,9 +240,13 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
     if callable(theirs):
         if name in _NUMPYS_OWN or name in _OF_FUNCTIONS or theirs is ours:
             return theirs
+        if module == "numpy.rec":  # it makes record arrays of NumPy's
+            return _fallback.on_copies(theirs)
         if module == "numpy" and name in _READERS:
             return _reader(theirs)
         return _c.program_function(ours, theirs) if callable(ours) else _fallback.host_function(theirs)
+    if isinstance(ours, _c.ndarray):  # numpy.polynomial.polynomial.polydomain
+        return ours
     # Objects that make arrays when they are indexed (r_, c_, mgrid).
     return _Indexed(ours, theirs) if ours is not None and type(ours).__module__.startswith("broadcloth") else theirs
 
@@ -317,17 +320,6 @@ def _nditer(op: Any, *args: Any, **kwargs: Any) -> np.nditer:
     copies that cannot be written, so that no change is lost without a word."""
     may_write = len(args) > 1 or kwargs.get("op_flags") is not None
     return np.nditer(_fallback.read_only(_shared(op) if may_write else op), *args, **kwargs)
-
-
-_frozen_bytes = _c.program_function(_c.frombuffer, np.frombuffer)
-
-
-@functools.wraps(np.frombuffer)
-def _frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
-    # A program that writes the array means to write the buffer, and the other way round: an array of ours would hold a copy.
-    with memoryview(buffer) as memory:
-        shared = not memory.readonly
-    return np.frombuffer(buffer, *args, **kwargs) if shared else _frozen_bytes(buffer, *args, **kwargs)
 
 
 def _nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:

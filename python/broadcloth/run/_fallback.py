@@ -59,20 +59,32 @@ def is_record_array(value: Any) -> bool:
     return records is not None and type(value) is records.RecordArray
 
 
-def _makes_an_array(kind: type) -> bool:
-    """Whether the objects of a class of the program's are arrays by `__array__` alone: NumPy refuses one that gives an array of ours."""
-    if not hasattr(kind, "__array__") or issubclass(kind, (np.ndarray, np.generic)):
-        return False
-    return not hasattr(kind, "__array_ufunc__") and not hasattr(kind, "__array_function__")
+def on_same_memory(value: Any) -> Any:
+    """An array of ours as NumPy's, over the same memory where NumPy can read that, else a copy that cannot be written; anything else as it
+    is."""
+    records = is_record_array(value)
+    if not records and not isinstance(value, _c.ndarray):
+        return value
+    try:
+        if not records:
+            return np.asarray(value, copy=False)
+    except ValueError:  # on a GPU, or of a dtype that no buffer has
+        pass
+    return read_only(value)
+
+
+def _bytes_of(host: np.ndarray) -> bytes:
+    """What lies in an array's memory, also between the fields of records, which a copy of the array need not have."""
+    return host.ravel(order="K").view(np.uint8).tobytes()
 
 
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
-    def __init__(self, writable: bool, by_method: bool = False) -> None:
+    def __init__(self, writable: bool, in_dicts: bool = False) -> None:
         self.writable = writable
-        self.by_method = by_method  # objects that are arrays by `__array__` are lent as what it gives
-        self.lent: dict[int, tuple[Any, np.ndarray, np.ndarray | None]] = {}
+        self.in_dicts = in_dicts  # also those in dictionaries, which NumPy takes for elements
+        self.lent: dict[int, tuple[Any, np.ndarray, bytes | None]] = {}
 
     def give(self, value: Any) -> Any:
         """The value with arrays of ours as NumPy's, one copy for one array."""
@@ -80,7 +92,7 @@ class _Loan:
             if id(value) not in self.lent:
                 host = value.get()
                 if self.writable and (is_record_array(value) or value.flags.writeable):
-                    self.lent[id(value)] = value, host, host.copy()
+                    self.lent[id(value)] = value, host, _bytes_of(host)
                 else:
                     host.flags.writeable = False
                     self.lent[id(value)] = value, host, None
@@ -89,18 +101,25 @@ class _Loan:
         kind = type(value)
         if kind in (list, tuple):
             return kind(map(self.give, value))
-        if kind is dict:
+        if kind is dict and self.in_dicts:
             return {k: self.give(v) for k, v in value.items()}
-        if self.by_method and _makes_an_array(kind):
-            made = value.__array__()
-            return self.give(made) if isinstance(made, _c.ndarray) else value
         return value
 
     def take_back(self) -> None:
         """Stores what the call changed."""
         for array, host, before in self.lent.values():
-            if before is not None and before.tobytes() != host.tobytes():
+            if before is not None and before != _bytes_of(host):
                 array[...] = host
+
+    def _with_lenders(self, value: np.ndarray) -> np.ndarray:
+        """An array of objects; elements of it that are copies become the arrays that were lent."""
+        lenders = {id(host): array for array, host, _ in self.lent.values()}
+        if value.dtype == object and value.flags.writeable and lenders:
+            flat = value.reshape(-1) if value.flags.c_contiguous else value.flat
+            for place, element in enumerate(flat):
+                if type(element) is np.ndarray and id(element) in lenders:
+                    flat[place] = lenders[id(element)]
+        return value
 
     def own(self, value: Any) -> Any:
         """The result with NumPy's arrays as ours, where broadcloth has their dtype; an array that was lent is the lender's."""
@@ -108,7 +127,7 @@ class _Loan:
             for array, host, _ in self.lent.values():
                 if host is value:
                     return array
-            return as_ours(value)
+            return self._with_lenders(value) if value.dtype.hasobject else as_ours(value)
         if isinstance(value, np.lib.npyio.NpzFile):
             from ._archives import ProgramNpzFile  # few programs load one
 
@@ -125,9 +144,9 @@ def as_ours(value: Any) -> Any:
     return _c.asarray(value) if type(value) is np.ndarray and value.dtype.char in _OF_OURS and value.dtype.isnative else value
 
 
-def read_only(value: Any, by_method: bool = False) -> Any:
+def read_only(value: Any) -> Any:
     """The value with arrays of ours as host copies that cannot be written."""
-    return _Loan(False, by_method).give(value)
+    return _Loan(False, in_dicts=True).give(value)
 
 
 def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,7 +155,7 @@ def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pytest shows the line of the program
-        return function(*read_only(args, True), **read_only(kwargs, True))
+        return function(*read_only(args), **read_only(kwargs))
 
     return call
 
@@ -149,18 +168,15 @@ def _is_element(value: Any) -> bool:
 def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """NumPy's function on host copies. Copies that it writes come back into the arrays."""
     name = getattr(function, "__name__", "")
-    writable, by_method = name in _WRITERS or kwargs.get("out") is not None, False
+    writable = name in _WRITERS or kwargs.get("out") is not None
     while True:
-        loan = _Loan(writable, by_method)
+        loan = _Loan(writable)
         try:
-            result = function(*loan.give(args), **loan.give(kwargs))
+            result = function(*loan.give(args), **{k: loan.give(v) for k, v in kwargs.items()})
         except ValueError as error:
-            if not writable and "read-only" in str(error):
-                writable = True
-            elif not by_method and "__array__ method not producing an array" in str(error):
-                by_method = True
-            else:
+            if writable or "read-only" not in str(error):
                 raise
+            writable = True
             continue
         loan.take_back()
         return loan.own(result)
@@ -237,6 +253,12 @@ def _numpys(what: Any) -> Callable[..., Any] | None:
     return found  # type: ignore[no-any-return]
 
 
+def _computes_functions(values: tuple[Any, ...]) -> bool:
+    """Whether an argument, or one in a list, has an `__array_function__` of its own."""
+    kinds = {kind for v in values for kind in (set(map(type, v)) if type(v) in (list, tuple) else (type(v),))}
+    return any(hasattr(k, "__array_function__") for k in kinds - {np.ndarray, _c.ndarray} if not issubclass(k, np.generic))
+
+
 def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: BaseException) -> Any:
     """Called by the extension when something of broadcloth raised `error`: NumPy's result, NumPy's exception, or NotImplemented.
 
@@ -244,9 +266,13 @@ def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, err
     """
     if not isinstance(error, _REFUSALS) or isinstance(error, FallbackError) or _in_program(error.__traceback__):
         return NotImplemented
+    if kwargs and kwargs.get("copy") is False:  # which no result of a host copy can be
+        return NotImplemented
     function = _numpys(what)
     if function is None:
         return NotImplemented
+    if _computes_functions((*args, *(kwargs or {}).values())):  # which has been asked, and asks for the function itself
+        function = getattr(function, "_implementation", function)
     start = time.perf_counter()
     try:
         result = compute(function, args, kwargs or {})

@@ -7,7 +7,7 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,27 @@ def _find_module(name: str, package: str | None = None) -> Any:
     return NotImplemented if module is None else face_of(module)
 
 
+def is_of_program(kind: type) -> bool:
+    """Whether a class is the program's: of one of its files, or of no file."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return _owner is not None and (file is None or _owner.has(file, kind.__module__))
+
+
+def _prepare_class(kind: type) -> None:
+    """Called for each new class that has an `__array__`: what that gives NumPy is NumPy's, which would refuse arrays of ours."""
+    method = vars(kind)["__array__"]
+    if type(method) is not FunctionType:
+        return
+
+    @functools.wraps(method)
+    def give(self: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return _fallback.on_same_memory(method(self, *args, **kwargs))
+
+    give._for_broadcloth = method  # type: ignore[attr-defined]  # conversions to arrays of ours call this one
+    kind.__array__ = give  # type: ignore[attr-defined]
+
+
 def _of_scalar(name: str) -> property:
     def get(self: Any) -> Any:
         if isinstance(self, np.generic):
@@ -105,6 +126,7 @@ def enable(owner: Owner) -> None:
     if not isinstance(builtins.__import__, _c.import_hook):
         builtins.__import__ = _c.import_hook(builtins.__import__, _find)
         importlib.import_module = _c.import_hook(importlib.import_module, _find_module)
+        builtins.__build_class__ = _c.class_hook(builtins.__build_class__, _prepare_class)
     _children.prepare_if_loaded()
     _libraries.enable()
 
@@ -122,7 +144,7 @@ def disable() -> None:
     for name in _OF_SCALARS:
         if name in vars(_c.ndarray):
             delattr(_c.ndarray, name)
-    for module, name in ((builtins, "__import__"), (importlib, "import_module")):
+    for module, name in ((builtins, "__import__"), (importlib, "import_module"), (builtins, "__build_class__")):
         hook = getattr(module, name)
-        if isinstance(hook, _c.import_hook):
+        if isinstance(hook, (_c.import_hook, _c.class_hook)):
             setattr(module, name, hook.original)

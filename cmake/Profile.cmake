@@ -1,0 +1,15 @@
+# Profile-guided optimisation of what a call on a small array runs through.
+set(BROADCLOTH_PROFILE "" CACHE STRING "generate: count while programs run; use: optimise by what was counted")
+set(profile_folder "${CMAKE_BINARY_DIR}/profile")
+if(BROADCLOTH_PROFILE STREQUAL "generate")
+  set(profile_options -fprofile-generate -fprofile-update=prefer-atomic "-fprofile-dir=${profile_folder}")
+  add_link_options(-fprofile-generate)
+elseif(BROADCLOTH_PROFILE STREQUAL "use")
+  set(profile_options "-fprofile-use=${profile_folder}" -fprofile-partial-training -Wno-missing-profile -Wno-coverage-mismatch)
+endif()
+if(BROADCLOTH_PROFILE)
+  file(GLOB profiled "${CMAKE_SOURCE_DIR}/src/core/*.cpp" "${CMAKE_SOURCE_DIR}/src/runtime/*.cpp" "${CMAKE_SOURCE_DIR}/src/graph/*.cpp"
+    "${CMAKE_SOURCE_DIR}/src/array/*.cpp" "${CMAKE_SOURCE_DIR}/src/bind/*.cpp" "${CMAKE_SOURCE_DIR}/src/ops/*.cpp" "${CMAKE_SOURCE_DIR}/src/primitives/*.cpp" "${CMAKE_SOURCE_DIR}/src/codegen/*.cpp")
+  list(REMOVE_ITEM profiled "${CMAKE_SOURCE_DIR}/src/ops/pcg_stream.cpp" "${CMAKE_SOURCE_DIR}/src/ops/pcg_words.cpp")
+  set_source_files_properties(${profiled} PROPERTIES COMPILE_OPTIONS "${profile_options}")
+endif()

@@ -1,0 +1,314 @@
+"""`python -m broadcloth program.py`: classes of programs that answer NumPy's protocols, and memory that programs share."""
+
+from __future__ import annotations
+
+import pytest
+
+from as_program import both, program, run
+
+
+def same(folder, text: str) -> None:
+    plain, ours = both(folder, text)
+    assert plain.returncode == 0, plain.stderr
+    assert ours.stdout == plain.stdout, ours.stderr
+
+
+FUNCTIONS = """
+import numpy as np
+TABLE = {}
+def implements(function):
+    return lambda mine: TABLE.setdefault(function, mine)
+class Metres:
+    def __init__(self, v):
+        self.v = np.asarray(v, float)
+    def __array__(self, dtype=None, copy=None):
+        return self.v
+    def __array_function__(self, func, types, args, kwargs):
+        if func is np.ptp:
+            return "ptp", [t.__name__ for t in types if t is not np.ndarray], kwargs
+        return TABLE[func](*args, **kwargs) if func in TABLE else NotImplemented
+    def asarray(self, *args, **kwargs):
+        return "asarray", args, kwargs
+@implements(np.concatenate)
+def concatenate(arrays, axis=0):
+    return Metres(np.concatenate([np.asarray(a) for a in arrays], axis))
+@implements(np.linalg.norm)
+def norm(x):
+    return "norm", float(np.linalg.norm(x.v))
+@implements(np.ones)
+def ones(shape, **options):
+    return Metres(np.ones(shape))
+class Asked(np.ndarray):
+    def __array_function__(self, func, types, args, kwargs):
+        print("asked", func.__name__, sorted(t.__name__ for t in types), len(args), sorted(kwargs))
+        return "mine" if func is np.mean else super().__array_function__(func, types, args, kwargs)
+class Narrower(Asked):
+    pass
+class Silent(np.ndarray):
+    pass
+x, m = np.arange(3.0), Metres([1, 2])
+f, n, s = x.view(Asked), x.view(Narrower), x.view(Silent)
+print(np.concatenate([x, m]).v, np.concatenate((m, x)).v, np.linalg.norm(m), np.ptp(m, axis=0), np.ones(2, like=m).v, np.ptp(x))
+print(np.array(m), np.array([m, m]).shape, np.ones(2, like=x))
+for call in ("np.stack([m, x])", "np.where(x > 1, x, m)", "np.zeros(2, like=m)", "np.zeros(2, like=3)"):
+    try:
+        print(call, eval(call))
+    except TypeError as e:
+        print(call, type(e).__name__, str(e)[:50])
+print(repr(np.sum(f)), np.mean(f), np.mean(x), repr(np.concatenate([x, f])), repr(np.sort(n)), np.mean([f, f]), repr(np.sum(s)))
+print(repr(np.concatenate([s, n, f])), repr(np.sum(x, out=f[:1].reshape(()))), f.max(), repr(np.einsum("i,i", f, x)), np.array([1, 2], like=f))
+print(np.fft.fft(f).real, np.linalg.inv(np.eye(2).view(Asked)), np.sum._implementation(x), np.sum == np.sum, np.sum != np.mean, {np.sum: 1}[np.sum])
+try:
+    np.histogram2d(Silent((2,)), Metres([1, 2]))
+except TypeError as e:
+    print("no implementation" in str(e))
+class Plain(Metres):
+    def __array_function__(self, func, types, args, kwargs):
+        return func._implementation(*args, **kwargs)
+print(np.sum(Plain([1, 2])), np.column_stack([Plain([1, 2]), x[:2]]), np.median(Plain([1, 2])))
+for call in ("np.column_stack(v for v in [x, x])", "np.hstack(iter([x, x]))"):
+    try:
+        print(eval(call))
+    except TypeError as e:
+        print(str(e)[:40])
+"""
+
+
+def test_array_function_of_a_class_is_asked(tmp_path):
+    same(tmp_path, FUNCTIONS)
+
+
+def test_array_function_of_a_library_gets_numpys_functions(tmp_path):
+    library = tmp_path / "site-packages" / "duck.py"
+    library.parent.mkdir()
+    library.write_text(
+        "import numpy as np\n"
+        "class Duck:\n"
+        "    def __array_function__(self, func, types, args, kwargs):\n"
+        "        return func is np.sum, func is np.linalg.norm, len(types)\n"
+    )
+    text = "import sys\nsys.path.insert(0, 'site-packages')\nimport numpy as np\nfrom duck import Duck\n"
+    same(tmp_path, text + "print(np.sum(Duck()), np.linalg.norm(Duck()), np.stack([np.ones(2), Duck()]), np.ones(3, like=Duck()))\n")
+
+
+BY_METHOD = """
+import numpy as np
+class Celsius:
+    "Its __array__ gives what it holds."
+    def __init__(self, v):
+        self.v = np.asarray(v, float)
+    def __array__(self, dtype=None, copy=None):
+        return self.v if dtype is None else self.v.astype(dtype)
+c, one = Celsius([1, 2, 3]), Celsius(2.5)
+print(np.ma.array(c), np.ma.sum(c), list(np.ndenumerate(c)), np.float64(one), np.int64(one), np.float32(c), np.bool_(one), np.matrix(c))
+print([v.item() for v in np.nditer(c)], np.vectorize(lambda q: q + 1)(c), np.sqrt(c), np.float32(3) * c)
+import statistics, decimal
+print(np.array([c, c]).shape, np.stack([c, c]).sum(), np.testing.assert_allclose(c, [1, 2, 3]), Celsius.__array__.__name__, Celsius.__doc__)
+class Broken:
+    def __array__(self, dtype=None, copy=None):
+        raise KeyError("mine")
+for call in (np.asarray, np.ma.array, np.float64):
+    try:
+        call(Broken())
+    except KeyError as e:
+        print(e)
+np.asarray(c)[0] = 7
+print(c.v)
+"""
+
+
+def test_classes_that_are_arrays_by_a_method_go_to_numpy(tmp_path):
+    same(tmp_path, BY_METHOD)
+
+
+MEMORY = """
+import array, ctypes, hashlib, mmap
+import numpy as np
+x = np.arange(6.0).reshape(2, 3)
+d = x.data
+print(type(d).__name__, d.shape, d.tolist(), len(d), d.nbytes, d.format, d.itemsize, d.ndim, d.contiguous, d[0, 1], bytes(d) == x.tobytes())
+print(hashlib.sha1(x.data).hexdigest() == hashlib.sha1(x.tobytes()).hexdigest(), d == memoryview(x), x.T.data.c_contiguous, d.cast("B").nbytes)
+b = array.array("d", [1, 2, 3])
+y = np.asarray(b)
+b[0] = 9
+y[1] = 8
+print(y, b, np.asarray(b, dtype="f4"), np.asanyarray(b) + np.ones(3), np.array(b)[0])
+m = bytearray(4)
+z = np.asarray(memoryview(m))
+m[2] = 5
+print(z, z.sum())
+c = (ctypes.c_int * 2)(1, 2)
+w = np.asarray(c)
+w *= np.array([3, 3])
+print(list(c), np.asarray(b"abc", dtype="S3"), np.asarray(memoryview(b"ab")), np.asarray([1, 2]), np.asarray(range(3)), np.asarray(x) is x)
+"""
+
+
+def test_memory_is_shared_with_buffers_and_seen_as_a_memoryview(tmp_path, monkeypatch):
+    monkeypatch.setenv("BROADCLOTH_DEVICE", "cpu")
+    same(tmp_path, MEMORY)
+
+
+UFUNCS = """
+import numpy as np
+class Any:
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc.__name__, method, len(inputs), sorted(kwargs)
+class Never:
+    __array_ufunc__ = None
+class Wrapped(np.ndarray):
+    def __array_wrap__(self, made, context=None, scalar=False):
+        print("wrap", None if context is None else (context[0].__name__, [type(v).__name__ for v in context[1]], context[2]))
+        return super().__array_wrap__(made, context, scalar)
+a, x = Any(), np.arange(3.0)
+w = np.zeros(()).view(Wrapped)
+print(np.sin(x, a), np.sin(x, out=a), np.multiply(x, 2, out=(a,)), np.negative(1, out=a), np.add(x, 1, where=a), np.modf(x, out=(None, a)))
+print(x + a, a - x, x < a, x == a, a != x, x ** a, x & a if False else "", np.add.reduce(a))
+for call in ("np.add(x, Never())", "np.add(1, 2, ...)", "np.negative(x, out=(...,))", "np.divmod(1, 2, out=(np.empty(()), ...))", "np.add(x, 1, sig=('f4',))"):
+    try:
+        print(call, eval(call))
+    except TypeError as e:
+        print(call, type(e).__name__)
+print(repr(np.add(w, 0, None)), repr(np.add(w, 0, out=(None,))), repr(np.add(0, 0, w)), repr(np.add(0, 0, out=w)))
+print([isinstance(v, np.ndarray) for v in (np.add(1, 2, out=...), np.add(x[0], 2, out=...), *np.divmod(x[0], 2, out=...), np.add.reduce(x, out=...), x.sum())])
+dates = np.array(["2020", "2021", "2022"], "M8[D]")
+print(x == dates, dates != x, np.resize(x.view(Wrapped), 4), np.float64(1) != dates)
+class Odd:
+    def __init__(self, level):
+        self.level = level
+    @property
+    def __array_priority__(self):
+        if isinstance(self.level, Exception):
+            raise self.level
+        return self.level
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3)
+    def __radd__(self, other):
+        return "radd"
+print([x + Odd(level) for level in (None, "high", RuntimeError("no"), -1, 5.0)])
+"""
+
+
+def test_ufuncs_ask_outputs_masks_and_operands(tmp_path):
+    same(tmp_path, UFUNCS)
+
+
+RECORDS = """
+import numpy as np
+import numpy.lib.recfunctions as rf
+a = np.zeros(4, [("x", "i8"), ("y", "f8"), ("z", "i4")])
+a["x"], a["y"], a["z"] = [1, 2, 3, 4], 5, [4, 3, 2, 1]
+v = a[["x", "z"]]
+np.copyto(v, v[::-1])
+print(a, rf.get_names(a.dtype), rf.drop_fields(a, "y"), rf.rename_fields(a, {"x": "w"}).dtype.names, rf.structured_to_unstructured(a)[0])
+w = np.ones(2, [("a", "i8"), ("b", "i8")]).view({"names": ["b"], "formats": ["i8"], "offsets": [8]})
+w[:] = 4
+print(w, np.polynomial.polynomial.polydomain, np.polynomial.chebyshev.chebx + 1)
+"""
+
+
+def test_parts_of_records_and_constants(tmp_path):
+    same(tmp_path, RECORDS)
+
+
+@pytest.mark.parametrize("out", ["out=o", "out=(o,)", "out=o, where=x > 0"])
+def test_ufuncs_of_libraries_write_arrays(tmp_path, out):
+    pytest.importorskip("scipy")
+    same(
+        tmp_path,
+        f"import numpy as np\nimport scipy.special as sp\nx, o = np.arange(3.0), np.full(3, -1.0)\nr = sp.gammainc(x, x + 1, {out})\n"
+        "print(o.round(6), r is o)\n",
+    )
+
+
+OBJECTS = """
+import datetime
+from decimal import Decimal as D
+from datetime import timedelta as T
+import numpy as np
+class Vector:
+    def __init__(self, v):
+        self.v = v
+    def __rmul__(self, k):
+        return Vector(k * self.v)
+    def __radd__(self, k):
+        return Vector(k + self.v)
+    def __gt__(self, k):
+        return bool(self.v > k)
+    def __repr__(self):
+        return f"V({self.v})"
+class Higher(Vector):
+    __array_priority__ = 10
+class Refusing(Vector):
+    __array_ufunc__ = None
+x, y, v, h, r = np.array([1, 2]), np.array([1.0, 2.0]), Vector(3), Higher(3), Refusing(3)
+for text in ("x*v|x+v|x[0]*v|x.sum()*v|x*h|x+r|x<v|x*D(2)|D(2)*x|x-D(1)|D(1)-x|x**D(2)|x//D(2)|D(5)%x|x<D(2)|D(2)>=x|x==D(2)|x!=D(1)|y*D(1)|x+None"
+             "|x*T(1)|T(1)*y|T(6)/x|x.mean()*T(1)|T(1)/x.sum()|T(1)*y[0]|x+T(1)|np.array([[1,2]])*v|x*{1}|x*range(2)|x.sum()*D(2)|(y*2).sum()*T(1)").split("|"):
+    try:
+        print(text, "->", repr(eval(text)))
+    except TypeError as e:
+        print(text, str(e))
+for statement in ("x *= v", "x += D(2)", "x -= None", "y *= T(1)", "x += h"):
+    x, y = np.array([1, 2]), np.array([1.0, 2.0])
+    try:
+        exec(statement)
+    except TypeError as e:
+        print(type(e).__name__ if "h" not in statement else "")
+    print(statement, x, y)
+"""
+
+
+def test_objects_beside_arrays_are_elements(tmp_path):
+    same(tmp_path, OBJECTS)
+
+
+def test_objects_beside_arrays_are_fallbacks_that_strict_forbids(tmp_path):
+    path = program(tmp_path, "import numpy as np\nfrom decimal import Decimal\nnp.ones(2, int) * Decimal(2)\n")
+    assert "numpy.multiply runs on the host" in run(path).stderr
+    refused = run("--strict", path)
+    assert refused.returncode == 1 and "FallbackError" in refused.stderr
+
+
+STORED = """
+import numpy as np
+for statement in (
+    "a[:3] = '1 2 3.5'.split()", "a[:3] = np.array(['1', '2', '3'])", "a[[0, 2]] = np.array([5, 6], dtype=object)", "a[a < 1] = np.array(['7'] * 4)",
+    "a[:] = 'x'", "a[:2] = np.array(['x', 'y'])", "a[0] = b'3'", "a[:] = np.array([None, 1, 2, 3], dtype=object)", "np.put(a, [1], np.array(['8']))",
+    "a.fill('3')", "a.flat[1:3] = np.array(['4', '5'])",
+):
+    a = np.zeros(4)
+    try:
+        exec(statement)
+    except (ValueError, TypeError) as e:
+        print(type(e).__name__)
+    print(statement, a)
+d = np.zeros(2, "M8[D]")
+d[...] = np.array(["2020-01-01", "2021-01-01"])
+print(d)
+x, y = np.arange(3), np.arange(2)
+r = np.array([x, y], dtype=object)
+r[0][0] = 9
+r[1] += 1
+print(r, x, y, r[0] is x, np.array([x, None], dtype=object)[0] is x, np.array({"a": x}).item()["a"] is x, [len(v) for v in r])
+r = np.array([x, "text"], dtype=object)
+x[0] = 5
+print(r, np.array([x, x], dtype=object).shape, np.empty(2, dtype=object))
+t = np.arange(6).reshape(2, 3).T
+for call in ("np.reshape(t, 6, copy=False)", "t.reshape(6, copy=False)", "np.reshape(t, (3, 2), copy=False)", "np.array(t, dtype=float, copy=False)"):
+    try:
+        print(call, eval(call).tolist())
+    except ValueError as e:
+        print(call, type(e).__name__)
+class Summed(np.ndarray):
+    def __array_finalize__(self, other):
+        self.total, self.most = np.array(self).sum(), np.asarray(self).max()
+s = np.arange(3).view(Summed)
+print(s.total, s.most, (s + 1).total)
+q = np.zeros(2, [("a", "i4"), ("b", "f8")])
+q["a"] = 1, 2
+print(q.flags.c_contiguous, q.flags["WRITEABLE"], q.byteswap()["a"], q.repeat(2), q.searchsorted(q[1:]), np.rec.array(q), np.rec.array(q).a)
+"""
+
+
+def test_what_is_stored_in_arrays_and_what_arrays_of_objects_hold(tmp_path):
+    same(tmp_path, STORED)
