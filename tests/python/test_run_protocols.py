@@ -312,3 +312,25 @@ print(q.flags.c_contiguous, q.flags["WRITEABLE"], q.byteswap()["a"], q.repeat(2)
 
 def test_what_is_stored_in_arrays_and_what_arrays_of_objects_hold(tmp_path):
     same(tmp_path, STORED)
+
+
+TIMES_AND_SEEDS = """
+import datetime
+import numpy as np
+d = np.array(["2021-05-01", "2020-01-01", "NaT", "2022-02-03"], "M8[D]")
+t = np.array([90, 30, 60], "m8[s]")
+print(repr(d[:2].max()), repr(np.datetime64(d[:2].max(), "h")), repr(np.timedelta64(t.sum())), d.max(), np.nanmax(d), repr(np.min(d[:2])))
+print(repr(d[0] - d[:2].min()), t.mean(), repr(np.ptp(t)), t.sum() / np.timedelta64(1, "m"), t.max().astype(int), t.sum().item(), d[:2].max().item())
+print((t.max() * 2).item().total_seconds(), d[:2].max() + np.timedelta64(1, "D"), d[d == d[:2].max()], np.arange(d[:2].min(), d[:2].min() + 3))
+print(t.sum(axis=0, keepdims=True), np.median(t), np.cumsum(t), t.sum() > np.timedelta64(2, "m"), {d[:2].min(): 1}, np.maximum(t, t.mean()))
+print(datetime.datetime(2020, 1, 1) + t.sum().item(), np.array([t.min(), t.max()]), np.isnat(d.max()), t.std() if False else "")
+a = np.array([1, 2, 3])
+for make in (np.random.PCG64, np.random.MT19937, np.random.SFC64, np.random.Philox):
+    print(make(a).random_raw(), make(a.sum()).random_raw(), isinstance(make(1), make))
+print(np.random.default_rng(np.random.SeedSequence(a.sum())).integers(100), np.random.SeedSequence(a).generate_state(2), np.random.RandomState(a).randint(9))
+print(np.random.Generator(np.random.Philox(a[1])).random(2), np.random.Generator(np.random.Philox(key=a[0])).random())
+"""
+
+
+def test_times_without_axes_and_seeds_are_numpys(tmp_path):
+    same(tmp_path, TIMES_AND_SEEDS)
