@@ -163,6 +163,11 @@ class Wrapped(np.ndarray):
 a, x = Any(), np.arange(3.0)
 w = np.zeros(()).view(Wrapped)
 print(np.sin(x, a), np.sin(x, out=a), np.multiply(x, 2, out=(a,)), np.negative(1, out=a), np.add(x, 1, where=a), np.modf(x, out=(None, a)))
+class Same(Any):
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3)
+s = Same()
+print(np.add.reduce(s), np.add.reduce(x, out=s), np.add.accumulate(s), np.add.reduceat(s, [0]), np.add.outer(x, s), np.add.at(s, [0], 1), np.add(x, s))
 print(x + a, a - x, x < a, x == a, a != x, x ** a, x & a if False else "", np.add.reduce(a))
 for call in ("np.add(x, Never())", "np.add(1, 2, ...)", "np.negative(x, out=(...,))", "np.divmod(1, 2, out=(np.empty(()), ...))", "np.add(x, 1, sig=('f4',))"):
     try:
