@@ -25,7 +25,7 @@ class Metres:
         return self.v
     def __array_function__(self, func, types, args, kwargs):
         if func is np.ptp:
-            return "ptp", [t.__name__ for t in types if t is not np.ndarray], kwargs
+            return "ptp", types == (Metres,), args == (self,), kwargs
         return TABLE[func](*args, **kwargs) if func in TABLE else NotImplemented
     def asarray(self, *args, **kwargs):
         return "asarray", args, kwargs
@@ -104,6 +104,13 @@ print(np.ma.array(c), np.ma.sum(c), list(np.ndenumerate(c)), np.float64(one), np
 print([v.item() for v in np.nditer(c)], np.vectorize(lambda q: q + 1)(c), np.sqrt(c), np.float32(3) * c)
 import statistics, decimal
 print(np.array([c, c]).shape, np.stack([c, c]).sum(), np.testing.assert_allclose(c, [1, 2, 3]), Celsius.__array__.__name__, Celsius.__doc__)
+class Fixed(type):
+    def __setattr__(cls, name, value):
+        raise TypeError("fixed")
+class Kept(metaclass=Fixed):
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(2)
+print(np.sum(Kept()), np.asarray(Kept()))
 class Broken:
     def __array__(self, dtype=None, copy=None):
         raise KeyError("mine")
