@@ -76,7 +76,7 @@ DOCUMENTED = {
         r"test_pyscalar_subclasses|"
         r"assert_\(type\(|assert_equal\(type\(|assert type\(|ACTUAL: <class 'broadcloth\.ndarray'>|np\.(False|True)_"
     ),
-    "like= is not asked": r"TestArrayLike|like_not_implemented",
+    "like= of functions that read files is not asked": r"TestArrayLike|like_not_implemented",
     "pickles and buffers are broadcloth's": r"[Pp]ickle|\.base\b|owndata|getsizeof|\.data\b|MemoryPointer",
 }
 # Reasons of other failures.
