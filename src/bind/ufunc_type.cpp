@@ -842,6 +842,20 @@ struct CallableMethod {
  private:
   static inline const char* name = nullptr;
 
+  /// Calls NumPy's method where an operand computes ufuncs itself, which NumPy asks; false where none does.
+  static bool asks_operands(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** made) {
+    bool asked = false;
+    PyObject* const given = guard([&]() -> PyObject* {
+      const PyRef theirs = any_computes_ufuncs(args, n, kwnames) ? same_of_numpy(self) : nullptr;
+      if (!theirs) return nullptr;
+      asked = true;
+      const TupleArguments all(args, n, kwnames);
+      return PyObject_Call(attr(theirs.get(), name).get(), all.positional.get(), all.named.get());
+    });
+    *made = given;
+    return asked || PyErr_Occurred();
+  }
+
   static PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
     if (subclasses_used.load(std::memory_order_relaxed)) [[unlikely]]
       return ufunc_of_classes(self, name, call_plain, args, n, kwnames);
@@ -849,6 +863,9 @@ struct CallableMethod {
   }
 
   static PyObject* call_plain(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+    if (!(n == 1 && !kwnames && is_exact(args[0], state().array)))
+      if (PyObject* theirs = nullptr; asks_operands(self, args, n, kwnames, &theirs)) [[unlikely]]
+        return theirs;
     PyObject* made = own(self, args, n, kwnames);
     if (made || !program_mode.load(std::memory_order_relaxed)) [[likely]]
       return made;

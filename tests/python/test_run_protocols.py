@@ -25,7 +25,7 @@ class Metres:
         return self.v
     def __array_function__(self, func, types, args, kwargs):
         if func is np.ptp:
-            return "ptp", [t.__name__ for t in types if t is not np.ndarray], kwargs
+            return "ptp", types == (Metres,), args == (self,), kwargs
         return TABLE[func](*args, **kwargs) if func in TABLE else NotImplemented
     def asarray(self, *args, **kwargs):
         return "asarray", args, kwargs
@@ -104,6 +104,13 @@ print(np.ma.array(c), np.ma.sum(c), list(np.ndenumerate(c)), np.float64(one), np
 print([v.item() for v in np.nditer(c)], np.vectorize(lambda q: q + 1)(c), np.sqrt(c), np.float32(3) * c)
 import statistics, decimal
 print(np.array([c, c]).shape, np.stack([c, c]).sum(), np.testing.assert_allclose(c, [1, 2, 3]), Celsius.__array__.__name__, Celsius.__doc__)
+class Fixed(type):
+    def __setattr__(cls, name, value):
+        raise TypeError("fixed")
+class Kept(metaclass=Fixed):
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(2)
+print(np.sum(Kept()), np.asarray(Kept()))
 class Broken:
     def __array__(self, dtype=None, copy=None):
         raise KeyError("mine")
@@ -163,6 +170,11 @@ class Wrapped(np.ndarray):
 a, x = Any(), np.arange(3.0)
 w = np.zeros(()).view(Wrapped)
 print(np.sin(x, a), np.sin(x, out=a), np.multiply(x, 2, out=(a,)), np.negative(1, out=a), np.add(x, 1, where=a), np.modf(x, out=(None, a)))
+class Same(Any):
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3)
+s = Same()
+print(np.add.reduce(s), np.add.reduce(x, out=s), np.add.accumulate(s), np.add.reduceat(s, [0]), np.add.outer(x, s), np.add.at(s, [0], 1), np.add(x, s))
 print(x + a, a - x, x < a, x == a, a != x, x ** a, x & a if False else "", np.add.reduce(a))
 for call in ("np.add(x, Never())", "np.add(1, 2, ...)", "np.negative(x, out=(...,))", "np.divmod(1, 2, out=(np.empty(()), ...))", "np.add(x, 1, sig=('f4',))"):
     try:
@@ -312,3 +324,25 @@ print(q.flags.c_contiguous, q.flags["WRITEABLE"], q.byteswap()["a"], q.repeat(2)
 
 def test_what_is_stored_in_arrays_and_what_arrays_of_objects_hold(tmp_path):
     same(tmp_path, STORED)
+
+
+TIMES_AND_SEEDS = """
+import datetime
+import numpy as np
+d = np.array(["2021-05-01", "2020-01-01", "NaT", "2022-02-03"], "M8[D]")
+t = np.array([90, 30, 60], "m8[s]")
+print(repr(d[:2].max()), repr(np.datetime64(d[:2].max(), "h")), repr(np.timedelta64(t.sum())), d.max(), np.nanmax(d), repr(np.min(d[:2])))
+print(repr(d[0] - d[:2].min()), t.mean(), repr(np.ptp(t)), t.sum() / np.timedelta64(1, "m"), t.max().astype(int), t.sum().item(), d[:2].max().item())
+print((t.max() * 2).item().total_seconds(), d[:2].max() + np.timedelta64(1, "D"), d[d == d[:2].max()], np.arange(d[:2].min(), d[:2].min() + 3))
+print(t.sum(axis=0, keepdims=True), np.median(t), np.cumsum(t), t.sum() > np.timedelta64(2, "m"), {d[:2].min(): 1}, np.maximum(t, t.mean()))
+print(datetime.datetime(2020, 1, 1) + t.sum().item(), np.array([t.min(), t.max()]), np.isnat(d.max()), t.std() if False else "")
+a = np.array([1, 2, 3])
+for make in (np.random.PCG64, np.random.MT19937, np.random.SFC64, np.random.Philox):
+    print(make(a).random_raw(), make(a.sum()).random_raw(), isinstance(make(1), make))
+print(np.random.default_rng(np.random.SeedSequence(a.sum())).integers(100), np.random.SeedSequence(a).generate_state(2), np.random.RandomState(a).randint(9))
+print(np.random.Generator(np.random.Philox(a[1])).random(2), np.random.Generator(np.random.Philox(key=a[0])).random())
+"""
+
+
+def test_times_without_axes_and_seeds_are_numpys(tmp_path):
+    same(tmp_path, TIMES_AND_SEEDS)

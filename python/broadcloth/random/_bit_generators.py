@@ -164,13 +164,19 @@ def _position(state: dict[str, Any]) -> int:
     return counter * _WORDS_OF_BLOCK + int(state["buffer_pos"]) - _WORDS_OF_BLOCK
 
 
+def _seed(value: Any) -> Any:
+    """A seed on the host; an array without axes is a number."""
+    given = on_host(value)
+    return given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+
+
 class _Seeded(type):
     """Classes whose objects NumPy makes, from host copies of the seeds. To everybody else they are NumPy's classes."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if not _is_ours(cls):  # a subclass of the user's
             return super().__call__(*args, **kwargs)
-        return cls.__mro__[1](*map(on_host, args), **{name: on_host(value) for name, value in kwargs.items()})
+        return cls.__mro__[1](*map(_seed, args), **{name: _seed(value) for name, value in kwargs.items()})
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1]) if _is_ours(cls) else super().__instancecheck__(instance)
@@ -215,3 +221,4 @@ else:
     PCG64DXSM = _seeded(np.random.PCG64DXSM, "random_raw(3)")
     SFC64 = _seeded(np.random.SFC64, "random_raw(3)")
     SeedSequence = _seeded(np.random.SeedSequence, "generate_state(3)")
+    numpys_philox = _seeded(np.random.Philox, "random_raw(3)")  # of programs that run unchanged; the package's own has other streams

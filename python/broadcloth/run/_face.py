@@ -39,10 +39,8 @@ _MODULES: dict[str, str | None] = {
     "numpy.strings": None,
     "numpy.testing": None,
 }
-# Functions about types and about printing: NumPy's own, which ask arrays of ours by protocol where they get any. (The bit generator Philox
-# gives other numbers here than NumPy's.)
+# Functions about types and about printing: NumPy's own, which ask arrays of ours by protocol where they get any.
 _NUMPYS_OWN = {
-    "Philox",
     "can_cast", "common_type", "issubdtype", "isdtype", "isscalar", "min_scalar_type", "promote_types", "result_type", "mintypecode",
     "typename",
     "errstate", "seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize",
@@ -220,6 +218,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _ProgramArray
     if theirs is np.ufunc:
         return _ProgramUfunc
+    if theirs is np.random.Philox:
+        return importlib.import_module("broadcloth.random._bit_generators").numpys_philox
     if theirs is np.recarray:
         return _ProgramRecords
     if theirs is np.vectorize:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import importlib
 import sys
@@ -80,7 +81,8 @@ def _prepare_class(kind: type) -> None:
         return _fallback.on_same_memory(method(self, *args, **kwargs))
 
     give._for_broadcloth = method  # type: ignore[attr-defined]  # conversions to arrays of ours call this one
-    kind.__array__ = give  # type: ignore[attr-defined]
+    with contextlib.suppress(AttributeError, TypeError):  # of a class that cannot be changed NumPy says so itself
+        kind.__array__ = give  # type: ignore[attr-defined]
 
 
 def _of_scalar(name: str) -> property:

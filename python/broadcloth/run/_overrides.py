@@ -31,9 +31,9 @@ def _asked(args: tuple[Any, ...], kwargs: dict[str, Any], of_lists: bool) -> lis
     return found
 
 
-def _none_found(function: _c.program_function, types: list[type]) -> TypeError:
+def _none_found(function: _c.program_function, types: tuple[type, ...]) -> TypeError:
     name = _fallback.full_name(function.numpy_function)
-    return TypeError(f"no implementation found for {name!r} on types that implement __array_function__: {types}")
+    return TypeError(f"no implementation found for {name!r} on types that implement __array_function__: {list(types)}")
 
 
 def make_like(function: _c.program_function, like: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -49,7 +49,7 @@ def make_like(function: _c.program_function, like: Any, args: tuple[Any, ...], k
         return function.numpy_function(*args, **kwargs)
     made = kind.__array_function__(like, function, (kind,), args, {k: v for k, v in kwargs.items() if k != "like"})
     if made is NotImplemented:
-        raise _none_found(function, [kind])
+        raise _none_found(function, (kind,))
     return made
 
 
@@ -64,7 +64,7 @@ def dispatch(function: _c.program_function, args: tuple[Any, ...], kwargs: dict[
         No argument has an answer.
     """
     asked = _asked(args, kwargs, function.of_lists)
-    types = [type(v) for v in asked]
+    types = tuple(type(v) for v in asked)
     if not any(_imports.is_of_program(t) for t in types if t is not _c.ndarray and t is not np.ndarray):
         return function.numpy_function(*args, **kwargs)
     for value in asked:
