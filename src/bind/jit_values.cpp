@@ -349,8 +349,7 @@ void Frame::read(PyObject* o) {
     words_.push(kSlice | static_cast<uint64_t>(parts.given) << 8);
     char* at = room(32, 8);  // py::Slice
     std::memcpy(at, parts.bounds, sizeof parts.bounds);
-    at[24] = (parts.given & 1) != 0;
-    at[25] = (parts.given & 2) != 0;
+    for (int i = 0; i < 3; ++i) at[24 + i] = static_cast<char>(parts.given >> i & 1);
     return;
   }
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
@@ -562,7 +561,7 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
       int64_t bounds[3];
       std::memcpy(bounds, at, sizeof bounds);
       PyRef parts[3];
-      for (int i = 0; i < 3; ++i) parts[i] = plan.value_type->value >> i & 1 ? to_py(bounds[i]) : PyRef::borrow(Py_None);
+      for (int i = 0; i < 3; ++i) parts[i] = at[24 + i] ? to_py(bounds[i]) : PyRef::borrow(Py_None);
       return PyRef::steal(PySlice_New(parts[0].get(), parts[1].get(), parts[2].get()));
     }
     case Box::Kind::generator: raise(ErrorKind::Type, "a generator comes back alone, not in a tuple");
