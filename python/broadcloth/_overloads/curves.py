@@ -42,7 +42,7 @@ def _slopes(f, steps, axis, edge_order):
         h = np.diff(spacing) * 1.0
         if not np.all(h == h[0]):
             _uneven_slopes(y, h, out, edge_order)
-            return np.ascontiguousarray(np.moveaxis(out, -1, axis))
+            return out if f.ndim == 1 else np.ascontiguousarray(np.moveaxis(out, -1, axis))
         step = h[0]
     else:
         step = spacing * 1.0
@@ -53,7 +53,7 @@ def _slopes(f, steps, axis, edge_order):
     else:
         out[..., 0] = -1.5 / step * y[..., 0] + 2.0 / step * y[..., 1] - 0.5 / step * y[..., 2]
         out[..., -1] = 0.5 / step * y[..., -3] - 2.0 / step * y[..., -2] + 1.5 / step * y[..., -1]
-    return np.ascontiguousarray(np.moveaxis(out, -1, axis))
+    return out if f.ndim == 1 else np.ascontiguousarray(np.moveaxis(out, -1, axis))
 
 
 def _uneven_slopes(y, h, out, edge_order):
