@@ -72,6 +72,7 @@ KNOWN = (
     ("value", r"sum\(|math\.prod", "u1|u8s", "", "Python's sum and product of NumPy's narrow integers are computed in 64 bits"),
     ("raises", r"divmod|x (%|//)", "", "raises ZeroDivisionError", "NumPy's numbers divide as Python's: by zero is an error"),
     ("raises", r"np\.(nan)?(quantile|percentile)", "b1", "booleans cannot be interpolated", "NumPy takes them at the ends only"),
+    ("raises", r"np\.matmul\(.*out=", "", "shape of out", "the result goes into an out of its shape, and is not spread over a larger one"),
     ("raises", r"np\.gradient", _NUMBER, "at least two", "a number has no gradient; NumPy gives an empty tuple"),
     ("accepted", r"np\.(\w*split|take_along_axis|rollaxis)", "", "NumPy raises AttributeError", "lists and numbers are taken as arrays"),
     ("type", r"np\.(cov|corrcoef)", "c1", "", "the variance of complex numbers is real"),
@@ -138,6 +139,7 @@ def values() -> dict[str, object]:
         "u1": np.array([3, 250, 7], np.uint8), "below": np.array([3, -1, 2]), "b2": np.array([[True, False], [False, False]]),
         "nan1": np.array([np.nan, 1.0, np.nan, 2.0]), "nan2": np.array([[np.nan, 1.0, 2.0], [3.0, np.nan, 5.0]]),
         "inf4": np.array([np.inf, -np.inf, np.nan, 1], np.float32), "one": np.array([7.5]), "z0": np.array(-1.0),
+        "c3": np.arange(18.0).reshape(2, 3, 3)[:, :2, :2] % 5,
         "mask": np.array([True, False, True, False, True]), "sorted": np.array([1.0, 2.0, 3.0, 4.0]),
     }  # fmt: skip
 

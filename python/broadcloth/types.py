@@ -175,6 +175,16 @@ def Optional(dtype: Any) -> Type:
     return Type(f"Optional({_type(dtype).__kernel_type__})")
 
 
+def List(dtype: Any, reflected: bool = True) -> Type:
+    """The type of a list."""
+    return Type(f"list({_type(dtype).__kernel_type__})")
+
+
+def Set(dtype: Any, reflected: bool = True) -> Type:
+    """The type of a set."""
+    return Type(f"set({_type(dtype).__kernel_type__})")
+
+
 def CPointer(dtype: Any) -> Type:
     """The type of a pointer: of functions in C (`ctypes`, `cuda.declare_device`) and of functions that C calls (`cfunc`)."""
     return Type(f"CPointer({_type(dtype).__kernel_type__})")
@@ -216,7 +226,9 @@ def _starts(*heads: str) -> Any:
 Array = _Family(_starts("array("), Array)  # type: ignore[misc, assignment]
 ListType = _Family(_starts("ListType", "list("), ListType)  # type: ignore[misc, assignment]
 DictType = _Family(_starts("DictType"), DictType)  # type: ignore[misc, assignment]
-Optional = _Family(_starts("Optional"), Optional)  # type: ignore[misc, assignment]
+List = _Family(_starts("list("), List)  # type: ignore[misc, assignment]
+Set = _Family(_starts("set("), Set)  # type: ignore[misc, assignment]
+optional = Optional = _Family(_starts("Optional"), Optional)  # type: ignore[misc, assignment]
 Tuple = _Family(_starts("(", "Tuple", "UniTuple"), Tuple)  # type: ignore[misc, assignment]
 UniTuple = _Family(_starts("(", "UniTuple"), UniTuple)  # type: ignore[misc, assignment]
 BaseTuple = _Family(_starts("(", "Tuple", "UniTuple"))
@@ -243,9 +255,9 @@ real_domain = frozenset(Type(f"float{n}") for n in (32, 64))
 complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
 number_domain = integer_domain | real_domain | complex_domain
 
-_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "ListType",
-            "NoneType", "Number", "Optional", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple", "signed_domain",
-            "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
+_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List",
+            "ListType", "NoneType", "Number", "Optional", "optional", "Set", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple",
+            "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 

@@ -46,6 +46,7 @@ Box box_of(kernels::Type t) {
       b.dtype = t->dtype;
       b.ndim = t->ndim;
       b.record = !t->element->is_scalar();
+      b.value_type = t->element;
       return b;
     case Kind::text: b.kind = Box::Kind::text; return b;
     case Kind::generator:

@@ -39,7 +39,7 @@ std::string spell(const std::vector<kernels::Type>& types) {
 bool holds_numbers(kernels::Type t) {
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), [](kernels::Type m) { return m->is_scalar() || holds_numbers(m); });
 }
-constexpr int8_t kTuple = 127;
+constexpr int8_t kTuple = 127, kOptional = 126;
 
 /// How far the argument types are from a signature's; -1 when they do not convert. Numba's order: exact, then promotion, then the rest.
 int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::Type>& to) {
@@ -48,7 +48,12 @@ int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] == to[i]) continue;
     if (!kernels::converts(from[i], to[i])) return -1;
-    if (from[i]->is_scalar() && to[i]->is_scalar())
+    if (to[i]->is(kernels::Kind::optional)) {
+      // A value goes to a signature of values first.
+      const int value = from[i]->is(kernels::Kind::none) ? 0 : distance({from[i]}, {to[i]->element});
+      if (value < 0) return -1;
+      sum += value + 1;
+    } else if (from[i]->is_scalar() && to[i]->is_scalar())
       sum += can_cast(from[i]->dtype, to[i]->dtype, Casting::safe)        ? 1
              : can_cast(from[i]->dtype, to[i]->dtype, Casting::same_kind) ? 100
                                                                           : 10000;
@@ -95,6 +100,28 @@ kernels::Type argument_type(PyObject* o) {
   return type_of(o);
 }
 
+/// Writes the i-th argument, a number, as one of another dtype.
+void convert_number(Frame& frame, size_t i, DType from, DType to) {
+  char bytes[16];
+  Scalar::load(from, frame.value(i)).store(to, bytes);
+  std::memcpy(frame.replace(i, 16), bytes, 16);
+}
+
+/// Writes the i-th argument as a signature's optional value: its bytes and whether it is there.
+void convert_optional(Frame& frame, size_t i, PyObject* o, kernels::Type to) {
+  const kernels::Type value = to->element;
+  if (o != Py_None && value->is_scalar()) convert_number(frame, i, type_of(o)->dtype, value->dtype);
+  std::string bytes(to->bytes, 0);
+  if (o != Py_None) {
+    if (value->is_tuple())
+      store_value(o, value, bytes.data());
+    else
+      std::memcpy(bytes.data(), frame.value(i), value->bytes);
+    bytes[value->bytes] = 1;
+  }
+  std::memcpy(frame.replace(i, to->bytes), bytes.data(), to->bytes);
+}
+
 /// Makes the overload of a call whose key is new.
 const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t n, const Frame& frame, bool threads) {
   auto made = std::make_unique<Overload>();
@@ -127,6 +154,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
       const kernels::Type to = best->arguments[i];
       if (types[i] != to && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(to->dtype);
       if (types[i] != to && types[i]->is_tuple()) made->convert[i] = kTuple;
+      if (types[i] != to && to->is(kernels::Kind::optional)) made->convert[i] = kOptional;
     }
   } else {
     while (!made->compiled) {
@@ -201,10 +229,10 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
         store_value(args[i], c.arguments[i], frame.replace(i, c.arguments[i]->bytes));
         continue;
       }
-      const Scalar value = Scalar::load(type_of(args[i])->dtype, frame.value(i));
-      char bytes[16];
-      value.store(static_cast<DType>(found->convert[i]), bytes);
-      std::memcpy(frame.replace(i, 16), bytes, 16);
+      if (found->convert[i] == kOptional)
+        convert_optional(frame, i, args[i], c.arguments[i]);
+      else
+        convert_number(frame, i, type_of(args[i])->dtype, static_cast<DType>(found->convert[i]));
     }
     ResultRoom room(c.box.bytes);
     char* const result = room.get();

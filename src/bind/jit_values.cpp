@@ -321,7 +321,9 @@ void Frame::read(PyObject* o) {
     if (!plain) words_.push(reinterpret_cast<uint64_t>(type));
     const size_t alignment = alignment_of(o);
     room(0, alignment);
+    const size_t begin = bytes_.size();
     for (Py_ssize_t i = 0; i < n; ++i) read(PyTuple_GetItem(o, i));
+    if (bytes_.size() == begin) room(1, 1);  // a struct without members takes a byte
     room(0, alignment);
     return;
   }
@@ -347,8 +349,7 @@ void Frame::read(PyObject* o) {
     words_.push(kSlice | static_cast<uint64_t>(parts.given) << 8);
     char* at = room(32, 8);  // py::Slice
     std::memcpy(at, parts.bounds, sizeof parts.bounds);
-    at[24] = (parts.given & 1) != 0;
-    at[25] = (parts.given & 2) != 0;
+    for (int i = 0; i < 3; ++i) at[24 + i] = static_cast<char>(parts.given >> i & 1);
     return;
   }
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
@@ -404,7 +405,7 @@ void Box::place(size_t at) {
         end = align(end, m.alignment) + m.bytes;
       }
       alignment = most;
-      bytes = align(end, most);
+      bytes = align(std::max<size_t>(end, 1), most);  // a struct without members takes a byte
       size_t next = align(at, most);
       for (Box& m : members) {
         m.place(next);
@@ -511,9 +512,11 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
     if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
   }
-  if (plan.record && (!base || !PyObject_TypeCheck(base.get(), state().np_ndarray)))
-    raise(ErrorKind::Type, "a compiled function cannot return a new array of records; pass one in and write into it");
-  PyObject* descr = plan.record ? numpy_fields(base.get())->descr : dtype_object(plan.dtype);
+  PyObject* descr = !plan.record                                                 ? dtype_object(plan.dtype)
+                    : base && PyObject_TypeCheck(base.get(), state().np_ndarray) ? numpy_fields(base.get())->descr
+                                                                                 : record_dtype(plan.value_type);
+  if (!descr)
+    raise(ErrorKind::Type, "a compiled function cannot return a new array of {}; pass one in and write into it", plan.value_type->spelling);
   PyRef made = PyRef::steal(numpy_api().new_from_descr(state().np_ndarray, new_ref(descr), plan.ndim, shape, strides, data,
                                                        kNumpyWriteable | kNumpyAligned, nullptr));
   // A constant of the program, or memory of one of our arrays, which may be bound to other memory later.
@@ -558,7 +561,7 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
       int64_t bounds[3];
       std::memcpy(bounds, at, sizeof bounds);
       PyRef parts[3];
-      for (int i = 0; i < 3; ++i) parts[i] = plan.value_type->value >> i & 1 ? to_py(bounds[i]) : PyRef::borrow(Py_None);
+      for (int i = 0; i < 3; ++i) parts[i] = at[24 + i] ? to_py(bounds[i]) : PyRef::borrow(Py_None);
       return PyRef::steal(PySlice_New(parts[0].get(), parts[1].get(), parts[2].get()));
     }
     case Box::Kind::generator: raise(ErrorKind::Type, "a generator comes back alone, not in a tuple");

@@ -21,6 +21,8 @@ kernels::Entity entity_of(PyObject* o);
 /// The type of an argument. An int is int64, a float float64, NumPy's scalars and arrays have their dtypes. Throws TypeError for objects
 /// that no function takes.
 kernels::Type type_of(PyObject* o);
+/// The dtype that a record type was made of (borrowed), nullptr for other types.
+PyObject* record_dtype(kernels::Type t);
 /// The bit generator of a numpy.random.Generator, nullptr for other objects.
 void* random_generator(PyObject* o);
 /// A slice with bounds that are whole numbers or None: which it has, as kernels::slice_type says, and start, stop and step.

@@ -111,14 +111,19 @@ std::string defining_module(PyObject* function) {
   return name && PyUnicode_Check(name) ? std::string(as_string(name)) : std::string();
 }
 
+/// Records' dtypes by identity: reading the fields of one takes microseconds, which each call with a record would pay.
+struct RecordTypes {
+  std::unordered_map<PyObject*, Type> of_dtype;
+  std::unordered_map<Type, PyObject*> dtype_of;
+};
+RecordTypes& record_types = *new RecordTypes;
+constinit std::mutex record_types_mutex;
+
 /// NumPy's record dtypes: fields at their offsets.
 Type type_of_dtype(PyObject* dtype) {
-  // Records' dtypes by identity: reading the fields of one takes microseconds, which each call with a record would pay.
-  static auto& records = *new std::unordered_map<PyObject*, Type>;
-  static constinit std::mutex mutex;
   {
-    const std::lock_guard lock(mutex);
-    if (const auto known = records.find(dtype); known != records.end()) return known->second;
+    const std::lock_guard lock(record_types_mutex);
+    if (const auto known = record_types.of_dtype.find(dtype); known != record_types.of_dtype.end()) return known->second;
   }
   PyRef fields = attr_or_null(dtype, "fields");
   if (fields && fields.get() != Py_None) {
@@ -137,8 +142,9 @@ Type type_of_dtype(PyObject* dtype) {
                                   static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")),
                                   static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")));
     PyObject* const kept = keep(dtype);
-    const std::lock_guard lock(mutex);
-    return records.emplace(kept, made).first->second;
+    const std::lock_guard lock(record_types_mutex);
+    record_types.dtype_of.emplace(made, kept);
+    return record_types.of_dtype.emplace(kept, made).first->second;
   }
   PyRef sub = attr_or_null(dtype, "subdtype");
   if (sub && sub.get() != Py_None) {
@@ -898,6 +904,12 @@ void* random_generator(PyObject* o) {
   PyRef capsule = bits ? attr_or_null(bits.get(), "capsule") : PyRef();
   if (!capsule || !PyCapsule_IsValid(capsule.get(), "BitGenerator")) return nullptr;
   return PyCapsule_GetPointer(capsule.get(), "BitGenerator");
+}
+
+PyObject* record_dtype(Type t) {
+  const std::lock_guard lock(record_types_mutex);
+  const auto known = record_types.dtype_of.find(t);
+  return known == record_types.dtype_of.end() ? nullptr : known->second;
 }
 
 SliceParts slice_parts(PyObject* slice) {

@@ -48,6 +48,7 @@ std::vector<Value> FunctionCompiler::index_items(const Value& index) {
 std::vector<Value> FunctionCompiler::array_indices(const Value& index, const Node* n) {
   std::vector<Value> items = index_items(index);
   for (Value& i : items) {
+    i = present(i, n);
     i = host() && i.is(Kind::list) ? list_array(i) : host() && i.display ? spill(host_array_of(i, nullptr, n)) : scalar_of(i, n);
     if (i.is_scalar() && is_bool(i.type->dtype))
       fail(n, "an array cannot be indexed by one boolean", {{source_of(n->a ? n->a : n), i.type}}, "convert it with int()");
@@ -74,24 +75,45 @@ Value FunctionCompiler::slice(const Node* n) {
 }
 
 Value FunctionCompiler::slice_of(std::vector<Value> bounds, const Node* n) {
-  for (Value& part : bounds)
-    if (part.is(Kind::optional)) part = converted(part, part.type->element, n);
-  for (const Value& part : bounds)
-    if (part.type && !part.is_none() && (!(part.is_scalar() || part.is(Kind::literal)) || is_inexact(part.type->dtype)))
-      fail(n, fmt::format("slices take integers, not {}", part.type->spelling));
-  int given = 0;
-  Code text;
+  int given = 0, optional = 0;
   bool known = true;
-  for (size_t k = 0; k < 3; ++k) {
-    const bool there = bounds[k].type && !bounds[k].is_none();
-    known &= bounds[k].type != nullptr;
-    given |= there ? 1 << k : 0;
-    text += (there ? "i64(" + convert(bounds[k], int64_type(), n) + ")" : k == 2 ? "1" : "0") + ", ";
+  for (int k = 0; k < 3; ++k) {
+    Value& part = bounds[static_cast<size_t>(k)];
+    if (part.is_array()) part = scalar_of(part, n);
+    known &= part.type != nullptr;
+    if (!part.type || part.is_none()) continue;
+    const Type t = part.is(Kind::optional) ? part.type->element : part.type;
+    if (!(t->is_scalar() || t->is(Kind::literal)) || is_inexact(t->dtype))
+      fail(n, fmt::format("slices take integers, not {}", t->spelling));
+    given |= 1 << k;
+    if (!part.is(Kind::optional)) continue;
+    optional |= 1 << k;
+    if (!part.simple) part = spill(part, "bound");
   }
-  Value v = known ? Value::of(slice_type(given), code("py::Slice{{{}{}, {}}}", text, (given & 1) != 0, (given & 2) != 0))
-                  : Value::known(slice_type(given));
+  Value v = Value::known(slice_type(given, optional));
   v.items = std::move(bounds);
+  if (known) v.text = slice_text(v, n), v.simple = false;
   return v;
+}
+
+/// A slice with its bounds as the device library's. Whether an optional bound is missing is known at run time.
+Code FunctionCompiler::slice_text(const Value& slice, const Node* n) {
+  Code numbers, flags;
+  for (size_t k = 0; k < 3; ++k) {
+    const Value& part = slice.items[k];
+    const char* otherwise = k == 2 ? "1" : "0";
+    flags += k ? ", " : "";
+    if (part.is(Kind::optional)) {
+      const Code number = code("i64({}.value)", paren(part));
+      numbers += k == 2 ? code("({}.there ? {} : 1)", paren(part), number) : number;
+      flags += code("{}.there", paren(part));
+    } else {
+      numbers += part.is_none() ? Code(otherwise) : "i64(" + convert(part, int64_type(), n) + ")";
+      flags += part.is_none() ? "false" : "true";
+    }
+    numbers += ", ";
+  }
+  return code("py::Slice{{{}{}}}", numbers, flags);
 }
 
 Value FunctionCompiler::with_bounds(Value v) {
@@ -101,7 +123,9 @@ Value FunctionCompiler::with_bounds(Value v) {
   for (size_t k = 0; k < 3; ++k) {
     v.items.push_back(Value::known(none_type()));
     if ((v.type->value >> k & 1) == 0) continue;
-    v.items.back() = Value::of(int64_type(), paren(v) + "." + kParts[k]);
+    v.items.back() = (v.type->value >> k & 8) != 0
+                         ? Value::of(optional_type(int64_type()), code("py::Optional<i64>{{{0}.{1}, {0}.has_{1}}}", paren(v), kParts[k]))
+                         : Value::of(int64_type(), paren(v) + "." + kParts[k]);
     v.items.back().simple = true;
   }
   return v;
@@ -208,15 +232,7 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
       if (sliced && !whole) contiguous = false;
       if (!unit_step) contiguous = false;
       sliced = true;
-      if (whole) {
-        list += code("py::All{{}}");
-      } else {
-        const auto part = [&](size_t k, const char* otherwise) {
-          return i.items[k].is_none() ? std::string(otherwise) : convert(i.items[k], int64_type(), n);
-        };
-        list +=
-            code("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !i.items[0].is_none(), !i.items[1].is_none());
-      }
+      list += whole ? code("py::All{{}}") : slice_text(i, n);
       ++ndim;
     } else if (i.is_scalar() || i.is(Kind::literal)) {
       if (unit_.options.check) {
@@ -250,8 +266,12 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
   return v;
 }
 
+/// The value of what may be None where only a value will do: an error at run time where there is none.
+Value FunctionCompiler::present(const Value& v, const Node* n) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; }
+
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
+  if (object.is(Kind::optional) || index.is(Kind::optional)) return subscript_of(present(object, n), present(index, n), n);
   if (auto r = instance_operator("getitem", {object, index}, n)) return *r;
   if (host() && object.is_array() && index.is(Kind::tuple) && index.display && !index.type->items.empty())
     return subscript_of(object, spill(host_array_of(index, nullptr, n)), n);  // a[[0, 2]] takes rows
@@ -332,6 +352,13 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     }
     fail(n, "a tuple of several types needs an index that is known when the function is compiled",
          {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
+  }
+  if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype)) {
+    const Value r = object.simple && object.items.empty() ? object : spill(Value::of(object.type, convert(object, object.type, n)), "r");
+    const Code length = code("py::range_length({0}.start, {0}.stop, {0}.step)", r.text);
+    const Value i = spill(Value::of(int64_type(), code("py::wrap({}, {})", convert(index, int64_type(), n), length)), "i");
+    fail_if(code("static_cast<u64>({}) >= static_cast<u64>({})", i.text, length), "IndexError", "range object index out of range", n);
+    return Value::of(int64_type(), code("({0}.start + {1} * {0}.step)", r.text, i.text));
   }
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
@@ -683,10 +710,12 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   // Python evaluates the value, then the array, then the index.
   Value value = given;
   const size_t place = out_.size();
-  const std::vector<Value> both = ordered({target->a, target->b});
+  std::vector<Value> both = ordered({target->a, target->b});
   if (!value.simple) settle(place, both[0].acts() || both[1].acts(), std::array{&value});
+  if (!both[0].type || !both[1].type) return;
+  both[0] = present(both[0], target);
+  if (!both[0].is(Kind::dict)) both[1] = present(both[1], target);
   const Value& object = both[0];
-  if (!object.type || !both[1].type) return;
   if (object.is(Kind::instance))
     if (auto r = instance_operator("setitem", {object, made(both[1], nullptr, at), kept(value, nullptr, at)}, at)) {
       perform(*r);

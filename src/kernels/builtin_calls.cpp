@@ -122,6 +122,12 @@ class BuiltinCall : NamedCall {
     Value v = Value::known(builtin_type(name_.substr(name_.rfind('.') + 1)));
     v.items = p_;
     if (is("numba.literal_unroll")) need(1, 1);
+    for (const auto& [key, strict] : args_.keywords) {
+      const bool* known = strict.constant ? strict.constant->boolean() : nullptr;
+      if (!known) fail("zip(): strict must be known when the function is compiled");
+      if (*known && !c_.host()) fail("zip(strict=True) is not supported in kernels: compare the lengths");
+      if (*known) v.type = builtin_type("zip_strict");
+    }
     for (Value& item : v.items)
       if (item.is_array() && !item.lazy) item = c_.bound(item);
     return v;
@@ -209,7 +215,10 @@ class BuiltinCall : NamedCall {
   }
   Made isinstance() {
     need(2, 2);
-    return constant(Constant{is_instance(p_[0], p_[1])});
+    if (!p_[0].is(Kind::optional)) return constant(Constant{is_instance(p_[0], p_[1])});
+    const bool value = is_instance(Value::of(p_[0].type->element, ""), p_[1]), none = is_instance(Value::known(none_type()), p_[1]);
+    if (value == none) return constant(Constant{value});
+    return Value::of(bool_type(), value ? code("{}.there", c_.paren(p_[0])) : code("!{}.there", c_.paren(p_[0])));
   }
   /// Only what is a class here has an answer: of others (abstract classes of collections, say) this code would not know.
   bool is_instance(const Value& v, const Value& cls) const {
@@ -226,7 +235,8 @@ class BuiltinCall : NamedCall {
       if (name == "builtins.range") return v.is(Kind::range);
       if (name == "builtins.type") return v.is(Kind::dtype) || v.is(Kind::type);
       for (const std::string_view made : {"enumerate", "zip", "reversed", "map", "filter"})
-        if (name == fmt::format("builtins.{}", made)) return v.is(Kind::builtin) && v.type->name == made;
+        if (name == fmt::format("builtins.{}", made))
+          return v.is(Kind::builtin) && (v.type->name == made || (made == "zip" && v.type->name == "zip_strict"));
       if (name == "numpy.dtype") return false;
     }
     const bool number = is_number(v);
@@ -255,6 +265,7 @@ class BuiltinCall : NamedCall {
   Made type() {
     need(1, 1);
     if (p_[0].is(Kind::dtype)) return p_[0];
+    if (p_[0].is_none() && is("builtins.type")) return Value::known(class_type(nullptr, "NoneType"));
     if (p_[0].is_scalar() && is("builtins.type")) return Value::known(dtype_type(p_[0].type));
     const Type named = p_[0].is(Kind::string) ? type_from_name(p_[0].type->name) : nullptr;
     if (!named) refuse();

@@ -672,16 +672,31 @@ Value FunctionCompiler::call_stand_in(const LibraryFunction& f, CallArguments ar
     if (a.is_array()) a = bound(materialise(a, n));
     const auto axis = given("axis");
     const Value over = axis == args.keywords.end() ? Value{} : axis->second, array = a;
-    if (kept && over.is(Kind::tuple)) fail(n, fmt::format("{}(): keepdims takes one axis or all in compiled functions", f.name));
     const bool method = f.name.starts_with("array.");
     const Value r = method ? call_stand_in(f, std::move(args), n) : call_builtin(f.name, std::move(args), n);
     return kept && array.is_array() ? kept_axes(array, over, r, n) : r;
+  }
+  if (const auto out = given("out"); out != args.keywords.end() && unknown("out")) {
+    // The result is written where it is to go.
+    const Value target = out->second;
+    args.keywords.erase(out);
+    const bool method = f.name.starts_with("array.");
+    Value self;
+    if (method) {
+      self = args.positional[0];
+      args.positional.erase(args.positional.begin());
+      args.nodes.erase(args.nodes.begin());
+    }
+    const Value r = method ? call_method(self, f.name.substr(6), std::move(args), n) : call_builtin(f.name, std::move(args), n);
+    if (!r.type) return {};
+    return *call_python("numpy.written", {{target, materialise(r, n)}, {n, n}, {}}, n);
   }
   for (auto& [key, v] : args.keywords) {
     if (unknown(key)) fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", f.name, key));
     // A flag that is known chooses among types: it goes along as a number.
     const auto p = std::find_if(f.parameters.begin(), f.parameters.end(), [&](const LibraryParameter& p) { return p.name == key; });
-    const bool flag = p != f.parameters.end() && !p->absent.empty() && p->absent[0].boolean();
+    const bool flag =
+        p != f.parameters.end() && std::any_of(p->absent.begin(), p->absent.end(), [](const Constant& c) { return c.boolean(); });
     if (flag && v.constant && v.constant->boolean()) v = constant_value(Constant{int64_t{*v.constant->boolean()}});
   }
   return call_function(*other, other->syntax(), std::move(args), n);
@@ -697,8 +712,9 @@ Value FunctionCompiler::numpy_scalar(Value r, std::string_view function, const s
 }
 
 Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args, const Node* n) {
+  const bool takes_none = name == "builtins.slice" || name == "builtins.isinstance" || name == "builtins.repr" || name == "builtins.print";
   for (Value& v : args.positional)
-    if (v.is(Kind::optional)) v = converted(v, v.type->element, n);
+    if (!takes_none) v = present(v, n);
   const auto& p = args.positional;
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
     if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
@@ -749,6 +765,7 @@ std::vector<std::string> FunctionCompiler::members_of(Type t) const {
 
 Value FunctionCompiler::call_method(const Value& self, const std::string& name, CallArguments args, const Node* n) {
   if (!self.type) return {};
+  if (self.is(Kind::optional)) return call_method(present(self, n), name, std::move(args), n);
   for (const Value& v : args.positional)
     if (!v.type) return {};
   const auto& p = args.positional;

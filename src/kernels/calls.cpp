@@ -94,7 +94,7 @@ CallArguments FunctionCompiler::arguments(const Node* n, Value* object, bool all
 Value FunctionCompiler::call(const Node* n) {
   // A method of a value, or a function.
   if (n->a->kind == NodeKind::attribute) {
-    Value object = expression(n->a->a);
+    Value object = present(expression(n->a->a), n);
     if (host() && object.type && object.type->is_container()) return container_call(object, n);
     if (host() && object.is(Kind::instance)) {
       const bool field = std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();

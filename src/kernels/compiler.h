@@ -30,8 +30,8 @@ void bound_names(const std::vector<Node*>& body, std::set<std::string>* names);
 bool holds(const Node* n, NodeKind kind);
 bool holds(const std::vector<Node*>& body, NodeKind kind);
 bool has_finally(const FunctionSyntax& f);
-/// Whether statements bind a name after a line, or in a loop that it is in.
-bool binds_after(const std::vector<Node*>& body, const std::string& name, int line);
+/// Whether statements bind a name after a line, or (`loops`) in a loop that it is in.
+bool binds_after(const std::vector<Node*>& body, const std::string& name, int line, bool loops = true);
 /// What a loop or a call can walk over, and no variable can hold.
 bool is_passing(const Value& v);
 /// Whether a loop over a value leaves a generator that has a `finally`: it runs behind the loop.
@@ -350,7 +350,9 @@ class FunctionCompiler {
   Value compare_tuples(Operator op, const Value& a, const Value& b, const Node* n);
   Value compare_numbers(Operator op, const Value& a, const Value& b, const Node* n);
   Value boolean(const Node* n);
+  Type container_of_both(const Value& a, const Value& b, const Node* n);
   Value if_else(const Node* n);
+  void expect_defaults_stay(const Node* n) const;
   Value inner_function(const Node* n);
   void note_closure(const Value& v, const Node* n);
   Value number_limit(Type t, const std::string& name, const Node* n);
@@ -447,6 +449,7 @@ class FunctionCompiler {
   Code flat_place(const Value& flat, const Value& index, const Node* n);
   Value array_attribute(const Value& a, const std::string& name, const Node* n);
   Value viewed_as(const Value& a, Type element, const Node* n);
+  Value present(const Value& v, const Node* n);
   Value slice(const Node* n);
   Value record_field(const Value& record, const std::string& name, const Node* n);
   /// Binds an array (a variable stays as it is) so that its text may be written several times.
@@ -505,12 +508,14 @@ class FunctionCompiler {
   std::optional<Value> host_builtin(const std::string& name, const CallArguments& args, const Node* n);
   /// A slice of these bounds, as a value that a variable may hold.
   Value slice_of(std::vector<Value> bounds, const Node* n);
+  Code slice_text(const Value& slice, const Node* n);
   /// A slice that comes from a variable, a tuple or a call, with its bounds.
   Value with_bounds(Value v);
   std::optional<Value> host_numba(const std::string& name, const CallArguments& args, const Node* n);
   Value call_address(const ForeignFunction& f, const CallArguments& args, const Node* n);
   std::optional<Value> overloaded_member(const char* table, const Value& self, const std::string& name, CallArguments args, const Node* n);
   std::optional<Value> host_random(const std::string& f, bool python, const CallArguments& args, const Node* n);
+  void expect_cast(Type from, Type to, const Value& casting, const Node* n) const;
   std::optional<Value> host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value host_product(const Value& x, const Value& y, const Node* n, bool as_dot = false);
   std::optional<Value> host_axes(const std::string& f, const CallArguments& args, const Node* n);
@@ -599,7 +604,7 @@ class FunctionCompiler {
   Value new_instance(Type t, CallArguments args, const Node* n);
   void assign_instance_field(const Value& self, const std::string& name, const Value& value, const Node* n);
   std::optional<Iteration> side_by_side(std::span<const Value> parts, const Node* at,
-                                        const std::function<Value(std::vector<Value>)>& together);
+                                        const std::function<Value(std::vector<Value>)>& together, bool strict = false);
   Type yielded_ = nullptr;  ///< what the generator gives
   // ---- texts.cpp
   Code text_operand(const Value& v, const Node* n);

@@ -59,6 +59,15 @@ Type stored_type(Type t) {
 
 // ---- making them ------------------------------------------------------------------------------------------------------------------
 
+namespace {
+/// The container that an expression names an item of: c[k], or c.setdefault(k, x); nullptr for others.
+const Node* holder(const Node* item) {
+  if (item->kind == NodeKind::subscript) return item->a;
+  const bool made = item->kind == NodeKind::call && item->a->kind == NodeKind::attribute && item->a->text == "setdefault";
+  return made ? item->a->a : nullptr;
+}
+}  // namespace
+
 /// Notes that a container with this type is meant by an expression: a name, or something in a container of a name.
 void FunctionCompiler::refine(const Node* target, Type t, const Node* n) {
   if (target->kind == NodeKind::name) {
@@ -73,11 +82,11 @@ void FunctionCompiler::refine(const Node* target, Type t, const Node* n) {
     known = both;
     return;
   }
-  if (target->kind != NodeKind::subscript) return;
-  const Type around = container_of(target->a);
+  const Node* outer = holder(target);
+  const Type around = outer ? container_of(outer) : nullptr;
   if (!around) return;
-  if (around->is(Kind::list)) refine(target->a, list_type(t, around->typed), n);
-  if (around->is(Kind::dict)) refine(target->a, dict_type(nullptr, t), n);
+  if (around->is(Kind::list)) refine(outer, list_type(t, around->typed), n);
+  if (around->is(Kind::dict)) refine(outer, dict_type(nullptr, t), n);
 }
 
 Type FunctionCompiler::container_of(const Node* n) {
@@ -88,8 +97,8 @@ Type FunctionCompiler::container_of(const Node* n) {
     const auto known = container_types_.find(n->text);
     return known == container_types_.end() ? nullptr : known->second;
   }
-  if (n->kind != NodeKind::subscript) return nullptr;
-  const Type around = container_of(n->a);
+  const Node* outer = holder(n);
+  const Type around = outer ? container_of(outer) : nullptr;
   if (!around || !around->is_container()) return nullptr;
   return around->is(Kind::dict) ? around->items[1] : around->element;
 }
@@ -393,9 +402,11 @@ Value FunctionCompiler::container_call(Value given, const Node* n) {
     if (is_incomplete(t) || (growing && !p.empty() && !fits(p.back(), held))) {
       if (name == "pop" || name == "get" || name == "setdefault") {
         Value r;
-        if (held && !is_incomplete(held))
+        // A list or dict that is put in may be filled where it stands.
+        const auto tells = [&](Type made) { return made && (!is_incomplete(made) || (name == "setdefault" && made->is_container())); };
+        if (tells(held))
           r = Value::of(held, "");
-        else if (p.size() == 2 && !p[1].is_none() && !is_incomplete(p[1].type))
+        else if (p.size() == 2 && !p[1].is_none() && tells(p[1].type))
           r = Value::of(stored_type(p[1].type), "");
         return r;
       }
@@ -807,15 +818,9 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
 
 std::optional<Value> FunctionCompiler::container_item(const Value& given, const Value& index, const Node* n) {
   if (!host()) return std::nullopt;
-  const auto slice_text = [&] {
-    const auto part = [&](size_t k, const char* otherwise) {
-      return index.items[k].is_none() ? std::string(otherwise) : whole_number(index.items[k], "an index", n);
-    };
-    return code("py::Slice{{{}, {}, {}, {}, {}}}", part(0, "0"), part(1, "0"), part(2, "1"), !index.items[0].is_none(),
-                !index.items[1].is_none());
-  };
   if (given.is(Kind::string) || given.is(Kind::text)) {
-    if (index.is(Kind::slice)) return Value::fetched(text_type(), code("py::sliced({}, {})", convert(given, text_type(), n), slice_text()));
+    if (index.is(Kind::slice))
+      return Value::fetched(text_type(), code("py::sliced({}, {})", convert(given, text_type(), n), slice_text(index, n)));
     if (!(index.is_scalar() || index.is(Kind::literal)) || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a str is indexed by integers, not {}", index.type->spelling));
     return Value::fetched(text_type(), code("py::character({}, {})", convert(given, text_type(), n), whole_number(index, "an index", n)));
@@ -837,7 +842,7 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
     return Value{};
   }
   if (object.is(Kind::list)) {
-    if (index.is(Kind::slice)) return Value::fetched(object.type, code("{}.slice({})", paren(object), slice_text()));
+    if (index.is(Kind::slice)) return Value::fetched(object.type, code("{}.slice({})", paren(object), slice_text(index, n)));
     if (!whole || (index.is_scalar() && is_inexact(index.type->dtype)))
       fail(n, fmt::format("a list is indexed by integers, not {}", index.type->spelling));
     return Value::fetched(object.type->element, code("{}.checked({})", paren(object), whole_number(index, "an index", n)));
@@ -877,13 +882,9 @@ bool FunctionCompiler::container_store(const Node* target, const Value& object, 
     return true;
   }
   if (slice) {
-    const auto part = [&](size_t k, const char* otherwise) {
-      return index.items[k].is_none() ? std::string(otherwise) : whole_number(index.items[k], "an index", at);
-    };
     const Value list = value.is(Kind::list) ? value : list_from(value, at);
     if (list.type->element != held) fail(at, fmt::format("{} cannot be put into {}", list.type->spelling, object.type->spelling));
-    linef("{}.assign_slice(py::Slice{{{}, {}, {}, {}, {}}}, {});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"),
-          !index.items[0].is_none(), !index.items[1].is_none(), list.text);
+    linef("{}.assign_slice({}, {});", paren(object), slice_text(index, at), list.text);
     return true;
   }
   if (!converts(value.type, held)) fail(at, fmt::format("{} cannot be put into {}", value.type->spelling, object.type->spelling));
@@ -897,7 +898,8 @@ bool FunctionCompiler::container_update_item(const Node* n) {
   const Value object = expression(t->a);
   if (!object.type || !object.type->is_container()) return false;
   unit_.changes_containers = true;
-  const Value index = made(expression(t->b), nullptr, n);
+  Value index = made(expression(t->b), nullptr, n);
+  if (object.is(Kind::list)) index = present(index, n);
   if (!index.type) return true;
   const Type held = object.is(Kind::dict) ? object.type->items[1] : object.type->element;
   if (object.is(Kind::dict) && !emitting_) refine(t->a, dict_type(stored_type(index.type), nullptr), n);
@@ -941,19 +943,15 @@ void FunctionCompiler::delete_statement(const Node* n) {
     }
     if (target->kind != NodeKind::subscript) fail(target, "del takes names and items of lists and dicts");
     const std::vector<Value> both = ordered({target->a, target->b});
-    const Value &object = both[0], &index = both[1];
-    if (!object.type || !index.type) continue;
+    if (!both[0].type || !both[1].type) continue;
+    const Value object = present(both[0], n), index = present(both[1], n);
     if (!object.is(Kind::list) && !object.is(Kind::dict)) fail(target, fmt::format("items of {} cannot be deleted", object.type->spelling));
     if (is_incomplete(object.type)) continue;
     unit_.changes_containers = true;
     if (object.is(Kind::dict)) {
       linef("{}.remove({});", paren(object), convert(index, object.type->items[0], target));
     } else if (index.is(Kind::slice)) {
-      const auto part = [&](size_t k, const char* otherwise) {
-        return index.items[k].is_none() ? std::string(otherwise) : whole_number(index.items[k], "an index", n);
-      };
-      linef("{}.remove_slice(py::Slice{{{}, {}, {}, {}, {}}});", paren(object), part(0, "0"), part(1, "0"), part(2, "1"),
-            !index.items[0].is_none(), !index.items[1].is_none());
+      linef("{}.remove_slice({});", paren(object), slice_text(index, n));
     } else {
       linef("{}.remove_at({});", paren(object), whole_number(index, "an index", target));
     }
@@ -1057,9 +1055,27 @@ Code Iteration::head(const std::string& k, bool grows) const {
   return code("for (i64 {0} = 0, {0}_end = {1}; {0} < {0}_end; ++{0}, bc_poll())", k, length);
 }
 
-/// How zip() and map() walk over several iterables: the first that has no more items ends it, and those behind it are not asked.
+namespace {
+/// Whether zip(strict=True) goes on: `tests` tell which of its iterables have another item, and an error where only some have.
+Code all_or_none(const std::vector<Code>& tests) {
+  if (tests.size() < 2) return all_of(tests, true);
+  std::vector<Code> others, ended;
+  for (size_t i = 1; i < tests.size(); ++i) {
+    const std::string before = i == 1 ? " 1" : fmt::format("s 1-{}", i);
+    const auto differs = [&](const char* how) {
+      return code("(py::raise(py::kValue, \"zip() argument {} is {} than argument{}\"), true)", i + 1, how, before).with(kRaises);
+    };
+    others.push_back(code("({} || {})", tests[i], differs("shorter")));
+    ended.push_back(code("!({} && {})", tests[i], differs("longer")));
+  }
+  return code("({} ? {} : !({}))", tests[0], all_of(others, true), all_of(ended, true));
+}
+}  // namespace
+
+/// How zip() and map() walk over several iterables: the first that has no more items ends it, and those behind it are not asked. `strict`:
+/// all end together.
 std::optional<Iteration> FunctionCompiler::side_by_side(std::span<const Value> parts, const Node* at,
-                                                        const std::function<Value(std::vector<Value>)>& together) {
+                                                        const std::function<Value(std::vector<Value>)>& together, bool strict) {
   std::vector<Iteration> all;
   Code length;
   bool counted = true;
@@ -1085,11 +1101,11 @@ std::optional<Iteration> FunctionCompiler::side_by_side(std::span<const Value> p
                 for (const Iteration& i : all) items.push_back(i.item(k));
                 return together(std::move(items));
               }};
-  if (!counted)
-    r.more = [all](const std::string& k) {
+  if (!counted || strict)
+    r.more = [all, strict](const std::string& k) {
       std::vector<Code> tests;
       for (const Iteration& i : all) tests.push_back(i.more ? i.more(k) : operation(k, "<", i.length));
-      return all_of(tests, true);
+      return strict ? all_or_none(tests) : all_of(tests, true);
     };
   return r;
 }

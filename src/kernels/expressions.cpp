@@ -394,6 +394,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
     case Kind::dtype:
     case Kind::function: {
       if (object.is(Kind::dtype) && name == "type") return object;
+      if (object.is(Kind::dtype) && name == "itemsize" && object.type->name.empty() && object.type->element->bytes)
+        return constant_value(Constant{int64_t{object.type->element->bytes}});
       if (object.type->object) try {
           if (const auto e = function_.attribute(object.type, name)) return entity_value(*e, name);
         } catch (const Error& e) {
@@ -504,7 +506,19 @@ Value FunctionCompiler::number_limit(Type t, const std::string& name, const Node
   fail(n, fmt::format("the limits of {} have no '{}'", t->spelling, name));
 }
 
+/// Defaults of an inner function are evaluated where it is called: what they read must be what it was where the function was made.
+void FunctionCompiler::expect_defaults_stay(const Node* n) const {
+  for (const Parameter& p : n->inner->parameters)
+    for (const std::string& name : syntax_.locals)
+      if (p.default_value && reads_any(p.default_value, {name}) && binds_after(syntax_.body, name, n->line, /*loops=*/false))
+        fail(n,
+             fmt::format("the default of '{}' reads '{}', which is bound again where '{}' may still be called", p.name, name,
+                         n->inner->name),
+             {}, "give the value that it reads a name of its own");
+}
+
 Value FunctionCompiler::inner_function(const Node* n) {
+  expect_defaults_stay(n);
   unit_.inner[n->inner] = {&function_, n->inner};
   return Value::known(function_type(n->inner, n->inner->name));
 }
@@ -1280,6 +1294,9 @@ Value FunctionCompiler::boolean(const Node* n) {
     }
     Value right;
     Block statements = captured([&] { right = expression(n->list[i]); });
+    if (const Type both = right.type && left.type ? container_of_both(left, right, n) : nullptr;
+        both && right.display && !is_incomplete(both))
+      statements += captured([&] { right = Value::called(both, convert(right, both, n)); });
     const Type t = unify(left.type, right.type);
     if (!t)
       fail(n, fmt::format("the operands of '{}' have types that do not unify", to_string(n->op)),
@@ -1298,6 +1315,23 @@ Value FunctionCompiler::boolean(const Node* n) {
   return v;
 }
 
+/// Two sides of a choice of which one is a list, set or dict written out: the container that both are. Nothing where they are no such.
+Type FunctionCompiler::container_of_both(const Value& a, const Value& b, const Node* n) {
+  if (!host() || !(a.display || b.display) || (a.is(Kind::tuple) && a.type == b.type)) return nullptr;
+  const auto type_of = [&](const Value& v, Type hint) {
+    Type t = v.type;
+    if (v.display) captured([&] { t = made(v, hint, n).type; });
+    return t;
+  };
+  const auto known = [](const Value& v) { return !v.display && v.type->is_container() ? v.type : nullptr; };
+  const Type first = type_of(a, known(b)), second = type_of(b, known(a));
+  if (!first || !second) return nullptr;
+  Type both = unify(first, second);
+  if (!both && a.display && b.display) both = widened(first, second);
+  const Type held = both && both->is(Kind::optional) ? both->element : both;
+  return held && held->is_container() ? both : nullptr;
+}
+
 Value FunctionCompiler::if_else(const Node* n) {
   std::optional<bool> known;
   const Code test = condition(n->a, &known);
@@ -1305,12 +1339,21 @@ Value FunctionCompiler::if_else(const Node* n) {
   const Env before = env_;
   Value a, b;
   narrow(n->a, true);
-  const Block first = captured([&] { a = materialise(expression(n->b), n->b); });
+  Block first = captured([&] { a = materialise(expression(n->b), n->b); });
   const Env after = std::exchange(env_, before);
   narrow(n->a, false);
-  const Block second = captured([&] { b = materialise(expression(n->c), n->c); });
+  Block second = captured([&] { b = materialise(expression(n->c), n->c); });
   env_ = join(after, env_);
   if (!a.type || !b.type) return a.type ? a : b;
+  if (const Type both = container_of_both(a, b, n)) {
+    if (is_incomplete(both)) return a.display ? a : b;
+    const Type held = both->is(Kind::optional) ? both->element : both;
+    const auto finish = [&](Value& v, Block& statements) {
+      if (v.display) statements += captured([&] { v = Value::called(held, convert(v, held, n)); });
+    };
+    finish(a, first);
+    finish(b, second);
+  }
   if (a.is(Kind::literal)) a = converted(a, int64_type(), n);
   if (b.is(Kind::literal)) b = converted(b, int64_type(), n);
   const Type t = unify(a.type, b.type);
@@ -1323,6 +1366,7 @@ Value FunctionCompiler::if_else(const Node* n) {
   r.type = t;
   r.non_negative = a.non_negative && b.non_negative;
   r.index = a.index && b.index;
+  r.display = a.display && b.display && t->is_tuple();
   if (first.empty() && second.empty() && !a.lazy && !b.lazy) {
     const auto typed = [&](const Value& v) {
       const Code text = convert(v, t, n);

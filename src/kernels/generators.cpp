@@ -75,7 +75,7 @@ bool ends_with_finally(const Value& v) {
 }
 
 bool is_passing(const Value& v) {
-  static const auto& names = *new std::set<std::string_view>{"enumerate", "map", "ndenumerate", "ndindex", "zip"};
+  static const auto& names = *new std::set<std::string_view>{"enumerate", "map", "ndenumerate", "ndindex", "zip", "zip_strict"};
   return v.is(Kind::builtin) && (names.contains(v.type->name) || (v.type->name.starts_with("dict.") && !v.items.empty()));
 }
 
@@ -93,13 +93,13 @@ void FunctionCompiler::expect_bound_once(const Value& v, const Node* at) const {
            {}, "give the value that it reads a name of its own, or write a list");
 }
 
-bool binds_after(const std::vector<Node*>& body, const std::string& name, int line) {
+bool binds_after(const std::vector<Node*>& body, const std::string& name, int line, bool loops) {
   return std::any_of(body.begin(), body.end(), [&](const Node* n) {
     if (n->end_line < line || n->kind == NodeKind::function) return false;
-    const bool whole = n->line > line || n->kind == NodeKind::for_ || n->kind == NodeKind::while_;
+    const bool whole = n->line > line || (loops && (n->kind == NodeKind::for_ || n->kind == NodeKind::while_));
     if (!whole)
-      return binds_after(n->body, name, line) || binds_after(n->orelse, name, line) || binds_after(n->list, name, line) ||
-             (n->c && binds_after(n->c->body, name, line));
+      return binds_after(n->body, name, line, loops) || binds_after(n->orelse, name, line, loops) ||
+             binds_after(n->list, name, line, loops) || (n->c && binds_after(n->c->body, name, line, loops));
     std::set<std::string> bound;
     bound_names(n, &bound);
     return bound.contains(name);

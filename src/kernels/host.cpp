@@ -153,7 +153,7 @@ Code FunctionCompiler::shape_text(const Value& array) {
 
 /// A whole number (an axis, a count, an index) as C++ text.
 Code FunctionCompiler::whole_number(const Value& v, const char* what, const Node* n) {
-  const Value x = v.is_array() && v.type->ndim == 0 ? scalar_of(v, n) : v;
+  const Value x = v.is_array() && v.type->ndim == 0 ? scalar_of(v, n) : present(v, n);
   if (!(x.is(Kind::literal) || (x.is_scalar() && !is_inexact(x.type->dtype))))
     fail(n, fmt::format("{} must be an integer, not {}", what, x.type ? x.type->spelling : "an unknown type"));
   return convert(x, int64_type(), n);
@@ -185,7 +185,6 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
   if (!rest.positional.empty()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
   if ((name == "argmin" || name == "argmax") && axis.is(Kind::tuple))
     fail(n, fmt::format("{}(): the axis must be an integer, not {}", name, axis.type->spelling));
-  if (keepdims && axis.is(Kind::tuple)) fail(n, fmt::format("{}(): keepdims takes one axis or all in compiled functions", name));
   if (keepdims) {
     CallArguments plain = rest;
     std::erase_if(plain.keywords, [](const auto& k) { return k.first == "keepdims"; });
@@ -312,7 +311,7 @@ Value FunctionCompiler::reduced_axes(const std::string& name, const Value& v, co
 /// What a reduction over one axis or all gave, with axes of one element in the place of those that are gone.
 Value FunctionCompiler::kept_axes(const Value& a, const Value& axis, const Value& reduced, const Node* n) {
   const int ndim = a.type->ndim;
-  if (ndim == 0 || !reduced.type) return reduced;
+  if (ndim == 0 || !reduced.type || !reduced.type->has_value()) return reduced;
   unit_.need("host_numpy");
   const Type element = reduced.is_array() ? reduced.type->element : reduced.type;
   std::string ones;
@@ -320,12 +319,14 @@ Value FunctionCompiler::kept_axes(const Value& a, const Value& axis, const Value
   if (!reduced.is_array())
     return Value::called(array_type(element, ndim, 'C'),
                          code("py::full<{0}, {1}>(py::Tuple<i64, {1}>{{{{{2}}}}}, {3})", cpp(element), ndim, ones, reduced.text));
-  const auto at = axis.integer();
-  if (!at) fail(n, "keepdims needs an axis that is known when the function is compiled");
-  const int64_t place = *at < 0 ? *at + ndim : *at;
-  if (place < 0 || place >= ndim) fail(n, fmt::format("axis {} is out of bounds for {} dimensions", *at, ndim));
-  std::vector<Value> items(static_cast<size_t>(reduced.type->ndim), Value::whole_slice());
-  items.insert(items.begin() + place, Value::known(none_type()));
+  std::vector<Value> items(static_cast<size_t>(ndim), Value::whole_slice());
+  for (const Value& named : index_items(axis)) {
+    const auto at = named.integer();
+    if (!at) fail(n, "keepdims needs an axis that is known when the function is compiled");
+    const int64_t place = *at < 0 ? *at + ndim : *at;
+    if (place < 0 || place >= ndim) fail(n, fmt::format("axis {} is out of bounds for {} dimensions", *at, ndim));
+    items[static_cast<size_t>(place)] = Value::known(none_type());
+  }
   return view(bound(reduced), items, n);
 }
 
@@ -525,6 +526,25 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   return Value::called(array_type(t, ndim, 'C'), code("py::random_array({}, [&] {{ return {}; }})", shape, one));
 }
 
+namespace {
+std::optional<Casting> casting_from_name(const Value& v) {
+  constexpr const char* kNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  for (int k = 0; k < 5; ++k)
+    if (v.is(Kind::string) && v.type->name == kNames[k]) return static_cast<Casting>(k);
+  return std::nullopt;
+}
+}  // namespace
+
+/// An error where casting= does not let elements of one type become another's.
+void FunctionCompiler::expect_cast(Type from, Type to, const Value& casting, const Node* n) const {
+  const auto rule = casting_from_name(casting);
+  if (!rule) fail(n, "casting must be one of 'no', 'equiv', 'safe', 'same_kind' and 'unsafe'");
+  const bool fits = from == to || (from->is_scalar() && to->is_scalar() && can_cast(from->dtype, to->dtype, *rule));
+  if (!fits)
+    fail(n, fmt::format("astype(): {} does not become {} by the rule '{}'", from->spelling, to->spelling, casting.type->name), {},
+         "leave casting out");
+}
+
 std::optional<Value> FunctionCompiler::host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
   if (!self.is_array()) return std::nullopt;
   unit_.need("host_numpy");
@@ -542,6 +562,10 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     if (p.empty()) return std::nullopt;
     const Type to = host_dtype(p[0], float64_type(), n);
     for (const auto& [key, v] : args.keywords) {
+      if (key == "casting") {
+        expect_cast(self.type->element, to, v, n);
+        continue;
+      }
       const bool* copies = v.constant ? v.constant->boolean() : nullptr;
       if (key != "copy" || !copies) fail(n, fmt::format("astype(): {} must be known when the function is compiled", key));
       if (!*copies && to == self.type->element && !self.lazy) return self;
@@ -568,7 +592,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   if (name == "transpose") {
     no_options();
     const std::vector<Value> axes = p.size() == 1 && p[0].is(Kind::tuple) ? index_items(p[0]) : p;
-    if (axes.empty()) return array_attribute(host_array(self, n), "T", n);
+    if (axes.empty() || (axes.size() == 1 && axes[0].is_none())) return array_attribute(host_array(self, n), "T", n);
     int ndim = 0;
     const Code order = host_shape(p.size() == 1 ? p[0] : tuple_of(p), &ndim, n);
     if (ndim != self.type->ndim) fail(n, "transpose(): the axes do not match the array");
@@ -610,8 +634,8 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     return subscript_of(flat, spill(Value::called(int64_type(), at), "i"), n);
   }
   if (name == "nonzero" && p.empty()) {
-    if (self.type->ndim == 2) return call_python("array.nonzero2", {{materialise(self, n)}, {n}, {}}, n);
-    if (self.type->ndim != 1) fail(n, "nonzero() takes vectors and matrices in compiled functions");
+    if (self.type->ndim > 1) return call_python("array.nonzero", {{materialise(self, n)}, {n}, {}}, n);
+    if (self.type->ndim == 0) fail(n, "nonzero() takes arrays of one dimension or more");
     return tuple_of({spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::flat_nonzero({})", host_array(self, n).text)))});
   }
   if (name == "take" && p.size() == 1 && args.keywords.empty()) return host_builtin("numpy.take", {{self, p[0]}, {n, n}, {}}, n);
@@ -626,8 +650,7 @@ Value FunctionCompiler::host_product(const Value& x, const Value& y, const Node*
   unit_.need("host_numpy");
   const Value a = host_array(x, n), b = host_array(y, n);
   const int na = a.type->ndim, nb = b.type->ndim;
-  if (na < 1 || na > 2 || nb < 1 || nb > 2)
-    fail(n, "products take vectors and matrices in compiled functions", {{"left", a.type}, {"right", b.type}});
+  if (na > 2 || nb > 2) return *call_python(as_dot ? "numpy.dot_of_stacks" : "numpy.matmul", {{a, b}, {n, n}, {}}, n);
   const Type t = scalar_type(promote(a.type->dtype, b.type->dtype));
   const int ndim = na + nb - 2;
   return Value::called(ndim == 0 ? t : array_type(t, ndim, 'C'), code("py::matmul<{}>({}, {}, {})", cpp(t), a.text, b.text, !as_dot));

@@ -34,6 +34,9 @@ std::string Unit::host_load(Type t, const std::string& at, uint32_t offset, cons
   if (t->is_container()) return fmt::format("py::load_{}<{}>({})", t->is(Kind::set) ? "set" : "shared", cpp(t), place);
   if (t->is(Kind::text)) return fmt::format("py::load_text({})", place);
   if (!holds_array(t)) return fmt::format("*reinterpret_cast<{} const*>({})", cpp(t), place);
+  if (t->is(Kind::optional))
+    return fmt::format("*({0} + {1}) ? {2}{{{3}, true}} : {2}{{}}", at, offset + t->element->bytes, cpp(t),
+                       host_load(t->element, at, offset, keeper));
   std::string items;
   for (size_t i = 0; i < t->items.size(); ++i)
     if (t->items[i]->has_value()) items += (items.empty() ? "" : ", ") + host_load(t->items[i], at, offset + t->offsets[i], keeper);

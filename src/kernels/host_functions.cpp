@@ -76,7 +76,7 @@ class HostCall : NamedCall {
     int ndim = 0;
     const Code shape = c_.host_shape(b[0], &ndim, n_);
     const Value fill = b[1].is_array() && b[1].type->ndim == 0 ? c_.scalar_of(b[1], n_) : b[1];
-    if (fill.is_array()) fail(fmt::format("full() fills with one number, not {}", fill.type->spelling));
+    if (fill.is_array()) return std::nullopt;
     const Type t = c_.host_dtype(b[2], fill.is(Kind::literal) ? int64_type() : fill.type, n_);
     c_.expect_fits(fill, t, n_);
     return made(t, ndim, code("py::full<{}, {}>({}, {})", cpp(t), ndim, shape, c_.convert(fill, t, n_)));
@@ -89,6 +89,7 @@ class HostCall : NamedCall {
     const Value a = c_.host_array(b[0], n_);
     const int ndim = a.type->ndim;
     const Code shape = c_.shape_text(a);
+    if (full && b[1].is_array() && b[1].type->ndim > 0) return std::nullopt;
     if (full) c_.expect_fits(b[1], t, n_);
     if (is("zeros_like")) return made(t, ndim, code("py::zeros<{}, {}>({})", cpp(t), ndim, shape));
     if (is("empty_like")) return made(t, ndim, code("py::fresh<{}, {}>({})", cpp(t), ndim, shape));
@@ -140,9 +141,13 @@ class HostCall : NamedCall {
     const auto b = bind({"a", "dtype", "copy", "order"});
     const Value& x = b[0];
     const bool ordered = given(b[3]);
-    if (ordered && !(b[3].is(Kind::string) && b[3].type->name == "C")) fail(fmt::format("{}() takes no other order= than 'C'", name_));
+    if (ordered && !(b[3].is(Kind::string) && b[3].type->name == "C")) return std::nullopt;
     if (!x.type) fail(fmt::format("{}() needs an argument", name_));
-    if (given(b[2])) fail(fmt::format("{}() takes True and None as copy=", name_));
+    const bool* copies = given(b[2]) && b[2].constant ? b[2].constant->boolean() : nullptr;
+    if (given(b[2]) && !copies) fail(fmt::format("{}(): copy must be known when the function is compiled", name_));
+    const bool wanted = copies ? *copies : is("array") && !b[2].type, refused = copies && !*copies;
+    if (refused && !(x.is_array() && !x.lazy && !ordered))
+      fail("copy=False: this array cannot be made without a copy", {}, "leave copy out");
     const bool contiguous = is("ascontiguousarray");
     const Type element = c_.host_dtype(b[1], nullptr, n_);
     if (x.is(Kind::tuple) && holds_rows(x.type)) {
@@ -155,12 +160,19 @@ class HostCall : NamedCall {
       if (contiguous) return made(t, 1, code("py::full<{}, 1>({{{{1}}}}, {})", cpp(t), c_.convert(x, t, n_)));
       return made(t, 0, code("py::full<{}, 0>({{}}, {})", cpp(t), c_.convert(x, t, n_)));
     }
+    if (x.is(Kind::list) && x.type->element && x.type->element->is_array()) {
+      const Value rows = c_.call_builtin("numpy.stack", {{x}, {n_}, {}}, n_);
+      return element && rows.type ? c_.materialise(c_.cast_to(element, rows, n_), n_) : rows;
+    }
     if (!x.is_array()) fail(fmt::format("{}() does not take {}", name_, x.type->spelling));
     if (contiguous && x.type->ndim == 0) return c_.raveled(element ? c_.cast_to(element, x, n_) : x, n_);
-    if (element && element != x.type->element) return c_.materialise(c_.cast_to(element, x, n_), n_);
+    if (element && element != x.type->element) {
+      if (refused) fail(fmt::format("copy=False: an array of {} is made by a copy of {}", element->spelling, x.type->spelling));
+      return c_.materialise(c_.cast_to(element, x, n_), n_);
+    }
     if (x.lazy) return c_.materialise(x, n_);
-    if ((is("asarray") && !ordered) || b[2].is_none()) return x;
-    return made(x.type->element, x.type->ndim, code("py::{}({})", contiguous || ordered ? "contiguous" : "copy", x.text));
+    if (!wanted && !ordered && !contiguous && !is("copy")) return x;
+    return made(x.type->element, x.type->ndim, code("py::{}({})", contiguous || (ordered && !wanted) ? "contiguous" : "copy", x.text));
   }
 
   // ---- reductions and what goes along an axis
@@ -228,14 +240,16 @@ class HostCall : NamedCall {
   // ---- views, parts and joined arrays
 
   Made as_strided() {
-    const auto b = bind({"x", "shape", "strides"});
+    const auto b = bind({"x", "shape", "strides", "subok", "writeable"});
+    const bool* writes = b[4].constant ? b[4].constant->boolean() : nullptr;
+    if (given(b[4]) && !writes) fail("as_strided(): writeable must be known when the function is compiled");
     const Value a = c_.host_array(b[0], n_);
     int ndim = a.type->ndim, steps = a.type->ndim;
     const Code own = a.type->ndim ? a.text : "", shape = given(b[1]) ? c_.host_shape(b[1], &ndim, n_) : code("{}.shape", own);
     const Code strides = given(b[2]) ? c_.host_shape(b[2], &steps, n_) : code("{}.strides", own);
     if (ndim != steps) fail("as_strided(): shape and strides differ in length");
     if (ndim == 0 && a.type->ndim == 0) return a;
-    const Type made = array_type(a.type->element, ndim, 'A', a.type->read_only);
+    const Type made = array_type(a.type->element, ndim, 'A', a.type->read_only || (writes && !*writes));
     return Value::called(made, code("py::host_strided<{}>({}, {}, {})", cpp(made), a.text, shape, strides));
   }
   Made sliding_window_view() {
@@ -272,8 +286,10 @@ class HostCall : NamedCall {
     const Value axis = option("axis");
     if (!axis.type) return p_[0].is_array() ? Made(c_.array_attribute(array_at(0), "size", n_)) : std::nullopt;
     const Value a = array_at(0);
+    const std::vector<Value> axes = axis.is(Kind::tuple) ? c_.index_items(axis) : std::vector<Value>{axis};
+    if (axes.size() != 1) return std::nullopt;
     if (a.type->ndim == 0) fail("size(): the axis is out of bounds for an array without dimensions");
-    return Value::called(int64_type(), code("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(axis), a.type->ndim));
+    return Value::called(int64_type(), code("{0}.shape[py::axis_of({1}, {2})]", a.text, integer(axes[0]), a.type->ndim));
   }
   Made ndim() { return takes(1) && p_[0].is_array() ? Made(whole(p_[0].type->ndim)) : std::nullopt; }
   /// `a` with an axis of one element at a place of the result that is known; none where it is out of bounds.
@@ -312,6 +328,7 @@ class HostCall : NamedCall {
   Made joined() {
     const auto b = bind({"arrays", "axis"});
     const Value &tuple = b[0], &axis = b[1];
+    if (tuple.is(Kind::list)) return std::nullopt;
     if (tuple.is_array())
       fail(fmt::format("{}() takes a tuple of arrays in compiled functions", name_), {}, "put them into one tuple: (a, b)");
     if (!tuple.is(Kind::tuple) || tuple.type->items.empty()) fail(fmt::format("{}() takes a tuple of arrays", name_));
@@ -537,6 +554,12 @@ std::optional<Value> FunctionCompiler::host_builtin(const std::string& name, con
       // A list is worked on as the vector of its elements.
       CallArguments as_array = args;
       as_array.positional[0] = list_array(list);
+      if (makes)
+        std::erase_if(as_array.keywords, [&](const auto& given) {
+          const bool* copies = given.first == "copy" && given.second.constant ? given.second.constant->boolean() : nullptr;
+          if (copies && !*copies) fail(n, "copy=False: a list becomes an array by a copy", {}, "leave copy out");
+          return given.first == "copy";
+        });
       if (makes && args.positional.size() == 1 && args.keywords.empty() && is_new_list(args)) return as_array.positional[0];
       return host_builtin(makes ? "numpy.array" : name, as_array, n);
     }

@@ -83,14 +83,15 @@ const Rows& rows() {
 #include "kernels/library.def"
 #undef BC_LIBRARY
     // Methods: what the function takes behind the array.
-    for (const char* method : {"sum",    "prod",   "min",     "max",      "any",     "all",          "mean",     "var",     "std",
-                               "argmin", "argmax", "ptp",     "cumsum",   "cumprod", "ravel",        "argsort",  "nonzero", "take",
-                               "repeat", "round",  "squeeze", "swapaxes", "trace",   "searchsorted", "partition"}) {
+    for (const char* method :
+         {"sum",    "prod",   "min",     "max",      "any",     "all",          "mean",      "var",          "std",
+          "argmin", "argmax", "ptp",     "cumsum",   "cumprod", "ravel",        "argsort",   "nonzero",      "take",
+          "repeat", "round",  "squeeze", "swapaxes", "trace",   "searchsorted", "partition", "argpartition", "diagonal"}) {
       LibraryFunction f = made.at(std::string("numpy.") + method);
       f.name = std::string("array.") + method;
       if (made.contains(f.name)) continue;
       f.parameters.erase(f.parameters.begin());
-      for (LibraryParameter& p : f.parameters) p.positional_only = p.required;
+      for (LibraryParameter& p : f.parameters) p.positional_only = p.required && f.name == "array.swapaxes";
       made[f.name] = std::move(f);
     }
     return made;
@@ -140,6 +141,18 @@ std::string shown_name(const LibraryFunction& f) {
   for (const char* prefix : {"array.", "builtins."})
     if (f.name.starts_with(prefix)) return f.name.substr(prefix[0] == 'a' ? 5 : 9);
   return f.name;
+}
+}  // namespace
+
+namespace {
+/// The number that means the same as None for a parameter.
+const Constant* number_for_none(const LibraryParameter& p) {
+  const auto find = [&](const auto& is) {
+    const auto at = std::find_if(p.absent.begin(), p.absent.end(), is);
+    return at == p.absent.end() ? nullptr : &*at;
+  };
+  const bool none = find([](const Constant& c) { return std::holds_alternative<std::monostate>(c.value); });
+  return none ? find([](const Constant& c) { return c.integer() != nullptr; }) : nullptr;
 }
 }  // namespace
 
@@ -211,6 +224,11 @@ CallArguments FunctionCompiler::positional_arguments(const LibraryFunction& f, C
       continue;
     }
     if (!p.native) fail(node, fmt::format("{}() takes no argument '{}' in compiled functions", shown, p.name));
+    if (const Constant* number = v.is(Kind::optional) ? number_for_none(p) : nullptr) {
+      const Value given = v.simple ? v : spill(v);
+      v = Value::of(int64_type(),
+                    choice(code("{}.there", paren(given)), code("i64({}.value)", paren(given)), literal(*number, int64_type())));
+    }
     if (p.keyword_only) {
       bound.keywords.emplace_back(p.name, std::move(v));
       continue;

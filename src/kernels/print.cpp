@@ -104,7 +104,11 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
 Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   if (!v.type) return code("{}{{}}", cpp(to));
   if (is_incomplete(v.type) && v.type->is_container() && !emitting_) return "{}";
-  if (v.display && to->is_container()) return display_text(made(v, to, n), to, n);
+  if (v.display && to->is_container()) {
+    const Value whole = made(v, to, n);
+    if (!whole.display) return convert(whole, to, n);
+    if (whole.type->is_container()) return display_text(whole, to, n);
+  }
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
   if (v.is(Kind::string) && to->is(Kind::text)) return literal_text(v.type->name);
   if (v.type->is_container() && to->is_container() && cpp(v.type) == cpp(to)) return v.text;
@@ -159,7 +163,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     for (size_t i = 0; i < to->items.size(); ++i) r.items.push_back(converted(tuple_item(whole, i), to->items[i], n));
     return r.items.empty() ? cpp(to) + "{}" : struct_text(r);
   }
-  if (v.is(Kind::range) && to->is(Kind::range)) return v.text;
+  if (v.type->kind == to->kind && (v.is(Kind::range) || v.is(Kind::slice))) return v.text;
   refuse();
   return {};
 }

@@ -464,7 +464,8 @@ std::vector<Value> FunctionCompiler::list_items(const Value& list, size_t n, siz
                fmt::format("not enough values to unpack (expected at least {}, got %)", n - 1), code("{}.size()", l), at);
   for (size_t i = 0; i < n; ++i)
     if (i == star)
-      items[i] = Value::called(list.type, code("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true}})", l, star, n - 1 - star));
+      items[i] =
+          Value::called(list.type, code("{0}.slice(py::Slice{{{1}, {0}.size() - {2}, 1, true, true, true}})", l, star, n - 1 - star));
     else
       items[i] = Value::of(list.type->element, i < star ? code("{}.at({})", l, i) : code("{0}.at({0}.size() - {1})", l, n - i));
   return items;
@@ -890,6 +891,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                        return i;
                      }};
   }
+  if (v.is(Kind::optional)) return iteration(present(v, at), at);
   if (auto walk = container_iteration(v, at)) return walk;
   if (v.is(Kind::list)) {
     const Value l = v.simple ? v : spill(v, "l");
@@ -927,9 +929,9 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                      },
                      inner->more};
   }
-  if (v.is(Kind::builtin) && v.type->name == "zip") {
+  if (v.is(Kind::builtin) && (v.type->name == "zip" || v.type->name == "zip_strict")) {
     unit_.need("core");
-    return side_by_side(v.items, at, [this](std::vector<Value> items) { return tuple_of(std::move(items)); });
+    return side_by_side(v.items, at, [this](std::vector<Value> items) { return tuple_of(std::move(items)); }, v.type->name == "zip_strict");
   }
   return std::nullopt;
 }
@@ -949,7 +951,7 @@ Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* who
 
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
-  Value v = expression(n->b);
+  Value v = present(expression(n->b), n);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
   expect_bound_once(v, n);
   v = walked(v, n, n);

@@ -201,7 +201,9 @@ std::vector<FunctionCompiler::TextPart> FunctionCompiler::replacement_fields(std
 }
 
 /// The parts of `pattern % operand`, with Python's newer specifications for the older ones.
-std::vector<FunctionCompiler::TextPart> FunctionCompiler::percent_fields(std::string_view pattern, const Value& operand, const Node* n) {
+std::vector<FunctionCompiler::TextPart> FunctionCompiler::percent_fields(std::string_view pattern, const Value& given, const Node* n) {
+  const bool named = given.is(Kind::dict);
+  const Value operand = named && given.display ? finished(given, n) : given;
   std::vector<Value> values = {operand};
   if (operand.is(Kind::tuple) && !operand.display) {
     const Value whole = operand.items.empty() && !operand.simple ? spill(operand) : operand;
@@ -214,8 +216,11 @@ std::vector<FunctionCompiler::TextPart> FunctionCompiler::percent_fields(std::st
     const size_t percent = std::min(pattern.find('%', at), pattern.size());
     if (percent > at) parts.push_back({std::string(pattern.substr(at, percent - at)), {}, 0, {}});
     if (percent == pattern.size()) break;
-    const size_t type_at = std::min(pattern.find_first_not_of("0123456789+-# .lhL", percent + 1), pattern.size());
-    const std::string_view field = pattern.substr(percent, type_at + 1 - percent);
+    // %(name)s: an item of a dict.
+    const size_t name_end = named && pattern.substr(percent + 1, 1) == "(" ? pattern.find(')', percent) : pattern.npos;
+    const size_t begin = name_end == pattern.npos ? percent : name_end;
+    const size_t type_at = std::min(pattern.find_first_not_of("0123456789+-# .lhL", begin + 1), pattern.size());
+    const std::string_view field = pattern.substr(begin, type_at + 1 - begin);
     at = type_at + 1;
     const char type = type_at < pattern.size() ? pattern[type_at] : 0;
     if (field == "%%") {
@@ -224,6 +229,11 @@ std::vector<FunctionCompiler::TextPart> FunctionCompiler::percent_fields(std::st
     }
     if (type == 0 || std::string_view("diuxXoeEfFgGsrc").find(type) == std::string_view::npos)
       fail(n, fmt::format("the format '{}' is not supported in compiled functions", field), {}, "use an f-string");
+    if (begin != percent) {
+      const std::string name(pattern.substr(percent + 2, begin - percent - 2));
+      values = {spill(subscript_of(operand, constant_value(Constant{name}), n))};
+      used = 0;
+    }
     if (used == values.size()) fail(n, "not enough arguments for the format", {{source_of(n->b), operand.type}});
     std::string_view options = field.substr(1, field.size() - 2);
     const size_t flags_end = std::min(options.find_first_not_of("+-# 0"), options.size());
@@ -264,8 +274,7 @@ std::vector<FunctionCompiler::TextPart> FunctionCompiler::percent_fields(std::st
     if (spec != ">") part.specification = constant_value(Constant{spec});
     parts.push_back(std::move(part));
   }
-  if (used < values.size() && !(values.size() == 1 && operand.is(Kind::dict)))
-    fail(n, "not all arguments are converted by the format", {{source_of(n->b), operand.type}});
+  if (used < values.size() && !named) fail(n, "not all arguments are converted by the format", {{source_of(n->b), operand.type}});
   return parts;
 }
 

@@ -194,14 +194,14 @@ Type range_type(DType d) {
   t.spelling = fmt::format("range({})", info(d).name);
   return intern(t.spelling, t);
 }
-Type slice_type(int given) {
+Type slice_type(int given, int optional) {
   TypeInfo t;
   t.kind = Kind::slice;
-  t.value = given;
+  t.value = given | optional << 3;
   t.bytes = 32;
   t.alignment = 8;
   t.spelling = "slice";
-  return intern(fmt::format("slice{}", given), t);
+  return intern(fmt::format("slice{}", t.value), t);
 }
 Type list_type(Type element, bool typed) {
   TypeInfo t;
@@ -396,6 +396,11 @@ Type unify(Type a, Type b) {
     return a->fields.empty() ? tuple_type(items) : named_tuple_type(a->object, a->name, a->fields, items);
   }
   if (a->is(Kind::range)) return range_type(promote(a->dtype, b->dtype));
+  if (a->is(Kind::slice)) {
+    // What only one of them has may be None, and what may be in either.
+    const auto x = static_cast<int>(a->value), y = static_cast<int>(b->value);
+    return slice_type((x | y) & 7, ((x ^ y) & 7) | (x | y) >> 3);
+  }
   return nullptr;
 }
 
@@ -415,6 +420,7 @@ bool converts(Type from, Type to) {
       if (!converts(from->items[i], to->items[i])) return false;
     return true;
   }
+  if (from->is(Kind::slice) && to->is(Kind::slice)) return unify(from, to) == to;
   return from->is(Kind::range) && to->is(Kind::range);
 }
 

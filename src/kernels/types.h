@@ -102,8 +102,8 @@ Type record_type(const void* object, std::string name, std::vector<std::string> 
                  std::vector<uint32_t> offsets = {}, uint32_t bytes = 0, uint32_t alignment = 0);
 Type optional_type(Type t);
 Type range_type(DType t);
-/// `given`: which of start (1), stop (2) and step (4) a slice has; the others are None.
-Type slice_type(int given = 0);
+/// `given`: which of start (1), stop (2) and step (4) a slice has; the others are None. `optional`: which of these may be None at run time.
+Type slice_type(int given = 0, int optional = 0);
 Type pointer_type(Type element);
 /// A numpy.random.Generator: the address of its bit generator, NumPy's bitgen_t. Functions for the CPU only.
 Type random_generator_type();

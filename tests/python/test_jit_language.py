@@ -1270,8 +1270,7 @@ def test_ufuncs_of_any_name(name):
 def test_full_takes_an_array_without_dimensions():
     assert_array_equal(njit(lambda x: np.full(3, x))(np.array(2)), [2, 2, 2])
     assert_array_equal(njit(lambda x: np.full((1, 2), x, np.float32))(np.array(2.5)), [[2.5, 2.5]])
-    with pytest.raises(bc.exceptions.TypingError, match="fills with one number"):
-        njit(lambda x: np.full(3, x))(np.arange(3))
+    assert_array_equal(njit(lambda x: np.full((2, 3), x))(np.arange(3)), [[0, 1, 2], [0, 1, 2]])
 
 
 def _agrees(function, *arguments):

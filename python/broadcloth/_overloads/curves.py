@@ -9,48 +9,104 @@ from .shapes import one_axis
 
 
 @stands_for("numpy.gradient")
-def gradient(f, step=1.0):
-    n = f.size
-    if n < 2:
-        raise ValueError("gradient: expected at least two elements")
+def gradient(f, *varargs, axis=None, edge_order=1):
+    if axis is None:
+        return _slopes(f, varargs, 0, edge_order) if f.ndim == 1 else _all_slopes(f, varargs, f.shape, edge_order)
+    return _slopes(f, varargs, one_axis(axis), edge_order)
+
+
+def _all_slopes(f, steps, shape, edge_order):
+    """The slopes along the axes that `shape` still has."""
+    if len(shape) == 0:
+        return ()
+    axis = len(shape) - 1
+    own = steps if len(steps) < 2 else (steps[axis],)
+    return _all_slopes(f, steps if len(steps) < 2 else steps[:axis], shape[:-1], edge_order) + (_slopes(f, own, axis, edge_order),)
+
+
+def _slopes(f, steps, axis, edge_order):
+    y = np.moveaxis(f, axis, -1)
+    n = y.shape[-1]
+    if edge_order != 1 and edge_order != 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if n < edge_order + 1:
+        raise ValueError("gradient: expected at least two elements, and three for edge_order=2")
     if f.dtype == np.bool_:
         raise TypeError("gradient() does not take booleans, which have no difference")
-    out = np.empty(n, dtype=(f[:0] / 1.0).dtype)
-    y = f.astype(out.dtype)  # differences of unsigned integers would wrap around
-    out[0] = (y[1] - y[0]) / step
-    out[n - 1] = (y[n - 1] - y[n - 2]) / step
-    for k in range(1, n - 1):
-        out[k] = (y[k + 1] - y[k - 1]) / (2.0 * step)
-    return out
+    y = y / 1.0  # differences of unsigned integers would wrap around
+    out = np.empty(y.shape, dtype=y.dtype)
+    spacing = steps[0] if len(steps) > 0 else 1.0
+    if isinstance(spacing, np.ndarray):
+        if spacing.size != n:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        h = np.diff(spacing) * 1.0
+        if not np.all(h == h[0]):
+            _uneven_slopes(y, h, out, edge_order)
+            return out if f.ndim == 1 else np.ascontiguousarray(np.moveaxis(out, -1, axis))
+        step = h[0]
+    else:
+        step = spacing * 1.0
+    out[..., 1:-1] = (y[..., 2:] - y[..., :-2]) / (2.0 * step)
+    if edge_order == 1:
+        out[..., 0] = (y[..., 1] - y[..., 0]) / step
+        out[..., -1] = (y[..., -1] - y[..., -2]) / step
+    else:
+        out[..., 0] = -1.5 / step * y[..., 0] + 2.0 / step * y[..., 1] - 0.5 / step * y[..., 2]
+        out[..., -1] = 0.5 / step * y[..., -3] - 2.0 / step * y[..., -2] + 1.5 / step * y[..., -1]
+    return out if f.ndim == 1 else np.ascontiguousarray(np.moveaxis(out, -1, axis))
 
 
-def _interpolated(x, xp, fp):
+def _uneven_slopes(y, h, out, edge_order):
+    p, q = h[:-1], h[1:]
+    out[..., 1:-1] = -q / (p * (p + q)) * y[..., :-2] + (q - p) / (p * q) * y[..., 1:-1] + p / (q * (p + q)) * y[..., 2:]
+    if edge_order == 1:
+        out[..., 0] = (y[..., 1] - y[..., 0]) / h[0]
+        out[..., -1] = (y[..., -1] - y[..., -2]) / h[-1]
+    else:
+        p, q = h[0], h[1]
+        out[..., 0] = -(2.0 * p + q) / (p * (p + q)) * y[..., 0] + (p + q) / (p * q) * y[..., 1] - p / (q * (p + q)) * y[..., 2]
+        p, q = h[-2], h[-1]
+        out[..., -1] = q / (p * (p + q)) * y[..., -3] - (q + p) / (p * q) * y[..., -2] + (2.0 * q + p) / (q * (p + q)) * y[..., -1]
+
+
+def _interpolated(x, xp, fp, left, right):
     n = xp.size
     if np.isnan(x):
         return np.nan
     if x <= xp[0]:
-        return fp[0] * 1.0
+        return left if x < xp[0] else fp[0] * 1.0
     if x >= xp[n - 1]:
-        return fp[n - 1] * 1.0
+        return right if x > xp[n - 1] else fp[n - 1] * 1.0
     at = np.searchsorted(xp, x, side="right") - 1
     # As floats: differences of unsigned integers would wrap around.
-    low, left = fp[at] * 1.0, xp[at] * 1.0
-    return low + (fp[at + 1] - low) / (xp[at + 1] - left) * (x - left)
+    low, start = fp[at] * 1.0, xp[at] * 1.0
+    return low + (fp[at + 1] - low) / (xp[at + 1] - start) * (x - start)
 
 
 @stands_for("numpy.interp")
-def interp(x, xp, fp):
+def interp(x, xp, fp, left=None, right=None, period=None):
     if xp.size != fp.size:
         raise ValueError("fp and xp are not of the same length.")
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        span = abs(period) * 1.0
+        places = xp % span
+        order = np.argsort(places, kind="stable")
+        px, pf = places[order], fp[order] * 1.0
+        around = np.concatenate((px[-1:] - span, px, px[:1] + span))
+        return interp(x % span, around, np.concatenate((pf[-1:], pf, pf[:1])))
+    first = fp[0] * 1.0 if left is None else left * 1.0
+    last = fp[-1] * 1.0 if right is None else right * 1.0
     if isinstance(x, np.ndarray):
         flat = x.ravel()
         out = np.empty(flat.size)
         for i in range(flat.size):
-            out[i] = _interpolated(flat[i], xp, fp)
+            out[i] = _interpolated(flat[i], xp, fp, first, last)
         return out.reshape(x.shape)
-    return _interpolated(x, xp, fp)
+    return _interpolated(x, xp, fp, first, last)
 
 
 @stands_for("numpy.convolve")
@@ -86,8 +142,15 @@ def _conjugate(x):
     return np.conj(x) if np.iscomplexobj(x) else x
 
 
+def _along_last(x, axis):
+    """The places that belong to an axis, which comes last: a vector's, or those of an array of several dimensions."""
+    return x if x is None or x.ndim == 1 else np.moveaxis(x, axis, -1)
+
+
 @stands_for("numpy.trapz", "numpy.trapezoid")
-def trapezoid(y, x=None, dx=1.0):
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    if axis != -1:
+        return trapezoid(np.moveaxis(y, one_axis(axis), -1), _along_last(x, axis), dx)
     pairs = y[..., 1:] + y[..., :-1]
     steps = dx if x is None else x[..., 1:] - x[..., :-1]
     return (steps * pairs / 2.0).sum(axis=-1)
@@ -110,6 +173,20 @@ def _coefficients(first, second):
     x[n - a.size :] = a
     y[n - b.size :] = b
     return x, y
+
+
+@stands_for("numpy.polyfit")
+def polyfit(x, y, deg):
+    """By least squares, as NumPy, with columns of one length."""
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if x.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if x.size != y.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    table = np.vander(x * 1.0, deg + 1)
+    scale = np.sqrt((table * table).sum(0))
+    return (np.linalg.lstsq(table / scale, y * 1.0, x.size * np.finfo(np.float64).eps)[0].T / scale).T
 
 
 @stands_for("numpy.polyadd")
@@ -206,8 +283,11 @@ def trimseq(seq):
 
 
 @stands_for("numpy.linspace")
-def linspace(start, stop, num=50, endpoint=True, dtype=None):
+def linspace(start, stop, num=50, endpoint=True, dtype=None, retstep=0):
     points = np.linspace(start, stop, num, endpoint)
+    if retstep:
+        parts = num - 1 if endpoint else num
+        return points if dtype is None else points.astype(dtype), (stop - start) / parts if parts > 0 else np.nan
     one = np.ones(1, dtype)
     if isinstance(one[0], int) and one.dtype != np.bool_:
         return np.floor(points).astype(dtype)

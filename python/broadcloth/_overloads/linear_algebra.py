@@ -56,9 +56,33 @@ def _real_like(x, a):
     return x.astype(np.real(a[:0, :0] * 1.0).dtype)
 
 
+def _norms(x, order, axis):
+    """The norms of the vectors along an axis, or of the matrices of two axes."""
+    if isinstance(axis, tuple):
+        if order is not None and not (isinstance(order, str) and order == "fro"):
+            raise ValueError("norm(): the matrices of two axes have the norm 'fro' in compiled functions")
+        return np.sqrt(np.sum(np.abs(x) ** 2 * 1.0, axis))
+    size = np.abs(x) * 1.0
+    if order is None:
+        return np.sqrt(np.sum(size**2, axis))
+    if isinstance(order, str):
+        raise ValueError("Invalid norm order for vectors.")
+    if order == np.inf:
+        return np.max(size, axis)
+    if order == -np.inf:
+        return np.min(size, axis)
+    if order == 0:
+        return np.sum(size != 0, axis) * 1.0
+    return np.sum(size**order, axis) ** (1.0 / order)
+
+
 @stands_for("numpy.norm")
-def norm(x, ord=None):
+def norm(x, ord=None, axis=None):
     order = ord
+    if axis is not None and x.ndim == 0:
+        raise ValueError("norm(): the axis is out of bounds for an array without dimensions")
+    if axis is not None:
+        return _norms(x, order, axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis)
     if order is None or (isinstance(order, str) and order == "fro" and x.ndim == 2):
         return np.linalg.norm(x)
     if isinstance(order, str):
@@ -93,7 +117,13 @@ def norm(x, ord=None):
 
 
 @stands_for("numpy.cross")
-def cross(a, b):
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        return cross(a, b, axis, axis, axis)
+    if axisa != -1 or axisb != -1 or axisc != -1:
+        return np.ascontiguousarray(np.moveaxis(cross(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)), -1, axisc))
+    if a.dtype == np.bool_ and b.dtype == np.bool_:
+        raise TypeError("cross() does not take booleans, which have no difference: convert with astype()")
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ValueError(f"incompatible dimensions for cross product: expected 3 elements, got {a.shape[-1]} and {b.shape[-1]}")
     out = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=(a[..., :0] * b[..., :0]).dtype)
@@ -101,6 +131,33 @@ def cross(a, b):
     out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
     out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     return out
+
+
+@stands_for("numpy.matmul")
+def matmul(a, b):
+    """Products of stacks of matrices."""
+    if a.ndim == 1:
+        return matmul(a.reshape(1, a.size), b)[..., 0, :].copy()
+    if b.ndim == 1:
+        return matmul(a, b.reshape(b.size, 1))[..., 0].copy()
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    left = np.ascontiguousarray(np.broadcast_to(a, stack + a.shape[-2:])).reshape(-1, a.shape[-2], a.shape[-1])
+    right = np.ascontiguousarray(np.broadcast_to(b, stack + b.shape[-2:])).reshape(-1, b.shape[-2], b.shape[-1])
+    out = np.empty((left.shape[0], a.shape[-2], b.shape[-1]), dtype=(a[..., :0] * b[..., :0]).dtype)
+    for k in range(left.shape[0]):
+        out[k] = left[k] @ right[k]
+    return out.reshape(stack + out.shape[1:])
+
+
+@stands_for("numpy.dot_of_stacks")
+def dot_of_stacks(a, b):
+    """Sums over the last axis of `a` and the last but one of `b`."""
+    if b.ndim < 3:
+        flat = np.dot(np.ascontiguousarray(a).reshape(-1, a.shape[-1]), b)
+        return flat.reshape(a.shape[:-1] + b.shape[1:])
+    inner = np.ascontiguousarray(np.moveaxis(b, -2, 0))
+    flat = np.dot(np.ascontiguousarray(a).reshape(-1, a.shape[-1]), inner.reshape(inner.shape[0], -1))
+    return flat.reshape(a.shape[:-1] + inner.shape[1:])
 
 
 @stands_for("numpy.kron")
@@ -336,12 +393,8 @@ def matrix_power(a, n):
 
 
 @stands_for("numpy.trace")
-def trace(a, offset=0):
-    s = a[0, 0] * 0
-    for i in range(max(0, -offset), a.shape[0]):
-        if i + offset < a.shape[1]:
-            s += a[i, i + offset]
-    return s
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+    return np.sum(np.diagonal(a, offset, axis1, axis2), -1, dtype)
 
 
 @stands_for("numpy.dot")

@@ -76,6 +76,14 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
 
 
+@stands_for("math.ulp")
+def ulp(x):
+    size = abs(float(x))
+    if size == math.inf:
+        return size
+    return size - math.nextafter(size, 0.0) if size == np.finfo(np.float64).max else math.nextafter(size, math.inf) - size
+
+
 @stands_for("math.isqrt")
 def isqrt(x):
     n = _whole(x)
@@ -205,4 +213,4 @@ def fix(x):
 @stands_for("numpy.angle")
 def angle(z, deg=False):
     turn = np.arctan2(np.imag(z) * 1, np.real(z))  # of booleans it is float64, as NumPy's
-    return turn * (180 / np.pi) if deg else turn
+    return np.degrees(turn) if deg else turn

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ._table import stands_for
@@ -82,9 +84,42 @@ def empty(shape, dtype=np.float64, order="F"):
 
 
 @stands_for("numpy.full")
-def full(shape, fill_value, dtype=None, order="F"):
+def full(shape, fill_value, dtype=None, order="C"):
+    out = np.empty(shape, np.asarray(fill_value).dtype if dtype is None else dtype, order)
+    out[...] = fill_value
+    return out
+
+
+@stands_for("numpy.eye")
+def eye(N, M=None, k=0, dtype=np.float64, order="F"):
     _expect_fortran(order)
-    return np.full(shape[::-1], fill_value, dtype).T if isinstance(shape, tuple) else np.full(shape, fill_value, dtype)
+    return np.eye(N if M is None else M, N, -k, dtype).T
+
+
+@stands_for("numpy.array")
+def array(object, dtype=None, copy=True, order="C", ndmin=0):
+    a = np.asarray(object, dtype)
+    if order != "C":
+        _expect_fortran(order)
+        return with_axes(a.T.copy().T, (1,) * ndmin)
+    return with_axes(a.copy(), (1,) * ndmin)
+
+
+@stands_for("numpy.asarray")
+def asarray(a, dtype=None, copy=True, order="F"):
+    _expect_fortran(order)
+    if not copy:
+        x = np.asarray(a, dtype, copy=False)
+        if not x.flags.f_contiguous:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return x
+    return np.asfortranarray(a, dtype)
+
+
+@stands_for("array.astype")
+def astype(a, dtype, order="F", casting="unsafe", copy=True):
+    _expect_fortran(order)
+    return a.T.astype(dtype, casting=casting).T
 
 
 # ---- making arrays
@@ -165,6 +200,8 @@ def vander(x, N=None, increasing=False):
 
 @stands_for("numpy.column_stack")
 def column_stack(arrays):
+    if isinstance(arrays, list):
+        return stack(arrays, -1) if arrays[0].ndim < 2 else concatenate(arrays, 1)
     return np.concatenate(_columns(arrays), 1)
 
 
@@ -238,7 +275,7 @@ def diagflat(v, k=0):
 @stands_for("numpy.asarray_chkfinite")
 def asarray_chkfinite(a, dtype=None, order=None):
     x = np.asarray(a, dtype, order)
-    if not np.isfinite(x).all():
+    if not np.all(np.isfinite(x)):
         raise ValueError("array must not contain infs or NaNs")
     return x
 
@@ -260,47 +297,101 @@ def _cast(joined, dtype):
 
 @stands_for("numpy.concatenate")
 def concatenate(arrays, axis=0, dtype=None):
-    return _cast(np.concatenate(arrays, axis), dtype)
+    if dtype is not None:
+        return _cast(np.concatenate(arrays, axis), dtype)
+    # A list, of as many arrays as are in it when it runs.
+    if axis is None:
+        return concatenate([a.ravel() for a in arrays])
+    _expect_some(arrays)
+    first = np.moveaxis(arrays[0], axis, 0)
+    count = 0
+    for a in arrays:
+        count += np.size(a, axis)
+    out = np.empty((count,) + first.shape[1:], dtype=first.dtype)
+    at = 0
+    for a in arrays:
+        part = np.moveaxis(a, axis, 0)
+        if part.shape[1:] != first.shape[1:]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        out[at : at + part.shape[0]] = part
+        at += part.shape[0]
+    return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+
+def _expect_some(arrays):
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to concatenate")
 
 
 @stands_for("numpy.stack")
 def stack(arrays, axis=0, dtype=None):
-    return _cast(np.stack(arrays, axis), dtype)
+    if dtype is not None:
+        return _cast(np.stack(arrays, axis), dtype)
+    _expect_some(arrays)
+    out = np.empty((len(arrays),) + arrays[0].shape, dtype=arrays[0].dtype)
+    for k in range(len(arrays)):
+        if arrays[k].shape != arrays[0].shape:
+            raise ValueError("all input arrays must have the same shape")
+        out[k] = arrays[k]
+    return np.ascontiguousarray(np.moveaxis(out, 0, axis))
 
 
 @stands_for("numpy.hstack")
 def hstack(tup, dtype=None):
-    return _cast(np.hstack(tup), dtype)
+    if dtype is not None:
+        return _cast(np.hstack(tup), dtype)
+    return concatenate(tup, 0 if tup[0].ndim < 2 else 1)
 
 
 @stands_for("numpy.vstack")
 def vstack(tup, dtype=None):
-    return _cast(np.vstack(tup), dtype)
+    if dtype is not None:
+        return _cast(np.vstack(tup), dtype)
+    return stack(tup) if tup[0].ndim < 2 else concatenate(tup)
 
 
 @stands_for("numpy.full_like")
-def full_like(a, fill_value, dtype=None, shape=None):
-    return np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
+def full_like(a, fill_value, dtype=None, order="C", shape=None):
+    return np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype, order)
 
 
-@stands_for("numpy.zeros_like", "numpy.empty_like")
-def zeros_like(a, dtype=None, shape=None):
-    return np.zeros(a.shape if shape is None else shape, a.dtype if dtype is None else dtype)
+@stands_for("numpy.zeros_like")
+def zeros_like(prototype, dtype=None, order="C", shape=None):
+    return np.zeros(prototype.shape if shape is None else shape, prototype.dtype if dtype is None else dtype, order)
+
+
+@stands_for("numpy.empty_like")
+def empty_like(prototype, dtype=None, order="C", shape=None):
+    return np.empty(prototype.shape if shape is None else shape, prototype.dtype if dtype is None else dtype, order)
 
 
 @stands_for("numpy.ones_like")
-def ones_like(a, dtype=None, shape=None):
-    return np.ones(a.shape if shape is None else shape, a.dtype if dtype is None else dtype)
+def ones_like(a, dtype=None, order="C", shape=None):
+    return np.ones(a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order)
+
+
+@stands_for("numpy.written")
+def written(out, result):
+    """What is given as `out`, with the result in it."""
+    if out.shape != np.asarray(result).shape:
+        raise ValueError("the result does not have the shape of out")
+    np.positive(result, out=out) if out.dtype != np.bool_ else np.logical_or(result, False, out=out)
+    return out
 
 
 @stands_for("numpy.frombuffer")
-def frombuffer(buffer, dtype=np.float64):
+def frombuffer(buffer, dtype=None, count=-1, offset=0):
     if not buffer.flags.c_contiguous:
         raise ValueError("ndarray is not C-contiguous")
-    out = buffer.ravel().view(dtype)
-    if out.size * out.itemsize != buffer.size * buffer.itemsize:
+    bytes_of = buffer.ravel().view(np.uint8)
+    if offset < 0 or offset > bytes_of.size:
+        raise ValueError(f"offset must be non-negative and no greater than buffer length ({bytes_of.size})")
+    width = np.empty(0, np.float64 if dtype is None else dtype).itemsize
+    if count >= 0 and offset + count * width > bytes_of.size:
+        raise ValueError("buffer is smaller than requested size")
+    if count < 0 and (bytes_of.size - offset) % width != 0:
         raise ValueError("buffer size must be a multiple of element size")
-    return out
+    return bytes_of[offset : offset + count * width if count >= 0 else bytes_of.size].view(np.float64 if dtype is None else dtype)
 
 
 @stands_for("numpy.resize")
@@ -347,8 +438,21 @@ def _repeated(flat, repeats):
     return out
 
 
+def _within(indices, n, mode):
+    """Places among n elements, those outside moved as `mode` says."""
+    places = np.asarray(indices)
+    if n == 0 and places.size > 0:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    moved = np.clip(places, 0, n - 1) if mode == "clip" else places % n
+    return moved if isinstance(indices, np.ndarray | list | tuple) else moved.item()
+
+
 @stands_for("numpy.take", "array.take")
-def take(a, indices, axis=None):
+def take(a, indices, axis=None, mode="raise"):
+    if mode != "raise":
+        if mode != "clip" and mode != "wrap":
+            raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
+        return np.take(a, _within(indices, a.size if axis is None else np.size(a, axis), mode), axis)
     if axis is None:
         return np.take(a, indices)
     if a.ndim == 0:
@@ -357,10 +461,14 @@ def take(a, indices, axis=None):
     if at < 0 or at >= a.ndim:
         raise ValueError("take: the axis is out of bounds")
     _expect_places(indices, a.shape[at])
-    order = np.moveaxis(a, at, 0)[indices]
-    if a.ndim == 1:
-        return order
-    return np.ascontiguousarray(np.moveaxis(order, 0, at)) if isinstance(indices, np.ndarray | list | tuple) else order.copy()
+    if not isinstance(indices, np.ndarray | list | tuple):
+        part = np.moveaxis(a, at, 0)[indices]
+        return part if a.ndim == 1 else part.copy()
+    places = np.asarray(indices)
+    # The axes of the places stand where the axis was.
+    taken = np.moveaxis(a, at, -1)[..., places.ravel()]
+    moved = np.ascontiguousarray(np.moveaxis(taken, -1, at))
+    return moved.reshape(a.shape[:axis] + places.shape + a.shape[axis + 1 :]) if places.ndim != 1 else moved
 
 
 def _expect_places(indices, n):
@@ -476,16 +584,37 @@ def flipud(a):
 
 
 @stands_for("numpy.rot90")
-def rot90(m, k=1):
-    turns = k % 4
-    a = m.copy()
-    for _ in range(turns):
+def rot90(m, k=1, axes=(0, 1)):
+    if m.ndim < 2:
+        raise ValueError("rot90() takes arrays of two dimensions or more")
+    first, second = axes[0] % m.ndim, axes[1] % m.ndim
+    if first == second:
+        raise ValueError("Axes must be different.")
+    a = np.moveaxis(m, (first, second), (0, 1)).copy()
+    for _ in range(k % 4):
         a = np.swapaxes(a[:, ::-1], 0, 1).copy()
-    return a
+    return np.ascontiguousarray(np.moveaxis(a, (0, 1), (first, second)))
+
+
+def _rolled(a, shift, axis):
+    """roll() by several shifts, or along several axes."""
+    if isinstance(shift, tuple) and len(shift) > 1:
+        if isinstance(axis, tuple) and len(axis) > 1:
+            return _rolled(roll(a, shift[0], axis[0]), shift[1:], axis[1:])
+        return _rolled(_rolled(a, shift[0], axis), shift[1:], axis)
+    if isinstance(axis, tuple) and len(axis) > 1:
+        return _rolled(roll(a, shift, axis[0]), shift, axis[1:])
+    return roll(a, shift[0] if isinstance(shift, tuple) else shift, axis[0] if isinstance(axis, tuple) else axis)
 
 
 @stands_for("numpy.roll")
 def roll(a, shift, axis=None):
+    if isinstance(shift, tuple) or isinstance(axis, tuple):
+        if axis is None:
+            return _rolled(a.ravel(), shift, 0).reshape(a.shape)
+        if isinstance(shift, tuple) and isinstance(axis, tuple) and len(shift) != len(axis) and len(shift) != 1 and len(axis) != 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences of one length")
+        return _rolled(a, shift, axis)
     if axis is not None:
         rows = np.moveaxis(a, axis, 0)
         order = (np.arange(rows.shape[0]) - shift) % rows.shape[0]
@@ -533,7 +662,9 @@ def _kept(n, index):
             raise ValueError("delete: a boolean mask must have the size of the array")
         return ~index
     kept = np.ones(n, dtype=np.bool_)
-    if isinstance(index, np.ndarray | list | tuple):
+    if isinstance(index, slice):
+        kept[index] = False
+    elif isinstance(index, np.ndarray | list | tuple):
         for i in index:
             if i < -n or i >= n:
                 raise IndexError(f"index {i} is out of bounds for axis 0 with size {n}")
@@ -576,10 +707,14 @@ def argwhere(a):
     return out
 
 
-@stands_for("array.nonzero2")
-def nonzero2(a):
-    pairs = argwhere(a)
-    return pairs[:, 0].copy(), pairs[:, 1].copy()
+@stands_for("array.nonzero")
+def nonzero(a):
+    return _each_column(argwhere(a), a.shape)
+
+
+def _each_column(table, like):
+    """The columns of a table, as many as the tuple `like` has items."""
+    return () if len(like) == 0 else _each_column(table, like[:-1]) + (table[:, len(like) - 1].copy(),)
 
 
 @stands_for("numpy.select")
@@ -590,6 +725,26 @@ def select(condlist, choicelist, default=0):
     for k in range(len(condlist) - 1, -1, -1):
         out = np.where(condlist[k], choicelist[k], out)
     return out
+
+
+@stands_for("numpy.diagonal", "array.diagonal")
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    moved = np.moveaxis(a, (axis1, axis2), (-2, -1))
+    rows, columns = moved.shape[-2], moved.shape[-1]
+    first = moved[..., max(-offset, 0) :, max(offset, 0) :] if -rows <= offset <= columns else moved[..., :0, :0]
+    shape = first.shape[:-2] + (min(first.shape[-2], first.shape[-1]),)
+    steps = first.strides[:-2] + (first.strides[-2] + first.strides[-1],)
+    return np.lib.stride_tricks.as_strided(first, shape, steps, writeable=False)
+
+
+@stands_for("numpy.size")
+def size(a, axis=None):
+    total = 1
+    for d in axis:
+        total *= np.size(a, d)
+    return total
 
 
 @stands_for("numpy.tile")
@@ -689,17 +844,48 @@ def flip(m, axis=None):
 
 
 @stands_for("numpy.insert")
-def insert(a, index, value):
-    n = a.size
+def insert(arr, obj, values, axis=None):
+    if axis is None:
+        return insert(arr.ravel(), obj, values, 0)
+    rows = np.moveaxis(arr, one_axis(axis), 0)
+    given = with_axes(np.asarray(values), arr.shape)
+    if given.ndim > arr.ndim:
+        raise ValueError("insert(): the values have more dimensions than the array")
+    if not isinstance(obj, np.ndarray | list | tuple):
+        return _inserted(rows, obj, given, axis)
+    places = np.asarray(obj).ravel().astype(np.int64)
+    if places.size == 1:
+        return _inserted(rows, places[0], np.moveaxis(given, axis, 0), axis)
+    for k in range(places.size):
+        places[k] = _insertion(places[k], rows.shape[0])
+    order = np.argsort(places, kind="stable")
+    places[order] += np.arange(places.size)
+    shape = np.moveaxis(np.empty((places.size,) + rows.shape[1:], dtype=np.bool_), 0, axis).shape
+    new = np.moveaxis(np.broadcast_to(given, shape), axis, 0).astype(arr.dtype)
+    old = np.ones(rows.shape[0] + places.size, dtype=np.bool_)
+    out = np.empty((old.size,) + rows.shape[1:], dtype=arr.dtype)
+    for k in range(places.size):
+        out[places[k]] = new[k]
+        old[places[k]] = False
+    at = 0
+    for k in range(old.size):
+        if old[k]:
+            out[k] = rows[at]
+            at += 1
+    return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+
+def _inserted(rows, index, given, axis):
+    """The array with all that is given at one place."""
+    at = _insertion(index, rows.shape[0])
+    new = np.broadcast_to(given, given.shape[:1] + rows.shape[1:]).astype(rows.dtype)
+    return np.ascontiguousarray(np.moveaxis(np.concatenate((rows[:at], new, rows[at:])), 0, axis))
+
+
+def _insertion(index, n):
     if index < -n or index > n:
         raise IndexError(f"index {index} is out of bounds for axis 0 with size {n}")
-    at = index + n if index < 0 else index
-    out = np.empty(n + 1, dtype=a.dtype)
-    flat = a.ravel()
-    out[:at] = flat[:at]
-    out[at] = value
-    out[at + 1 :] = flat[at:]
-    return out
+    return index + n if index < 0 else index
 
 
 @stands_for("numpy.fill_diagonal")
@@ -722,6 +908,113 @@ def fill_diagonal(a, val, wrap=False):
             for k in range(columns + 1, rows):
                 if k % (columns + 1) < columns:
                     a[k, k % (columns + 1)] = val
+
+
+@stands_for("numpy.pad")
+def pad(array, pad_width, mode="constant", constant_values=0):
+    a = np.asarray(array)
+    if mode == "constant":
+        return _padded(a, pad_width, constant_values)
+    if mode != "edge" and mode != "reflect" and mode != "symmetric" and mode != "wrap":
+        raise ValueError("pad(): mode must be 'constant', 'edge', 'reflect', 'symmetric' or 'wrap' in compiled functions")
+    out = a.copy()
+    for axis in range(a.ndim):
+        before, after = _width(pad_width, axis)
+        n = a.shape[axis]
+        if n == 0 and before + after > 0:
+            raise ValueError("can't extend an empty axis using modes other than 'constant' or 'empty'")
+        places = np.arange(-before, n + after)
+        if mode == "edge":
+            places = np.clip(places, 0, n - 1)
+        elif mode == "wrap":
+            places %= n
+        else:
+            turn = 2 * n if mode == "symmetric" else max(2 * n - 2, 1)
+            places %= turn
+            places = np.minimum(places, turn - (1 if mode == "symmetric" else 0) - places)
+        out = take(out, places, axis)
+    return out
+
+
+def _width(pad_width, axis):
+    """How many elements stand before and behind an axis: of a number, of a pair for all axes or of a pair for each."""
+    if not isinstance(pad_width, tuple):
+        return pad_width, pad_width
+    if not isinstance(pad_width[0], tuple):
+        return pad_width[0], pad_width[-1]
+    widths = np.asarray(pad_width)
+    row = axis if widths.shape[0] > 1 else 0
+    return widths[row, 0], widths[row, -1]
+
+
+def _padded(a, pad_width, value):
+    out = np.empty(_padded_shape(a.shape, pad_width), dtype=a.dtype)
+    out[...] = value
+    inner = out
+    for axis in range(a.ndim):
+        before, _ = _width(pad_width, axis)
+        inner = np.moveaxis(np.moveaxis(inner, axis, 0)[before : before + a.shape[axis]], 0, axis)
+    inner[...] = a
+    return out
+
+
+def _padded_shape(shape, pad_width):
+    if len(shape) == 0:
+        return ()
+    before, after = _width(pad_width, len(shape) - 1)
+    return _padded_shape(shape[:-1], pad_width) + (shape[-1] + before + after,)
+
+
+@stands_for("numpy.copyto")
+def copyto(dst, src, where=True):
+    if isinstance(where, bool) and where:
+        dst[...] = src
+    else:
+        dst[...] = np.where(where, src, dst)
+
+
+@stands_for("numpy.put")
+def put(a, ind, v):
+    places, values = np.atleast_1d(ind).ravel(), np.atleast_1d(v).ravel()
+    for k in range(places.size):
+        if places[k] < -a.size or places[k] >= a.size:
+            raise IndexError(f"index {places[k]} is out of bounds for axis 0 with size {a.size}")
+        a.flat[places[k]] = values[k % values.size]
+
+
+@stands_for("numpy.putmask")
+def putmask(a, mask, values):
+    given, chosen = np.atleast_1d(values).ravel(), np.asarray(mask).ravel()
+    for k in range(a.size):
+        if chosen[k]:
+            a.flat[k] = given[k % given.size]
+
+
+@stands_for("numpy.compress")
+def compress(condition, a, axis=None):
+    chosen = np.flatnonzero(condition)
+    return take(np.asarray(a).ravel(), chosen) if axis is None else take(a, chosen, axis)
+
+
+@stands_for("numpy.unravel_index")
+def unravel_index(indices, shape):
+    extents = shape if isinstance(shape, tuple) else (shape,)
+    if isinstance(indices, np.ndarray | list | tuple):
+        places = np.asarray(indices)
+        total = math.prod(extents)
+        for i in places.ravel():
+            if i < 0 or i >= total:
+                raise ValueError(f"index {i} is out of bounds for array with size {total}")
+        return _unraveled(places, extents)
+    if indices < 0 or indices >= math.prod(extents):
+        raise ValueError(f"index {indices} is out of bounds for array with size {math.prod(extents)}")
+    return _unraveled(indices, extents)
+
+
+def _unraveled(places, extents):
+    if len(extents) == 0:
+        return ()
+    return _unraveled(places // extents[-1], extents[:-1]) + (places % extents[-1],)
 
 
 @stands_for("numpy.meshgrid")

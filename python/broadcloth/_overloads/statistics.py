@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ._table import stands_for
-from .shapes import one_axis
+from .shapes import merged, one_axis
 
 # ---- reductions of the elements that a mask chooses, or that begin with a number
 
@@ -184,7 +184,12 @@ def _expect_one_axis(axis):
 
 
 @stands_for("numpy.average")
-def average(a, axis=None, weights=None):
+def average(a, axis=None, weights=None, returned=0):
+    if returned:
+        mean = np.average(a, axis, weights)
+        ones = np.ones(a.shape) if weights is None else weights if weights.shape == a.shape else weights.reshape(-1)
+        total = ones.sum(axis) if weights is None or weights.shape == a.shape else mean * 0 + ones.sum()
+        return mean, total
     if weights is None:
         return np.mean(a, axis)
     if a.shape == weights.shape:
@@ -198,9 +203,11 @@ def average(a, axis=None, weights=None):
 
 
 @stands_for("numpy.ptp")
-def ptp(a, axis):
+def ptp(a, axis=None, keepdims=0):
     if a.dtype == np.bool_:
         raise TypeError("ptp() does not take booleans, which have no difference: convert with astype()")
+    if keepdims:
+        return np.max(a, axis, keepdims=True) - np.min(a, axis, keepdims=True)
     return np.max(a, axis) - np.min(a, axis)
 
 
@@ -242,32 +249,65 @@ def bincount(x, weights=None, minlength=0):
     return out
 
 
-def _quantile_sorted(s, q):
+def _expect_method(method):
+    if method != "linear" and method != "lower" and method != "higher" and method != "midpoint" and method != "nearest":
+        raise ValueError("method must be 'linear', 'lower', 'higher', 'midpoint' or 'nearest' in compiled functions")
+
+
+def _between(below, above, part, low, method):
+    """What lies at a part of the way from the lowth number in order to the next."""
+    if method == "linear":
+        # From the nearer end, as NumPy interpolates.
+        return above - (above - below) * (1.0 - part) if part >= 0.5 else below + (above - below) * part
+    if method == "midpoint":
+        return below + (above - below) * 0.5 if part > 0 else below * 1.0
+    up = part > 0.5 or (part == 0.5 and low % 2 == 1) if method == "nearest" else method == "higher" and part > 0
+    return (above if up else below) * 1.0
+
+
+def _quantile_sorted(s, q, method):
     n = s.size
     if n == 0:
         return np.nan
     at = q * (n - 1)
     low = math.floor(at)
-    high = min(low + 1, n - 1)
-    part = at - low
-    # From the nearer end, as NumPy interpolates.
-    if part >= 0.5:
-        return s[high] - (s[high] - s[low]) * (1.0 - part)
-    return s[low] + (s[high] - s[low]) * part
+    return _between(s[low], s[min(low + 1, n - 1)], at - low, low, method)
 
 
 @stands_for("numpy.quantile")
-def quantile(a, q):
+def quantile(a, q, axis=None, method="linear"):
     if a.dtype == np.bool_:
         raise TypeError("quantiles of booleans cannot be interpolated")
     if a.size == 0:
         raise IndexError("an array without elements has no quantiles")
-    return _quantiles(a, q)
+    _expect_method(method)
+    return _quantiles(a, q, method) if axis is None else _quantiles_along(a, q, axis, method, False)
 
 
-def _quantiles(a, q):
+def _last_places(axes):
+    return () if len(axes) == 0 else (-len(axes),) + _last_places(axes[1:])
+
+
+def _quantiles_along(a, q, axis, method, numbers=True):
+    """Those of the vectors along an axis; `numbers`: without their NaNs."""
+    if isinstance(axis, tuple):
+        rows = merged(a, axis, _last_places(axis))
+    else:
+        rows = np.ascontiguousarray(np.moveaxis(a, axis, -1))
+    if rows.ndim == 1:
+        return _quantiles(rows[~np.isnan(rows)] if numbers else rows, q, method)
+    wanted = np.asarray(q)
+    flat = rows.reshape(np.empty(rows.shape[:-1]).size, rows.shape[-1])
+    out = np.empty((wanted.size, flat.shape[0]))
+    for i in range(flat.shape[0]):
+        row = flat[i][~np.isnan(flat[i])] if numbers else flat[i]
+        out[:, i] = _quantiles(row, wanted.ravel(), method)
+    return out.reshape(wanted.shape + rows.shape[:-1])
+
+
+def _quantiles(a, q, method):
     if not isinstance(q, np.ndarray | list | tuple):
-        return _one_quantile(np.asarray(a).ravel().astype(np.float64), q)
+        return _one_quantile(np.asarray(a).ravel().astype(np.float64), q, method)
     s = np.sort(np.asarray(a).ravel().astype(np.float64))
     broken = s.size > 0 and np.isnan(s[-1])
     wanted = np.asarray(q)
@@ -275,11 +315,11 @@ def _quantiles(a, q):
     for i in range(wanted.size):
         if wanted[i] < 0 or wanted[i] > 1:
             raise ValueError("Quantiles must be in the range [0, 1]")
-        out[i] = np.nan if broken else _quantile_sorted(s, wanted[i])
+        out[i] = np.nan if broken else _quantile_sorted(s, wanted[i], method)
     return out
 
 
-def _one_quantile(a, q):
+def _one_quantile(a, q, method):
     """Without sorting all."""
     if q < 0 or q > 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
@@ -288,30 +328,32 @@ def _one_quantile(a, q):
         return np.nan
     at = q * (n - 1)
     low = math.floor(at)
-    part = at - low
     s = np.partition(a, low)
     below = s[low]
     above = s[low + 1 :].min() if low + 1 < n else below
-    # From the nearer end, as NumPy interpolates.
-    return above - (above - below) * (1.0 - part) if part >= 0.5 else below + (above - below) * part
+    return _between(below, above, at - low, low, method)
 
 
 @stands_for("numpy.percentile")
-def percentile(a, q):
-    return quantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100)
+def percentile(a, q, axis=None, method="linear"):
+    return quantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100, axis, method)
 
 
 @stands_for("numpy.nanquantile")
-def nanquantile(a, q):
-    flat = np.asarray(a).ravel()
+def nanquantile(a, q, axis=None, method="linear"):
     if a.dtype == np.bool_:
         raise TypeError("quantiles of booleans cannot be interpolated")
-    return _quantiles(flat[~np.isnan(flat)], q)
+    if a.size > 0:
+        _expect_method(method)
+    if axis is None:
+        flat = np.asarray(a).ravel()
+        return _quantiles(flat[~np.isnan(flat)], q, method)
+    return _quantiles_along(a, q, axis, method)
 
 
 @stands_for("numpy.nanpercentile")
-def nanpercentile(a, q):
-    return nanquantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100)
+def nanpercentile(a, q, axis=None, method="linear"):
+    return nanquantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100, axis, method)
 
 
 def _with_zeros(a):
@@ -434,7 +476,27 @@ def _bound(a, x):
 
 
 @stands_for("numpy.histogram")
-def histogram(a, bins=10, range=None):
+def histogram(a, bins=10, range=None, density=0, weights=None):
+    counts, edges = _histogram(a, bins, range)
+    if weights is not None:
+        counts = _weighed(a.ravel(), edges, weights)
+    if density:
+        return counts / np.diff(edges) / counts.sum(), edges
+    return counts, edges
+
+
+def _weighed(flat, edges, weights):
+    if weights.size != flat.size:
+        raise ValueError("weights should have the same shape as a.")
+    sums = np.zeros(edges.size - 1, dtype=weights.dtype)
+    given = weights.ravel()
+    for i in builtins.range(flat.size):
+        if flat[i] >= edges[0] and flat[i] <= edges[-1]:
+            sums[min(np.searchsorted(edges, flat[i], side="right") - 1, sums.size - 1)] += given[i]
+    return sums
+
+
+def _histogram(a, bins, range):
     flat = a.ravel()
     if not isinstance(bins, np.ndarray | list | tuple) and bins < 1:
         raise ValueError("`bins` must be positive, when an integer")

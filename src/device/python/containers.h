@@ -1350,6 +1350,12 @@ BC_INLINE void write_str(Writer& w, const T& x) {
   write(w, x);
 }
 BC_FN void write_str(Writer& w, const Str& s) { w.put(s.data, s.size, s.length); }
+BC_INLINE void write_str(Writer& w, const Optional<Str>& s) {
+  if (s.there)
+    write_str(w, s.value);
+  else
+    w.put("None", 4);
+}
 /// str(x).
 template <class T>
 inline Str text_of(const T& x) {

@@ -198,10 +198,10 @@ BC_INLINE void* memory(const T& place) {
 
 // ---- slices
 
-/// start:stop:step; flags mark missing parts.
+/// start:stop:step; flags mark missing parts. A missing step is 1.
 struct Slice {
   i64 start, stop, step;
-  bool has_start, has_stop;
+  bool has_start, has_stop, has_step;
 };
 struct All {};
 struct NewAxis {};
