@@ -34,7 +34,8 @@ Array take(const Array& a_in, const Array& indices, Axis axis, std::string_view 
   const Array a = axis ? atleast_1d(a_in) : ravel(a_in);
   const int d = normalize_axis(axis.value_or(0), a.ndim(), "take");
   BC_CHECK(a.shape()[d] > 0 || indices.size() == 0, Index, "cannot do a non-empty take from an empty axes.");
-  BC_CHECK(!out || can_cast(out.dtype(), a.dtype(), Casting::safe), Type,
+  // NumPy up to 2.4 asks whether the output's dtype can be cast to the array's, later versions the other way round.
+  BC_CHECK(!out || can_cast(out.dtype(), a.dtype(), Casting::safe) || can_cast(a.dtype(), out.dtype(), Casting::same_kind), Type,
            "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'safe'", info(out.dtype()).name,
            info(a.dtype()).name);
   const Array at = on_device(indices, a.device());
