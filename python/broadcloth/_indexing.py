@@ -377,9 +377,9 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     >>> bc.unravel_index([5], (2, 3))
     (array([1]), array([2]))
     """
-    if isinstance(indices, np.int64):
-        indices = int(indices)
-    elif type(indices) is ndarray and indices.shape == () and indices.dtype == np.int64 and indices.device.type == "cpu":
+    if isinstance(indices, np.int64) or (
+        type(indices) is ndarray and indices.shape == () and indices.dtype == np.int64 and indices.device.type == "cpu"
+    ):
         indices = int(indices)
     if type(indices) is int and type(shape) is tuple and order == "C" and (few := _coordinates(indices, shape)):
         return tuple(map(_c.as_result, few))
