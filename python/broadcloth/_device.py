@@ -142,7 +142,7 @@ def show_plan(a: _c.ndarray, file: IO[str] | None = None, *, ir: bool = False, s
     Parameters
     ----------
     a : ndarray
-        An array whose value waits. One that is computed already has no plan.
+        An array whose value waits. One that is computed already has no plan, as results of few elements on the CPU.
     file : text file, optional
         Where to print; standard output unless given.
     ir : bool, optional
@@ -161,11 +161,12 @@ def show_plan(a: _c.ndarray, file: IO[str] | None = None, *, ir: bool = False, s
 
     Examples
     --------
-    >>> x = bc.asarray([[1.0, 2.0], [3.0, 4.0]], device="cpu")
+    >>> x = bc.ones((100, 200), device="cpu")
+    >>> bc.synchronize()
     >>> bc.show_plan((x * x + 1).sum(axis=1))  # doctest: +ELLIPSIS
-    kernel 0: rows_multiply_add_sum, 2 rows of 2
+    kernel 0: rows_multiply_add_sum, 100 rows of 200
       1 read, 1 write, ... bytes; plain
-      2 items, at least ... a thread
+      100 items, at least ... a thread
     """
     if not isinstance(a, _c.ndarray):
         raise TypeError(f"show_plan: expected a broadcloth.ndarray, got {type(a).__name__}")
