@@ -420,12 +420,12 @@ std::optional<Array> ufunc_small(Op op, std::span<const Term> terms, const Loop&
   const OpInfo& spec = info(op);
   const Config& c = config();
   // Plain execution and runs that ask for one kind of kernel get kernels.
-  if (!c.lazy || !c.jit || !c.background_compile || !open(device) || history_observer()) return std::nullopt;
+  if (!c.lazy || !c.jit || !c.background_compile || !open(device)) return std::nullopt;
   const bool plain = spec.signature == Signature::same || spec.signature == Signature::divide;
   if (spec.kind != OpKind::elementwise || !plain || (op == Op::power && !is_inexact(loop.in[1]))) return std::nullopt;
   const int64_t count = element_count(shape, itemsize(loop.out));
   const Tier0Loop run = count > 0 && count <= kFew ? tier0_loop(op, loop.in[0]) : nullptr;
-  if (!run) return std::nullopt;
+  if (!run || std::ranges::any_of(terms, [](const Term& t) { return t.array && has_history(*t.array); })) return std::nullopt;
   const TapeLock lock(tape(device));
   Spread operands[3];
   for (size_t k = 0; k < terms.size(); ++k)

@@ -650,3 +650,58 @@ def test_places_of_numbers_on_the_cpu():
         assert tuple(map(int, bc.unravel_index(k, (2, 2)))) == (1, 1)
     with pytest.raises(ValueError):
         bc.unravel_index(x.argmin(), (2, 1))
+
+
+ROWS = "add subtract multiply divide power maximum fmin less equal logical_and hypot arctan2 floor_divide remainder copysign bitwise_xor"
+ROWS_OF_ONE = "negative sqrt exp sin isnan sign floor absolute reciprocal invert logical_not conjugate square"
+DTYPES = ["float64", "float32", "int64", "int32", "int8", "uint8", "uint64", "bool", "complex128", "complex64", "float16"]
+
+
+def test_rows_over_few_elements_are_those_of_kernels_and_numpys():
+    """Random rows, dtypes, shapes that are broadcast, steps, Python numbers and outputs: computed at once, by kernels, and by NumPy."""
+    rng = np.random.default_rng(11)
+    shapes = [(5,), (1,), (), (4, 5), (4, 1), (1, 5), (0, 5), (3, 4, 5), (300,)]
+    done = 0
+
+    def operand():
+        a = rng.integers(-3, 4, shapes[rng.integers(len(shapes))]).astype(rng.choice(DTYPES))
+        if a.dtype.kind in "fc" and rng.random() < 0.3:
+            a = a * a.dtype.type(0.7)
+        if a.ndim and rng.random() < 0.3:
+            a = a[::-1] if rng.random() < 0.5 else a.T
+        return a
+
+    def number():
+        return [3, -2, 0.5, True, 2.0, 1j][rng.integers(6)]
+
+    for _ in range(1500):
+        two = rng.random() < 0.75
+        name = str(rng.choice((ROWS if two else ROWS_OF_ONE).split()))
+        args = [operand() for _ in range(1 + two)]
+        if two and rng.random() < 0.3:
+            args[rng.integers(2)] = number()
+        with np.errstate(all="ignore"):
+            try:
+                want = getattr(np, name)(*args)
+            except (TypeError, ValueError, OverflowError):
+                continue
+        ours = [bc.array(a, device="cpu") if isinstance(a, np.ndarray) else a for a in args]
+        bc.synchronize()
+        out = rng.random() < 0.2 and want.shape != ()
+        start = np.zeros(want.shape, want.dtype)
+
+        def call(name=name, ours=ours, out=out, start=start):
+            place = bc.array(start, device="cpu")
+            bc.synchronize()
+            return getattr(bc, name)(*ours, out=place) if out else bc.asarray(getattr(bc, name)(*ours))
+
+        now, recorded = both(call)
+        assert now.dtype == recorded.dtype == want.dtype, (name, args)
+        np.testing.assert_array_equal(now, recorded, err_msg=f"{name} {args}")
+        if name == "power" and want.dtype.kind == "c":  # infinite results differ in signs from NumPy's
+            continue
+        loose = want.dtype.kind in "fc"
+        np.testing.assert_allclose(now, want, rtol=1e-2 if want.dtype == np.float16 else 2e-6 if loose else 0, atol=1e-6 if loose else 0,
+                                   err_msg=f"{name} {args}")  # fmt: skip
+        done += 1
+    assert done > 800
