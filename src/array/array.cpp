@@ -1352,8 +1352,7 @@ void to_host(const Array& a, void* host) {
   look(a);
   if (a.size() == 0) return;
   refuse_captured(tape(a.device()));
-  if (!a.contiguous() && read_small(a, host)) return;
-  if (!a.contiguous()) return to_host(copy(a), host);
+  if (!a.contiguous()) return read_small(a, host) ? void() : to_host(copy(a), host);
   Tape& t = tape(a.device());
   const Held held = hold(t, a);
   read_back(t, *held.buffer, host, held.first, static_cast<size_t>(a.size()) * itemsize(a.dtype()), copy_kind(kHost, a.device()));

@@ -34,6 +34,9 @@ bool reachable(Device device) { return traits(device).on_host && !many_streams()
 /// The same, and no profiler is active that would count the op as a kernel.
 bool open(Device device) { return reachable(device) && !profiling(); }
 
+/// The address of a view's first element; the node is computed.
+char* first_byte(const Array& a, const Node& node) { return static_cast<char*>(node.buffer->ptr) + a.offset() * itemsize(a.dtype()); }
+
 /// Sets `near` if an array's elements are computed and at most `most`, else returns false. An array of several axes is found where `flat`
 /// and it is contiguous. Called with the lock held.
 bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = false) {
@@ -43,14 +46,11 @@ bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = false) {
   const Node& node = *a.storage()->current;
   if (node.pending() || !node.buffer) return false;
   near->item = itemsize(a.dtype());
-  near->first = static_cast<char*>(node.buffer->ptr) + a.offset() * near->item;
+  near->first = first_byte(a, node);
   near->count = a.size();
   near->step = row ? a.strides()[0] * near->item : near->item;
   return true;
 }
-
-/// Where a view's first element lies.
-char* first_byte(const Array& a, const Node& node) { return static_cast<char*>(node.buffer->ptr) + a.offset() * itemsize(a.dtype()); }
 
 /// Calls f with the address of each element of a view with axes and elements, in C order. `strides` are in elements of `item` bytes.
 template <class F>
@@ -608,10 +608,6 @@ bool find_stored(const Arg& value, const Array& target, int64_t count, Room* roo
   if (from->count == 1) from->step = 0;
   return true;
 }
-
-}  // namespace
-
-namespace {
 
 /// put_row() of a view of several axes: a number, or an array of the same shape whose elements lie in C order.
 bool put_box(const Array& place, const Arg& value) {
@@ -1294,7 +1290,7 @@ bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int
   const Node& node = *a.storage()->current;
   if (node.pending() || !node.buffer || a.has_loose_booleans()) return false;
   const int item = itemsize(a.dtype());
-  made->first = static_cast<const char*>(node.buffer->ptr) + a.offset() * item;
+  made->first = first_byte(a, node);
   made->strides[1] = row;
   made->strides[2] = column;
   if (a.dtype() == dtype) return true;

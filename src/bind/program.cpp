@@ -70,7 +70,7 @@ constexpr std::string_view kOfLists =
 /// The functions of NumPy's that make arrays over memory.
 constexpr std::string_view kOfMemory = " asanyarray asarray frombuffer ";
 
-/// What the arguments of a call are, those in lists and tuples too.
+/// Tells which arguments of a call have functions of their own, those in lists and tuples too.
 struct Foreign {
   PyObject* subclass = nullptr;  ///< the first array of a subclass of numpy.ndarray
   bool functions = false;        ///< whether one computes functions itself
@@ -245,24 +245,23 @@ PyType_Slot function_slots[] = {{Py_tp_new, reinterpret_cast<void*>(function_new
 PyType_Spec function_spec = {"broadcloth._broadcloth.program_function", sizeof(PyProgramFunction), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, function_slots};
 
-// ---- The hooks of imports and classes
-// --------------------------------------------------------------------------------------------------------------------
+// ---- The hooks of imports and classes ---------------------------------------------------------------------------------------------------
 
-/// What stands in the place of a built-in function. It is no Python function, so that it leaves no frame.
+/// An object that stands in the place of a built-in function. It is no Python function, so that it leaves no frame.
 struct PyHook {
   PyObject_HEAD PyObject* original;
   PyObject* find;  ///< what is asked or told
 };
 PyHook* as_hook(PyObject* o) { return reinterpret_cast<PyHook*>(o); }
 
-/// Stands in the place of `__import__` or `importlib.import_module`. For names of NumPy it asks `find` first, which answers NotImplemented
-/// where the importing file is not the program's; of multiprocessing, whose children must have the hook too, `find` is told.
 bool is_watched(PyObject* name) {
   if (!PyUnicode_Check(name)) return false;
   const std::string_view text = as_string(name), root = text.substr(0, text.find('.'));
   return root == "numpy" || root == "multiprocessing";
 }
 
+/// Stands in the place of `__import__` or `importlib.import_module`. For names of NumPy it asks `find` first, which answers NotImplemented
+/// where the importing file is not the program's; of multiprocessing, whose children must have the hook too, `find` is told.
 PyObject* call_hook(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guard([&] {
     PyObject* name = PyTuple_Size(args) ? PyTuple_GetItem(args, 0) : kwargs ? PyDict_GetItemString(kwargs, "name") : nullptr;

@@ -397,7 +397,7 @@ Type unify(Type a, Type b) {
   }
   if (a->is(Kind::range)) return range_type(promote(a->dtype, b->dtype));
   if (a->is(Kind::slice)) {
-    // What only one of them has may be None, and what may be in either.
+    // A bound that only one of the two slices has may be None, and so may one that may be None in either.
     const auto x = static_cast<int>(a->value), y = static_cast<int>(b->value);
     return slice_type((x | y) & 7, ((x ^ y) & 7) | (x | y) >> 3);
   }
