@@ -13,6 +13,10 @@ namespace {
 
 constexpr int kColumnThreads = 32, kColumnGroups = 8;
 constexpr int kFewFast = 3;  // with fewer ops that have a fast form, memory bandwidth is the limit and a second body is not worth its code
+// A tile's early loads (see find_early): bytes of an element, of which a thread has 16, and values of a kernel that is unrolled as often.
+// `a + b.T` of 8192² float32 on an H200: 212 us with early loads, 240 without.
+constexpr int kEarlyBytes = 8;
+constexpr size_t kFewValues = 8;
 
 class CudaPrinter {
  public:
@@ -61,6 +65,7 @@ class CudaPrinter {
       return a.step == Access::Step::unit ? fmt::format("(q{} + i64(u))", access) : fmt::format("(q{0} + i64(u) * t{0})", access);
     if (a.role == Access::Role::coordinate) return fmt::format("q{}", access);
     if (a.tiled) return fmt::format("s{}[c][row]", access);
+    if (early_.contains(access)) return fmt::format("e{}[k]", access);
     if (plain) return fmt::format("q{}[0]", access);
     if (a.role == Access::Role::store && vectorized(access)) return fmt::format("l{}.v[u]", access);
     return a.step == Access::Step::unit ? fmt::format("q{}[u]", access) : fmt::format("q{0}[u * t{0}]", access);
@@ -150,9 +155,23 @@ class CudaPrinter {
     return true;
   }
 
+  /// Finds the operands of a tile that are loaded before the barrier, side by side with the transposed ones: as many as leave enough
+  /// registers, in kernels that are short enough to be unrolled.
+  void find_early(const std::set<int>& used) {
+    int bytes = 0;
+    if (ir_.values.size() > kFewValues) return;
+    for (int a : used) {
+      const Access& x = ir_.accesses[a];
+      if (x.role != Access::Role::load || x.tiled || x.step != Access::Step::unit || predicated_.contains(a)) continue;
+      if (bytes += itemsize(x.dtype); bytes > kEarlyBytes) return;
+      early_.insert(a);
+    }
+  }
+
   /// A block handles a square of the last two axes: operands that are contiguous along the axis before the last one are read along it into
   /// shared memory, and then read from there along the last axis.
-  std::string tiles(const std::set<int>& used) const {
+  std::string tiles(const std::set<int>& used) {
+    find_early(used);
     const int inner = ir_.kept - 1, side = ir_.schedule.tile, rows = kCudaBlock / side;
     const char* type = ir_.schedule.wide ? "u64" : "u32";
     std::string out =
@@ -164,27 +183,35 @@ class CudaPrinter {
           "const {0} {1}_tiles = ({0}({2}) + kSide - 1) / kSide;\nconst I {1} = I(rest % {1}_tiles) * kSide;\nrest /= {1}_tiles;\n", type,
           name, extent);
     out += coordinates("rest", "x", p_.kept_shape, ir_.kept - 2);
-    std::string loads, pointers;
+    std::string loads, early, pointers;
+    const auto each_row = [&](const std::string& row, const std::string& column, const std::string& load) {
+      return fmt::format(
+          "#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) {{\nconst I x{} = {}, x{} = {};\nif (x{} < height && x{} < width) {{\n{}}}\n}}\n",
+          inner - 1, row, inner, column, inner - 1, inner, load);
+    };
     for (int a : used) {
-      if (!ir_.accesses[a].tiled) {
-        out += step(a, inner);
-        pointers += pointer(a, ir_.kept, 0);
-        continue;
-      }
       const char* name = info(ir_.accesses[a].dtype).c_name;
-      out += fmt::format(
-          "__shared__ __align__(16) unsigned char m{0}[sizeof({1}) * kSide * (kSide + 1)];\n"
-          "{1} (&s{0})[kSide][kSide + 1] = *reinterpret_cast<{1} (*)[kSide][kSide + 1]>(m{0});\n",
-          a, name);
-      // A thread issues all its loads before it stores the first.
-      loads += fmt::format(
-          "{{\n{0} held[kSide / kRows];\n#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) {{\n"
-          "const I x{1} = top + c, x{2} = left + r + k * kRows;\nif (x{1} < height && x{2} < width) {{\n{3}held[k] = q{4}[0];\n}}\n}}\n"
-          "#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) s{4}[r + k * kRows][c] = held[k];\n}}\n",
-          name, inner - 1, inner, pointer(a, ir_.kept, 0), a);
+      const std::string at = pointer(a, ir_.kept, 0);
+      if (early_.contains(a)) {
+        early += fmt::format("{} e{}[kSide / kRows];\n", name, a) +
+                 each_row("top + r + k * kRows", "left + c", fmt::format("{0}e{1}[k] = q{1}[0];\n", at, a));
+      } else if (ir_.accesses[a].tiled) {
+        out += fmt::format(
+            "__shared__ __align__(16) unsigned char m{0}[sizeof({1}) * kSide * (kSide + 1)];\n"
+            "{1} (&s{0})[kSide][kSide + 1] = *reinterpret_cast<{1} (*)[kSide][kSide + 1]>(m{0});\n",
+            a, name);
+        // A thread issues all its loads before it stores the first.
+        loads += fmt::format("{{\n{} held[kSide / kRows];\n", name) +
+                 each_row("top + c", "left + r + k * kRows", fmt::format("{}held[k] = q{}[0];\n", at, a)) +
+                 fmt::format("#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) s{}[r + k * kRows][c] = held[k];\n}}\n", a);
+      } else {
+        out += step(a, inner);
+        pointers += at;
+      }
     }
-    out += loads + fmt::format("__syncthreads();\nconst I x{} = left + c;\nif (x{} >= width) return;\n#pragma unroll 4\n", inner, inner);
-    out += fmt::format("for (int row = r; row < kSide; row += kRows) {{\nconst I x{0} = top + row;\nif (x{0} < height) {{\n", inner - 1);
+    out += loads + early + fmt::format("__syncthreads();\nconst I x{0} = left + c;\nif (x{0} >= width) return;\n", inner);
+    out += fmt::format("#pragma unroll{}\nfor (int k = 0; k < kSide / kRows; ++k) {{\nconst int row = r + k * kRows;\n", early_.empty() ? " 4" : "") +
+           fmt::format("const I x{0} = top + row;\nif (x{0} < height) {{\n", inner - 1);
     return out + pointers + vector_body(0, used, "", "") + "}\n}\n";
   }
 
@@ -551,6 +578,7 @@ class CudaPrinter {
   const Ir& ir_;
   const ParamLayout p_;
   BodyPrinter body_;
+  std::set<int> early_;  ///< see find_early()
   std::set<int> predicated_;
 };
 

@@ -1,6 +1,8 @@
 #include "graph/fuse.h"
 
+#include <algorithm>
 #include <functional>
+#include <unordered_map>
 
 #include "graph/plan.h"
 #include "graph/schedule.h"
@@ -8,10 +10,12 @@
 namespace bc {
 namespace {
 
-// Limits of one kernel, so that its parameters fit CUDA's 4 KB and compiles stay short.
-constexpr int kMaxInlined = 96;
+// Limits of one kernel, so that its parameters fit CUDA's 4 KB and compiles stay short. NVRTC takes 0.2 ms for a cheap node, so there a
+// whole tape of them (Tape::kMaxNodes) becomes one kernel: 50 steps of a Mandelbrot set with 1024² points are 3 kernels on an H200, not 11.
+constexpr int kMaxInlined[] = {96, 192};  // CPU, CUDA
+constexpr int kMaxCost = 256;             // Note::cost, where there are more nodes than the CPU's limit
 constexpr int kMaxLeaves = 32;
-constexpr int kMaxGroupNodes = 160;
+constexpr int kMaxGroupNodes[] = {160, 256};  // CPU, CUDA
 constexpr size_t kMaxMembers = 20;
 // Bytes: a value of this size that only other kernels read is computed where it is first needed, not beside independent values in an
 // earlier kernel. In a loop of `v = (0.85 * A) @ v` all products with A would have to be in memory together. New memory costs
@@ -124,6 +128,7 @@ const Dims& space_of(const Node& node) {
 Fusion::Fusion(std::vector<Ref<Node>>& nodes, Target target) : nodes_(nodes), target_(target) {
   for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i]->mark = static_cast<uint32_t>(i);
   notes_.resize(nodes_.size());
+  merge_equal();
   find_users();
   choose_materialized();
   assign_groups();
@@ -131,6 +136,44 @@ Fusion::Fusion(std::vector<Ref<Node>>& nodes, Target target) : nodes_(nodes), ta
 
 int Fusion::index(const Node* node) const {
   return !node->buffer && node->mark < nodes_.size() && nodes_[node->mark].get() == node ? static_cast<int>(node->mark) : -1;
+}
+
+namespace {
+
+bool same_operand(const Operand& a, const Operand& b) {
+  return a.node.get() == b.node.get() && a.dtype == b.dtype && a.identity == b.identity && a.offset == b.offset && a.strides == b.strides;
+}
+
+/// Tells whether two nodes compute the same elements of the same operands.
+bool same_value(const Node& a, const Node& b) {
+  if (a.op != b.op || a.dtype != b.dtype || a.in.size() != b.in.size() || a.shape != b.shape || !std::ranges::equal(a.loop, b.loop)) return false;
+  for (size_t k = 0; k < a.in.size(); ++k)
+    if (!same_operand(a.in[k], b.in[k])) return false;
+  return true;
+}
+
+}  // namespace
+
+/// Readers of a value that was recorded twice (`abs(z)` at the end of a loop's step and at the beginning of the next one) read the first.
+void Fusion::merge_equal() {
+  std::unordered_map<const Node*, std::vector<int>> readers;  // the elementwise nodes so far by their first operand
+  std::vector<int> first(nodes_.size());
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    Node& node = *nodes_[i];
+    first[i] = static_cast<int>(i);
+    for (size_t k = 0; k < node.in.size(); ++k)
+      if (const int j = index(node.in[k].node.get()); j >= 0 && first[j] != j) node.in[k].node = nodes_[first[j]];
+    const bool in_place = node.op == Op::store || (node.op == Op::library && static_cast<const LibraryExtra&>(*node.extra).in_place);
+    // What is read before a store and after it can differ, since two leaves can share memory.
+    if (in_place) readers.clear();
+    if (node.extra || node.in.size() == 0 || info(node.op).kind != OpKind::elementwise) continue;
+    std::vector<int>& earlier = readers[node.in[0].node.get()];
+    const auto found = std::ranges::find_if(earlier, [&](int u) { return !node.held && same_value(node, *nodes_[u]); });
+    if (found != earlier.end())
+      first[i] = *found;
+    else
+      earlier.push_back(static_cast<int>(i));
+  }
 }
 
 void Fusion::find_users() {
@@ -148,6 +191,45 @@ int Fusion::inlined_cost(const Node& node) const {
   if (node.op == Op::remainder || node.op == Op::floor_divide || node.op == Op::fmod) return 6;
   const bool transcendental = spec.result != Result::BOOL && !(spec.set & dtype_bit(DType::i32));
   return transcendental ? 8 : 1;
+}
+
+/// Sets what is inlined together with node i, and what it reads and costs. Gives the inlined operand with the largest subtree, or -1.
+int Fusion::collect_inlined(int i) {
+  const Node& node = *nodes_[i];
+  Note& note = notes_[i];
+  note.inlined.reset();
+  note.leaves.reset();
+  int heaviest = -1;
+  for (const Operand& o : node.in) {
+    const int j = index(o.node.get());
+    if (j < 0 || notes_[j].materialized) {
+      note.leaves.set(leaf_number(o));
+      continue;
+    }
+    note.inlined |= notes_[j].inlined;
+    note.leaves |= notes_[j].leaves;
+    if (heaviest < 0 || notes_[j].inlined.count() > notes_[heaviest].inlined.count()) heaviest = j;
+  }
+  note.inlined.set(i % kMaxFused);
+  note.own_cost = inlined_cost(node);
+  note.cost = i < kMaxFused ? 0 : note.own_cost;
+  for (int k = 0; k <= i && k < kMaxFused; ++k)
+    if (note.inlined[k]) note.cost += notes_[k].own_cost;
+  return heaviest;
+}
+
+bool Fusion::too_large(const Note& note) const {
+  const bool cuda = target_ == Target::cuda;
+  const int count = static_cast<int>(note.inlined.count());
+  return count > kMaxInlined[cuda] || (count > kMaxInlined[0] && note.cost > kMaxCost) || note.leaves.count() > kMaxLeaves;
+}
+
+/// A number of what an operand reads from memory: views of one node have several.
+size_t Fusion::leaf_number(const Operand& operand) {
+  size_t k = 0;
+  while (k < leaves_.size() && !same_operand(*leaves_[k], operand)) ++k;
+  if (k == leaves_.size()) leaves_.push_back(&operand);
+  return k % kMaxLeafNumbers;
 }
 
 void Fusion::choose_materialized() {
@@ -183,27 +265,8 @@ void Fusion::choose_materialized() {
         notes_[j].materialized = true;
     }
     // Collect the nodes to inline; while they are too many, materialize the operand with the largest subtree.
-    for (;;) {
-      note.inlined.reset();
-      note.inlined.set(i % kMaxFused);
-      note.cost = inlined_cost(node);
-      note.leaves = 0;
-      int heaviest = -1;
-      for (const Operand& o : node.in) {
-        const int j = index(o.node.get());
-        if (j < 0 || notes_[j].materialized) {
-          ++note.leaves;
-          continue;
-        }
-        note.inlined |= notes_[j].inlined;
-        note.leaves += notes_[j].leaves;
-        note.cost += notes_[j].cost;
-        if (heaviest < 0 || notes_[j].inlined.count() > notes_[heaviest].inlined.count()) heaviest = j;
-      }
-      note.leaves = std::min<int>(note.leaves, 2 * static_cast<int>(note.inlined.count()) + 1);
-      if (heaviest < 0 || (note.inlined.count() <= kMaxInlined && note.leaves <= kMaxLeaves)) break;
+    for (int heaviest = collect_inlined(i); heaviest >= 0 && too_large(note); heaviest = collect_inlined(i))
       notes_[heaviest].materialized = true;
-    }
     if (note.materialized) continue;
     // Several readers, or a reader that repeats elements, would compute the node's elements several times.
     const bool cheap = note.cost <= 1, expensive = note.cost > kMaxRepeated[target_ == Target::cuda];
@@ -481,7 +544,7 @@ void Fusion::assign_groups() {
         fresh.segmented = shape.segments > 1;
       }
     }
-    fresh.fused_nodes = static_cast<int>(note.inlined.count());
+    fresh.inlined = note.inlined;
     fresh.members.push_back(i);
     note.group = static_cast<int>(groups_.size());
     groups_.push_back(std::move(fresh));
@@ -506,7 +569,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
   // Several results of one isolated function may share its kernel.
   if (isolated_function(node) != isolated_function(*nodes_[g.members[0]])) return false;
   if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers ||
-      g.fused_nodes + static_cast<int>(note.inlined.count()) > kMaxGroupNodes)
+      static_cast<int>((g.inlined | note.inlined).count()) > kMaxGroupNodes[target_ == Target::cuda])
     return false;
   const bool reduce = info(node.op).kind == OpKind::reduce;
   const Dims& space = space_of(node);
@@ -549,7 +612,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
       g.walk = walk;
       g.segmented = segmented;
       g.stages = std::max(g.stages, stage + 1);
-      g.fused_nodes += static_cast<int>(note.inlined.count());
+      g.inlined |= note.inlined;
       g.members.push_back(i);
       note.group = g_index;
       note.stage = stage;
@@ -568,7 +631,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
     return true;
   });
   if (!fits || stage < 0) return false;
-  g.fused_nodes += static_cast<int>(note.inlined.count());
+  g.inlined |= note.inlined;
   g.members.push_back(i);
   note.group = g_index;
   note.stage = stage;

@@ -9,6 +9,7 @@
 namespace bc {
 
 inline constexpr int kMaxFused = 256;  ///< maximum number of pending nodes in one plan
+inline constexpr int kMaxLeafNumbers = 512;
 
 /// A node's coordinates as a function of a kernel's iteration axes: coordinate k is start[k] + step[k] * x[axis[k]], or start[k] where
 /// axis[k] < 0.
@@ -31,7 +32,7 @@ struct Group {
   uint64_t axes = 0;  ///< reduced axes of `space`
   bool segmented = false;
   int stages = 1;
-  int fused_nodes = 0;
+  std::bitset<kMaxFused> inlined;  ///< the nodes that the kernel computes
   std::vector<int> members;  ///< materialized nodes, in program order
 };
 
@@ -45,9 +46,10 @@ struct Note {
   int group = -1;
   int small_stores = 0;                    ///< number of successive stores into small regions in the inlined subtree
   int cost = 0;                            ///< estimated operations for one element of the inlined subtree
+  int own_cost = 0;                        ///< of them, the node's own
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
   std::bitset<kMaxFused> inlined;          ///< the nodes that are inlined together with this node
-  int leaves = 0;
+  std::bitset<kMaxLeafNumbers> leaves;     ///< what the inlined subtree reads from memory, by leaf_number()
 };
 
 /// Decides which nodes are materialized, which are inlined, and which materialized nodes share a kernel. May insert copies into `nodes`.
@@ -60,7 +62,11 @@ class Fusion {
   int index(const Node* node) const;
 
  private:
+  void merge_equal();
   void find_users();
+  int collect_inlined(int i);
+  bool too_large(const Note& note) const;
+  size_t leaf_number(const Operand& operand);
   void choose_materialized();
   void choose_store(int i);
   void protect_readers(int i);
@@ -76,6 +82,7 @@ class Fusion {
   std::vector<Ref<Node>>& nodes_;
   Target target_;
   std::vector<Note> notes_;
+  std::vector<const Operand*> leaves_;  // one operand for each leaf number
   std::vector<Group> groups_;
 };
 
