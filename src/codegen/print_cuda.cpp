@@ -186,7 +186,8 @@ class CudaPrinter {
     std::string loads, early, pointers;
     const auto each_row = [&](const std::string& row, const std::string& column, const std::string& load) {
       return fmt::format(
-          "#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) {{\nconst I x{} = {}, x{} = {};\nif (x{} < height && x{} < width) {{\n{}}}\n}}\n",
+          "#pragma unroll\nfor (int k = 0; k < kSide / kRows; ++k) {{\nconst I x{} = {}, x{} = {};\nif (x{} < height && x{} < width) "
+          "{{\n{}}}\n}}\n",
           inner - 1, row, inner, column, inner - 1, inner, load);
     };
     for (int a : used) {
@@ -210,7 +211,8 @@ class CudaPrinter {
       }
     }
     out += loads + early + fmt::format("__syncthreads();\nconst I x{0} = left + c;\nif (x{0} >= width) return;\n", inner);
-    out += fmt::format("#pragma unroll{}\nfor (int k = 0; k < kSide / kRows; ++k) {{\nconst int row = r + k * kRows;\n", early_.empty() ? " 4" : "") +
+    out += fmt::format("#pragma unroll{}\nfor (int k = 0; k < kSide / kRows; ++k) {{\nconst int row = r + k * kRows;\n",
+                       early_.empty() ? " 4" : "") +
            fmt::format("const I x{0} = top + row;\nif (x{0} < height) {{\n", inner - 1);
     return out + pointers + vector_body(0, used, "", "") + "}\n}\n";
   }

@@ -146,7 +146,8 @@ bool same_operand(const Operand& a, const Operand& b) {
 
 /// Tells whether two nodes compute the same elements of the same operands.
 bool same_value(const Node& a, const Node& b) {
-  if (a.op != b.op || a.dtype != b.dtype || a.in.size() != b.in.size() || a.shape != b.shape || !std::ranges::equal(a.loop, b.loop)) return false;
+  if (a.op != b.op || a.dtype != b.dtype || a.in.size() != b.in.size() || a.shape != b.shape || !std::ranges::equal(a.loop, b.loop))
+    return false;
   for (size_t k = 0; k < a.in.size(); ++k)
     if (!same_operand(a.in[k], b.in[k])) return false;
   return true;

@@ -33,7 +33,7 @@ struct Group {
   bool segmented = false;
   int stages = 1;
   std::bitset<kMaxFused> inlined;  ///< the nodes that the kernel computes
-  std::vector<int> members;  ///< materialized nodes, in program order
+  std::vector<int> members;        ///< materialized nodes, in program order
 };
 
 /// The planner's data about one pending node.

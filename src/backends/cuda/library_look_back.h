@@ -15,8 +15,8 @@ inline constexpr int kResident = 6;
 /// The memory through which the tiles of one launch communicate: a cleared ticket counter, and a cell for each node of each line's tree.
 class LookBack {
  public:
-  /// `bytes`: the size of a tile's total, at most 16.
-  LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes);
+  /// `bytes`: the size of a tile's total, at most 16. `resident`: blocks that a multiprocessor runs at once.
+  LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes, int resident);
 
   /// Adds the six parameter words that the text reads.
   void words(Words* w) const;
@@ -24,7 +24,7 @@ class LookBack {
   static std::string text();
 
  private:
-  int64_t chunks_, levels_ = 0, nodes_ = 0, values_at_ = 0;
+  int64_t chunks_, levels_ = 0, nodes_ = 0, ahead_ = 0;
   Ref<Buffer> memory_;
 };
 

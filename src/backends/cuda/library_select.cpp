@@ -64,20 +64,21 @@ struct Selection {
   std::string_view name, variant;
   std::string before, load, wait, store;
   bool unrolled = false;
-  int resident = kResident;  ///< blocks per multiprocessor
+  std::string prefetch = "";  ///< text that asks for the data of the elements from `ahead` on
 };
 
 /// Runs the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 belong to the tiles, and word 8 is
 /// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted. `of_thread`: bytes of the mask.
 class EachSet {
  public:
-  EachSet(Queue& queue, const View& mask, int64_t most, int of_thread = 32)
+  EachSet(Queue& queue, const View& mask, int64_t most, int of_thread = 32, int resident = kResident)
       : queue_(queue),
         bytes_(of_thread),
         n_(mask.layout.size()),
         tiles_((n_ + kThreads * of_thread - 1) / (kThreads * of_thread)),
         wide_(n_ > 0xffffffff),
-        look_back_(queue, 1, tiles_, wide_ ? 8 : 4) {
+        look_back_(queue, 1, tiles_, wide_ ? 8 : 4, resident),
+        resident_(resident) {
     const void* bytes = first(mask);
     if (!is_contiguous(mask.layout.shape, mask.layout.strides)) {
       held_ = packed(queue, mask);
@@ -103,6 +104,11 @@ const u32 tile = tiles.number(s, t);
 const int warp = t / 32, lane = t % 32;
 const i64 start = (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes;
 const u32 bits = load_bits(word_as<const u8*>(p.w), start + lane * kBytes, p.w[1]);
+const i64 ahead = start + tiles.ahead() * kThreads * kBytes;
+if (t == 0 && ahead + kThreads * kBytes <= p.w[1]) {{
+  prefetch(word_as<const u8*>(p.w) + ahead, kThreads * kBytes);
+  {5}
+}}
 u32 in_warp = 0;
 {1}
 {0}
@@ -130,8 +136,8 @@ for (int k = 0; k < kBytes; ++k) {{
     {4}
   }}
 }})",
-                           unroll, what.before, what.load, what.wait, what.store),
-               tiles_, words, what.resident);
+                           unroll, what.before, what.load, what.wait, what.store, what.prefetch),
+               tiles_, words, resident_);
   }
 
  private:
@@ -141,6 +147,7 @@ for (int k = 0; k < kBytes; ++k) {{
   bool wide_;
   Ref<Buffer> held_;
   LookBack look_back_;
+  int resident_;  ///< blocks per multiprocessor
 };
 
 void compress(Queue& queue, std::span<const View> inputs, const View& output) {
@@ -158,19 +165,22 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
   // Elements on their way are in shared memory, of which a block gets 48 KB, or in registers.
   const int size = itemsize(output.dtype);
   const bool in_shared = size <= 8;
-  EachSet each(queue, inputs[1], count_, size > 4 ? 16 : 32);
+  EachSet each(queue, inputs[1], count_, size > 4 ? 16 : 32, row > 1 || !in_shared ? kResident : size > 4 ? 5 : 6);
   const std::string type = carrier(output.dtype);
   if (row == 1) {
     each.words.pointer(first(output));
     each.words.pointer(first(inputs[0]));
     each.words.walk(lead, {&lead_strides});
+    // Where few elements are taken, most of the data is not read at all.
+    each.words.integer(lead.size() == 1 && lead_strides[0] == 1 && 4 * count_ >= lead[0]);
     const std::string variant = fmt::format("{} {}", type, lead.size());
     const std::string out = fmt::format("word_as<{}*>(p.w + 9)[r] = ", type);
     const std::string in = fmt::format("word_as<const {}*>(p.w + 10) + (start + 32 * k + lane) * p.w[12]", type);
     if (lead.size() == 1 && in_shared)
       each.run({"compress", variant, fmt::format("__shared__ {0} held[kThreads * kBytes];\n{0}* const mine = held + t;", type),
                 fmt::format("if (row >> lane & 1) fetch(mine + k * kThreads, {});", in), "wait_for_fetched();", out + "mine[k * kThreads];",
-                true, size > 4 ? 5 : 6});
+                true,
+                fmt::format("if (p.w[13] != 0) prefetch(word_as<const {0}*>(p.w + 10) + ahead, kThreads * kBytes * sizeof({0}));", type)});
     else if (lead.size() == 1)
       each.run({"compress", variant, type + " held[kBytes];", fmt::format("if (row >> lane & 1) held[k] = *({});", in), "",
                 out + "held[k];", true});
