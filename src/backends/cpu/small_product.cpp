@@ -44,7 +44,13 @@ struct Vectors<float> {
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static Vector load(const float* from, Mask mask) { return _mm256_maskload_ps(from, mask); }
   static void store(float* to, Vector x) { _mm256_storeu_ps(to, x); }
-  static void store(float* to, Vector x, Mask mask) { _mm256_maskstore_ps(to, mask, x); }
+  // AMD's processors take tens of cycles for a masked store, also where the mask is full.
+  static void store(float* to, Vector x, Mask mask) {
+    if (_mm256_movemask_ps(_mm256_castsi256_ps(mask)) == 0xff)
+      store(to, x);
+    else
+      _mm256_maskstore_ps(to, mask, x);
+  }
   static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
 };
 template <>
@@ -59,7 +65,12 @@ struct Vectors<double> {
   static Vector load(const double* from) { return _mm256_loadu_pd(from); }
   static Vector load(const double* from, Mask mask) { return _mm256_maskload_pd(from, mask); }
   static void store(double* to, Vector x) { _mm256_storeu_pd(to, x); }
-  static void store(double* to, Vector x, Mask mask) { _mm256_maskstore_pd(to, mask, x); }
+  static void store(double* to, Vector x, Mask mask) {
+    if (_mm256_movemask_pd(_mm256_castsi256_pd(mask)) == 0xf)
+      store(to, x);
+    else
+      _mm256_maskstore_pd(to, mask, x);
+  }
   static Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_pd(a, b, c); }
 };
 #include "backends/cpu/small_product.inc.h"

@@ -10,6 +10,14 @@ namespace {
 
 // Copies from global to shared memory that a thread asks for, and later waits for, all at once.
 constexpr const char* kFetch = R"(
+/// Pointers made of this one, to global memory, are computed from its value, not each from the kernel's parameters.
+template <class S> BC_INLINE S* computed(S* p) {
+#if BC_CUDA
+  asm("" : "+l"(p));
+  __builtin_assume(__isGlobal(p));
+#endif
+  return p;
+}
 template <class S> BC_INLINE void fetch(S* to, const S* from) {
 #if BC_CUDA && __CUDA_ARCH__ >= 800
   if constexpr (sizeof(S) == 4 || sizeof(S) == 8) {
@@ -58,17 +66,17 @@ BC_INLINE u32 row_of(u32 bits, int k) {
 }
 )";
 
-/// The kernel's text for the set elements: text that asks early for the data of element `i` of row `k` and text that waits for it (both may
-/// be empty), text that writes the result of rank `r`, and whether the loop over the rows is unrolled.
+/// The kernel's text for the set elements: the results' type; text that asks early for the data of element `i` of row `k` and text that
+/// waits for it (both may be empty); text that writes the result `to[r]`; and whether the loop over the rows is unrolled.
 struct Selection {
-  std::string_view name, variant;
+  std::string_view name, variant, type;
   std::string before, load, wait, store;
   bool unrolled = false;
-  std::string prefetch = "";  ///< text that asks for the data of the elements from `ahead` on
 };
 
-/// Runs the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 belong to the tiles, and word 8 is
-/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted. `of_thread`: bytes of the mask.
+/// Runs the text for each set byte of the mask. Words 0 and 1 are the mask and its size, words 2 to 7 belong to the tiles, word 8 is
+/// `most`: higher ranks are dropped, because code outside may have changed the mask since it was counted. Word 9 is the memory of the
+/// results. `of_thread`: bytes of the mask.
 class EachSet {
  public:
   EachSet(Queue& queue, const View& mask, int64_t most, int of_thread = 32, int resident = kResident)
@@ -105,18 +113,16 @@ const int warp = t / 32, lane = t % 32;
 const i64 start = (static_cast<i64>(tile) * kThreads + warp * 32) * kBytes;
 const u32 bits = load_bits(word_as<const u8*>(p.w), start + lane * kBytes, p.w[1]);
 const i64 ahead = start + tiles.ahead() * kThreads * kBytes;
-if (t == 0 && ahead + kThreads * kBytes <= p.w[1]) {{
-  prefetch(word_as<const u8*>(p.w) + ahead, kThreads * kBytes);
-  {5}
-}}
-u32 in_warp = 0;
+if (t == 0 && ahead + kThreads * kBytes <= p.w[1]) prefetch(word_as<const u8*>(p.w) + ahead, kThreads * kBytes);
 {1}
 {0}
 for (int k = 0; k < kBytes; ++k) {{
   const u32 row = row_of(bits, k);
-  in_warp += __popc(row);
+  (void)row;
   {2}
 }}
+// The set bytes of the warp before the thread's own. Counting bits is slow (16 a cycle and multiprocessor), so each is counted once.
+const u32 mine = __popc(bits), until = static_cast<u32>(warp_scan(static_cast<T>(mine), lane)), in_warp = shuffled(until, 31);
 if (lane == 0) s.totals[warp] = in_warp;
 __syncthreads();
 T before = 0, total = 0, r_warp = 0;
@@ -125,18 +131,20 @@ for (int k = 0; k < kWarps; ++k) {{
   total += s.totals[k];
 }}
 if (tiles.look_back(0, tile, total, before, s, t)) r_warp += before;
-{3}
+const i64 left = p.w[8] - static_cast<i64>(r_warp);
+const u32 most = static_cast<u32>(left < 0 ? 0 : left < in_warp ? left : in_warp);
+{3}* const to = computed(word_as<{3}*>(p.w + 9) + r_warp);
+{4}
 {0}
 for (int k = 0; k < kBytes; ++k) {{
-  const u32 row = row_of(bits, k);
-  const i64 i = start + 32 * k + lane, r = static_cast<i64>(r_warp + __popc(row & ((1u << lane) - 1)));
-  r_warp += __popc(row);
-  if ((row >> lane & 1) && r < p.w[8]) {{
+  const u32 row = row_of(bits, k), r = shuffled(until - mine, 32 * k / kBytes) + __popc(row & ((1u << lane) - 1));
+  if ((row >> lane & 1) && r < most) {{
+    const i64 i = start + 32 * k + lane;
     (void)i;
-    {4}
+    {5}
   }}
 }})",
-                           unroll, what.before, what.load, what.wait, what.store, what.prefetch),
+                           unroll, what.before, what.load, what.type, what.wait, what.store),
                tiles_, words, resident_);
   }
 
@@ -171,28 +179,28 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
     each.words.pointer(first(output));
     each.words.pointer(first(inputs[0]));
     each.words.walk(lead, {&lead_strides});
-    // Where few elements are taken, most of the data is not read at all.
-    each.words.integer(lead.size() == 1 && lead_strides[0] == 1 && 4 * count_ >= lead[0]);
-    const std::string variant = fmt::format("{} {}", type, lead.size());
-    const std::string out = fmt::format("word_as<{}*>(p.w + 9)[r] = ", type);
-    const std::string in = fmt::format("word_as<const {}*>(p.w + 10) + (start + 32 * k + lane) * p.w[12]", type);
+    const bool unit = lead.size() == 1 && lead_strides[0] == 1;
+    const std::string variant = fmt::format("{} {}{}", type, lead.size(), unit ? " unit" : "");
+    const std::string from =
+        fmt::format("const i64 step = {1};\nconst {0}* const from = computed(word_as<const {0}*>(p.w + 10) + (start + lane) * step);\n",
+                    type, unit ? "1" : "p.w[12]");
     if (lead.size() == 1 && in_shared)
-      each.run({"compress", variant, fmt::format("__shared__ {0} held[kThreads * kBytes];\n{0}* const mine = held + t;", type),
-                fmt::format("if (row >> lane & 1) fetch(mine + k * kThreads, {});", in), "wait_for_fetched();", out + "mine[k * kThreads];",
-                true,
-                fmt::format("if (p.w[13] != 0) prefetch(word_as<const {0}*>(p.w + 10) + ahead, kThreads * kBytes * sizeof({0}));", type)});
+      each.run({"compress", variant, type,
+                from + fmt::format("__shared__ {0} held[kThreads * kBytes];\n{0}* const mine_at = held + t;", type),
+                "if (row >> lane & 1) fetch(mine_at + k * kThreads, from + 32 * k * step);", "wait_for_fetched();",
+                "to[r] = mine_at[k * kThreads];", true});
     else if (lead.size() == 1)
-      each.run({"compress", variant, type + " held[kBytes];", fmt::format("if (row >> lane & 1) held[k] = *({});", in), "",
-                out + "held[k];", true});
+      each.run({"compress", variant, type, from + type + " held[kBytes];", "if (row >> lane & 1) held[k] = from[32 * k * step];", "",
+                "to[r] = held[k];", true});
     else
       each.run(
-          {"compress", variant, "", "", "",
-           fmt::format("i64 o[1];\noffsets<{1}, 1>(i, p.w + 11, o);\n{2}word_as<const {0}*>(p.w + 10)[o[0]];", type, lead.size(), out)});
+          {"compress", variant, type, "", "", "",
+           fmt::format("i64 o[1];\noffsets<{1}, 1>(i, p.w + 11, o);\nto[r] = word_as<const {0}*>(p.w + 10)[o[0]];", type, lead.size())});
     return;
   }
   Ref<Buffer> found = queue.scratch(count_ * static_cast<int64_t>(sizeof(int64_t)));
   each.words.pointer(found->ptr);
-  each.run({"positions", "", "", "", "", "word_as<i64*>(p.w + 9)[r] = i;"});
+  each.run({"positions", "", "i64", "", "", "", "to[r] = i;"});
   Words g;
   g.pointer(found->ptr);
   g.pointer(first(inputs[0]));
@@ -222,8 +230,8 @@ void run(const NonzeroExtra&, Device device, Stream stream, std::span<const View
   EachSet each(queue, inputs[0], count_);
   each.words.pointer(first(output));
   each.words.walk(inputs[0].layout.shape, {});
-  each.run({"nonzero", std::to_string(nd), "", "", "",
-            fmt::format(R"(i64* out = word_as<i64*>(p.w + 9) + r;
+  each.run({"nonzero", std::to_string(nd), "i64", "", "", "",
+            fmt::format(R"(i64* out = to + r;
 u64 rest = static_cast<u64>(i);
 BC_UNROLL
 for (int d = {} - 1; d >= 0; --d) {{
