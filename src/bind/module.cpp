@@ -36,8 +36,8 @@ void init_state(PyObject* module) {
 
 namespace {
 
-/// The import of NumPy makes objects that stay; the collector would go through them dozens of times (10 ms), and once more afterwards (3 ms)
-/// if they were young then. Objects that are frozen and freed again belong to the oldest generation, without a look at any.
+/// The import of NumPy makes objects that stay; the collector would go through them dozens of times (10 ms), and once more afterwards (3
+/// ms) if they were young then. Objects that are frozen and freed again belong to the oldest generation, without a look at any.
 struct CollectorOff {
   const int was = PyGC_Disable();
   ~CollectorOff() {
