@@ -20,7 +20,8 @@ def _prepare() -> None:
         if not isinstance(o, ndarray):
             return default(self, o)
         if o.ndim:
-            raise TypeError(f"json: expected numbers, lists and dictionaries, got an array of shape {o.shape}; x.tolist() makes a list of it")
+            got = f"an array of shape {o.shape}; x.tolist() makes a list of it"
+            raise TypeError(f"json: expected numbers, lists and dictionaries, got {got}")
         return o.item()
 
     JSONEncoder.default = number  # type: ignore[method-assign]

@@ -31,12 +31,19 @@ def test_json_knows_results_whichever_is_imported_first(first):
 
 
 def test_a_module_that_was_only_looked_for_is_prepared_when_it_is_loaded():
-    text = "import importlib.util, broadcloth as bc\nassert importlib.util.find_spec('json.encoder')\nimport json\nprint(json.dumps(bc.ones(()).sum()))"
+    looked = "import importlib.util, broadcloth as bc\nassert importlib.util.find_spec('json.encoder')"
+    text = f"{looked}\nimport json\nprint(json.dumps(bc.ones(()).sum()))"
     assert printed("-c", text) == "1.0\n"
 
 
 def test_what_a_program_froze_before_the_import_stays_frozen():
-    text = "import gc, sys\ngc.freeze()\nn = gc.get_freeze_count()\nimport broadcloth\nprint(n > 0 and abs(gc.get_freeze_count() - n) < n // 10, gc.isenabled())"
+    text = """
+import gc
+gc.freeze()
+n = gc.get_freeze_count()
+import broadcloth
+print(n > 0 and abs(gc.get_freeze_count() - n) < n // 10, gc.isenabled())
+"""
     assert printed("-c", text) == "True True\n"
 
 
