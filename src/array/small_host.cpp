@@ -234,8 +234,8 @@ char* find_one(const Array& a, std::span<const SliceItem> items) {
 
 }  // namespace
 
-bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) {
-  if (items.empty() || !open(a.device()) || has_history(a)) return false;
+bool read_one(const Array& a, std::span<const SliceItem> items, Element* made) {
+  if (items.empty() || !reachable(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   const char* from = find_one(a, items);
   if (!from) return false;
@@ -246,6 +246,8 @@ bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) {
   });
   return true;
 }
+
+bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) { return !profiling() && read_one(a, items, made); }
 
 bool pick_one(const Array& a, Element* made) {
   if (a.ndim() != 0 || a.has_loose_booleans() || !open(a.device()) || has_history(a)) return false;
@@ -303,11 +305,39 @@ bool pick_next(const Array& a, int64_t at, ReadAhead* ahead, Element* made) {
   return true;
 }
 
-std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
-  if (items.empty() || !reachable(a.device()) || has_history(a)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  const char* from = find_one(a, items);
-  return from ? std::optional(Scalar::load(a.dtype(), from)) : std::nullopt;
+namespace {
+
+/// The place of element `at` in memory; nullptr if the vector is not computed. Called with the lock held.
+char* number_at(const Array& a, int64_t at) {
+  const int64_t extent = a.shape()[0];
+  at += at < 0 ? extent : 0;
+  const Node& node = *a.storage()->current;
+  if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(extent) || node.pending() || !node.buffer) return nullptr;
+  return static_cast<char*>(node.buffer->ptr) + 8 * (a.offset() + at * a.strides()[0]);
+}
+
+}  // namespace
+
+bool read_number(const Array& a, int64_t at, Element* made) {
+  Tape& t = tape(a.device());
+  if (many_streams() || t.capture() || has_history(a)) return false;
+  const TapeLock lock(t);
+  const char* const from = number_at(a, at);
+  if (!from) return false;
+  made->dtype = a.dtype();
+  std::memcpy(made->bytes, from, 8);
+  return true;
+}
+
+bool put_number(const Array& a, int64_t at, const void* bytes) {
+  Tape& t = tape(a.device());
+  if (many_streams() || t.capture() || (history_observer() && a.storage()->history)) return false;
+  const TapeLock lock(t);
+  char* const to = number_at(a, at);
+  if (!to || !sole_owner(a)) return false;
+  std::memcpy(to, bytes, 8);
+  wrote(*a.storage());
+  return true;
 }
 
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
