@@ -11,6 +11,9 @@ namespace bc {
 // kernel would take longer. Each function returns nullopt (or false) if the elements are not computed or too many, or the arguments are
 // wrong; then the caller records the op, which also raises errors.
 
+/// The most elements of a mask that is used at once.
+inline constexpr int64_t kMaskedFew = 1 << 12;
+
 /// The value of one element in host memory, without an array.
 struct Element {
   DType dtype = DType::f64;
@@ -98,7 +101,8 @@ std::optional<Array> unpackbits_small(const Array& a);
 std::optional<Array> packbits_small(const Array& a);
 /// The concatenation of arrays of one dtype along an axis, whose shape is `shape`: vectors, or contiguous arrays.
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape);
-/// Reduces a 1-d array by a row whose result does not depend on the order of elements. Returns whether it was done.
+/// Reduces all elements of an array, which is 1-d or contiguous, by a row whose result does not depend on their order. Returns whether it
+/// was done.
 bool reduce_small(Op op, const Array& a, Element* made);
 /// Sorts a vector in its memory. Returns whether it was done.
 bool sort_in_place_small(const Array& a);

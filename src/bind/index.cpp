@@ -619,8 +619,7 @@ PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyOb
 
 /// Computes a short mask that waits (`a[a > 1] = 0`, `a[a > 1]`), and what it masks: to record the op takes longer than to do it.
 void compute_small_mask(const Array& a, const Array& mask) {
-  constexpr int64_t kShort = 256;
-  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
+  const bool few = a.ndim() > 0 && is_bool(mask.dtype()) && a.size() <= kMaskedFew && mask.shape() == a.shape();
   if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
   data(mask);
   data(a);
