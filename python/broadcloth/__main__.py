@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import Any
 
@@ -299,6 +298,8 @@ def main(arguments: list[str] | None = None) -> int:
         return status
     except BrokenPipeError:
         # Whoever read the output (`| head`) has gone. Python writes what is left at its end: to nowhere, so that it does not complain.
+        import signal
+
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
 

@@ -1896,6 +1896,7 @@ def unique_rows(a: ArrayLike, indices: bool, inverse: bool, counts: bool) -> Any
 def unpackbits_small(a: ArrayLike) -> ndarray | None:
     """The bits of few bytes in host memory, or None."""
 
+def unravel_few(indices: Any, shape: Any) -> tuple[ndarray, ...] | None: ...
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[ndarray, ...]: ...
 def unwrap(
     p: ArrayLike,

@@ -377,12 +377,8 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     >>> bc.unravel_index([5], (2, 3))
     (array([1]), array([2]))
     """
-    if isinstance(indices, np.int64) or (
-        type(indices) is ndarray and indices.shape == () and indices.dtype == np.int64 and indices.device.type == "cpu"
-    ):
-        indices = int(indices)
-    if type(indices) is int and type(shape) is tuple and order == "C" and (few := _coordinates(indices, shape)):
-        return tuple(map(_c.as_result, few))
+    if order == "C" and (few := _c.unravel_few(indices, shape)) is not None:
+        return few
     if (
         isinstance(indices, ndarray)
         and indices.device.type != "cpu"
@@ -422,17 +418,6 @@ def _unravelled(indices: ndarray, shape: ShapeLike, order: str) -> tuple[ndarray
 
 
 _LARGEST = np.iinfo(np.intp).max
-
-
-def _coordinates(index: int, shape: tuple[int, ...]) -> list[int]:
-    """Where a flat index lies in C order; nothing where it lies nowhere."""
-    at, rest = [], index
-    for extent in reversed(shape):
-        if type(extent) is not int or extent <= 0:
-            return []
-        rest, place = divmod(rest, extent)
-        at.append(place)
-    return at[::-1] if rest == 0 and math.prod(shape) <= _LARGEST else []
 
 
 def _flat_place(at: tuple[Any, ...], shape: tuple[Any, ...]) -> int | None:

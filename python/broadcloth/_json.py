@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import _on_import
 from ._broadcloth import ndarray
 
-_default = json.JSONEncoder.default
+if TYPE_CHECKING:
+    from json import JSONEncoder
 
 
-def _number(self: json.JSONEncoder, o: Any) -> Any:
-    if not isinstance(o, ndarray):
-        return _default(self, o)
-    if o.ndim:
-        raise TypeError(f"json: expected numbers, lists and dictionaries, got an array of shape {o.shape}; x.tolist() makes a list of it")
-    return o.item()
+def _prepare() -> None:
+    from json.encoder import JSONEncoder
+
+    default = JSONEncoder.default
+
+    def number(self: JSONEncoder, o: Any) -> Any:
+        if not isinstance(o, ndarray):
+            return default(self, o)
+        if o.ndim:
+            got = f"an array of shape {o.shape}; x.tolist() makes a list of it"
+            raise TypeError(f"json: expected numbers, lists and dictionaries, got {got}")
+        return o.item()
+
+    JSONEncoder.default = number  # type: ignore[method-assign]
 
 
 def install() -> None:
-    """Lets the encoder's last resort, which raises for every type, know 0-d arrays; encoders with a `default` of their own come first."""
-    json.JSONEncoder.default = _number  # type: ignore[method-assign]
+    """Lets the encoder's last resort, which raises for every type, know 0-d arrays; encoders with a `default` of their own come first. The
+    module is not loaded for it: few programs write JSON."""
+    _on_import.when_imported("json.encoder", _prepare)

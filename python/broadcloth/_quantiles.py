@@ -212,24 +212,44 @@ def _check_real(x: ndarray) -> None:
         raise TypeError("a must be an array of real numbers")
 
 
+def _nan_where_one_is(made: ndarray, last: ndarray) -> ndarray:
+    """`made`, and NaN where the greatest element is one."""
+    return _c.where(last != last, last.astype(made.dtype), made)
+
+
+def _selected_one(lines: ndarray, q: float) -> ndarray:
+    """What `_selected` gives for one number by the usual method: without arrays of one element, which took most of its time."""
+    n = lines.shape[-1]
+    place = (n - 1) * q
+    low = min(math.floor(place), n - 1)
+    high = min(low + 1, n - 1)
+    checked = lines.dtype.kind in "fmM"
+    ranks = sorted({low, high, n - 1} if checked else {low, high})
+    found = _c.order_statistics(lines, ranks, -1)
+    made = _between(found[..., ranks.index(low)], found[..., ranks.index(high)], place - math.floor(place))
+    return _nan_where_one_is(made, found[..., -1]) if checked else made
+
+
 def _selected(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool) -> ndarray:
     """Quantiles of lines that all have n elements, shape q.shape + kept axes."""
     n = lines.shape[-1]
+    if weak and method == "linear" and q.dtype.char == "d" and n:
+        return _selected_one(lines, float(q))
     place = np.asarray(_place_of(method)(n, q, np))
     if n == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     interpolates = method not in _DISCRETE and not (method == "linear" and place.dtype.kind in "iu")
-    low = np.clip(np.floor(place), 0, n - 1).astype(np.int64)
+    low = np.minimum(np.maximum(np.floor(place), 0), n - 1).astype(np.int64)
     high = np.where(place < 0, 0, np.minimum(low + 1, n - 1)) if interpolates else low
     checked = lines.dtype.kind in "fmM"
     # np.unique imports numpy.ma, which takes longer than most quantiles.
     ranks = sorted({*low.ravel().tolist(), *high.ravel().tolist(), *([n - 1] if checked else [])})
     found = _c.order_statistics(lines, ranks, -1)
-    lead = len(at.kept)
+    lead, ascending = len(at.kept), np.array(ranks)
 
     def at_ranks(wanted: np.ndarray) -> ndarray:
         """Shape q.shape + kept axes."""
-        taken = _c.take(found, np.searchsorted(ranks, wanted), -1)
+        taken = _c.take(found, ascending.searchsorted(wanted), -1)
         return _c.moveaxis(taken, list(range(lead, taken.ndim)), list(range(q.ndim))) if q.ndim else taken
 
     made = at_ranks(low)
@@ -237,10 +257,7 @@ def _selected(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool)
         gamma = np.asarray(_weight(method, place - np.floor(place), place, np), dtype=place.dtype)
         weight: Any = float(gamma) if weak else gamma.reshape(q.shape + (1,) * lead)
         made = _between(made, at_ranks(high), weight if weak else _asarray(weight))
-    if checked:
-        last = found[..., -1]
-        made = _c.where(last != last, last.astype(made.dtype), made)
-    return made
+    return _nan_where_one_is(made, found[..., -1]) if checked else made
 
 
 def _counted(at: _Axes, lines: ndarray, q: np.ndarray, method: str, weak: bool) -> ndarray:
@@ -318,7 +335,7 @@ def _quantile(
         host = np.true_divide(host, scale)
     if host.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
-    if host.size and not (np.all(host >= 0) and np.all(host <= 1)):
+    if host.size and not ((host >= 0).all() and (host <= 1).all()):
         raise ValueError(what)
     if weights is not None and method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")

@@ -208,6 +208,8 @@ def argmin(a: ArrayLike, axis: int | None = None, out: ndarray | None = None, *,
 
 
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> ndarray:
+    if axis is None and keepdims is False:
+        return _reduce("count_nonzero", a)
     return _run("count_nonzero", a, axis, None, None, keepdims if _truth(keepdims) or axis is not None else False, _NoValue, True)
 
 

@@ -152,7 +152,7 @@ def _own_type(dtype: Any) -> Any:
     return next((own for own in _OWN if own is dtype or (not isinstance(dtype, (float, str)) and own == dtype) or dtype == own.name), None)
 
 
-# The limits of types that were asked for, by their names or classes.
+# The limits of types that were asked for, by their names, classes or dtypes.
 _INFOS: dict[Any, Any] = {}
 
 
@@ -176,11 +176,13 @@ def finfo(dtype: DTypeLike | _c.ndarray) -> Any:
     >>> bc.finfo(bc.bfloat16).eps
     0.0078125
     """
-    if type(dtype) is str or type(dtype) is type:
+    if isinstance(dtype, _c.ndarray):
+        dtype = dtype.dtype
+    if type(dtype) is str or type(dtype) is type or isinstance(dtype, np.dtype):
         if (known := _INFOS.get(dtype)) is None:
             known = _INFOS[dtype] = _info(dtype)
         return known
-    return _info(dtype.dtype if isinstance(dtype, _c.ndarray) else dtype)
+    return _info(dtype)
 
 
 def _info(found: Any) -> Any:

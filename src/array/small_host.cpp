@@ -19,7 +19,8 @@
 namespace bc {
 namespace {
 
-constexpr int64_t kFew = 256;  // elements; above this a compiled kernel is faster
+constexpr int64_t kFew = 256;            // elements; above this a compiled kernel is faster
+constexpr int64_t kMasked = kMaskedFew;  // elements of a mask, which is two kernels otherwise
 
 /// The elements of a 1-d array in host memory.
 struct Near {
@@ -94,43 +95,29 @@ U get(const char* from) {
 /// The positions that an index selects; empty if an index is out of range.
 struct Places {
   int count = 0;
-  int64_t at[kFew];
+  int64_t at[kMasked];
 };
-
-bool is_true(const char* p, int item) {
-  for (int k = 0; k < item; ++k)
-    if (p[k]) return true;
-  return false;
-}
 
 /// The positions of the numbers of T that are not zero; -0.0 is zero.
 template <class T>
 void find_numbers(const Near& from, Places* places) {
-  for (int64_t k = 0; k < from.count; ++k)
-    if (get<T>(from.at(k)) != 0) places->at[places->count++] = k;
-}
-
-void find_true(const Near& from, Places* places) {
-  if (from.item == 1) {
-    // Always written, and kept only if set: this avoids a branch that a random mask would mispredict.
-    int n = 0;
-    for (int64_t k = 0; k < from.count; ++k) {
-      places->at[n] = k;
-      n += *from.at(k) != 0;
-    }
-    places->count = n;
-    return;
+  // Always written, and kept only if set: this avoids a branch that a random mask would mispredict.
+  int n = 0;
+  const char* p = from.first;
+  for (int64_t k = 0; k < from.count; ++k, p += from.step) {
+    places->at[n] = k;
+    n += get<T>(p) != 0;
   }
-  for (int64_t k = 0; k < from.count; ++k)
-    if (is_true(from.at(k), from.item)) places->at[places->count++] = k;
+  places->count = n;
 }
 
 bool find_places(const Array& index, int64_t extent, Places* places, bool flat) {
   Near near;
-  if (!find(index, &near, kFew, flat)) return false;
-  if (is_bool(index.dtype())) {
+  const bool mask = is_bool(index.dtype());
+  if (!find(index, &near, mask ? kMasked : kFew, flat)) return false;
+  if (mask) {
     if (near.count != extent) return false;
-    find_true(near, places);
+    find_numbers<uint8_t>(near, places);
     return true;
   }
   if (index.dtype() != DType::i64 && index.dtype() != DType::i32) return false;
@@ -234,8 +221,8 @@ char* find_one(const Array& a, std::span<const SliceItem> items) {
 
 }  // namespace
 
-bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) {
-  if (items.empty() || !open(a.device()) || has_history(a)) return false;
+bool read_one(const Array& a, std::span<const SliceItem> items, Element* made) {
+  if (items.empty() || !reachable(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   const char* from = find_one(a, items);
   if (!from) return false;
@@ -246,6 +233,8 @@ bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) {
   });
   return true;
 }
+
+bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) { return !profiling() && read_one(a, items, made); }
 
 bool pick_one(const Array& a, Element* made) {
   if (a.ndim() != 0 || a.has_loose_booleans() || !open(a.device()) || has_history(a)) return false;
@@ -303,11 +292,39 @@ bool pick_next(const Array& a, int64_t at, ReadAhead* ahead, Element* made) {
   return true;
 }
 
-std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items) {
-  if (items.empty() || !reachable(a.device()) || has_history(a)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  const char* from = find_one(a, items);
-  return from ? std::optional(Scalar::load(a.dtype(), from)) : std::nullopt;
+namespace {
+
+/// The place of element `at` in memory; nullptr if the vector is not computed. Called with the lock held.
+char* number_at(const Array& a, int64_t at) {
+  const int64_t extent = a.shape()[0];
+  at += at < 0 ? extent : 0;
+  const Node& node = *a.storage()->current;
+  if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(extent) || node.pending() || !node.buffer) return nullptr;
+  return static_cast<char*>(node.buffer->ptr) + 8 * (a.offset() + at * a.strides()[0]);
+}
+
+}  // namespace
+
+bool read_number(const Array& a, int64_t at, Element* made) {
+  Tape& t = tape(a.device());
+  if (many_streams() || t.capture() || has_history(a)) return false;
+  const TapeLock lock(t);
+  const char* const from = number_at(a, at);
+  if (!from) return false;
+  made->dtype = a.dtype();
+  std::memcpy(made->bytes, from, 8);
+  return true;
+}
+
+bool put_number(const Array& a, int64_t at, const void* bytes) {
+  Tape& t = tape(a.device());
+  if (many_streams() || t.capture() || (history_observer() && a.storage()->history)) return false;
+  const TapeLock lock(t);
+  char* const to = number_at(a, at);
+  if (!to || !sole_owner(a)) return false;
+  std::memcpy(to, bytes, 8);
+  wrote(*a.storage());
+  return true;
 }
 
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value) {
@@ -783,14 +800,20 @@ std::optional<Array> nonzero_small(const Array& a) {
   if (!open(a.device()) || (is_inexact(a.dtype()) && !number) || has_history(a)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
   Near from;
-  if (!find(a, &from)) return std::nullopt;
+  if (!find(a, &from, kMasked)) return std::nullopt;
   Places places;
   if (a.dtype() == DType::f64)
     find_numbers<double>(from, &places);
   else if (a.dtype() == DType::f32)
     find_numbers<float>(from, &places);
+  else if (from.item == 8)
+    find_numbers<uint64_t>(from, &places);
+  else if (from.item == 4)
+    find_numbers<uint32_t>(from, &places);
+  else if (from.item == 2)
+    find_numbers<uint16_t>(from, &places);
   else
-    find_true(from, &places);
+    find_numbers<uint8_t>(from, &places);
   Array made = empty(Dims{places.count}, DType::i64, a.device());
   std::memcpy(made.storage()->current->buffer->ptr, places.at, static_cast<size_t>(places.count) * sizeof(int64_t));
   return made;
@@ -1385,15 +1408,27 @@ bool reduce_numbers(Op op, DType dtype, Numbers<T> all, Element* made) {
 
 }  // namespace
 
+namespace {
+
+/// How many of neighbouring booleans, which are 0 or 1 in memory, are true.
+int64_t count_true(const char* first, int64_t n) {
+  int64_t count = 0, k = 0;
+  // The product has the sum of the eight bytes in its highest one.
+  for (; k + 8 <= n; k += 8) count += static_cast<int64_t>(get<uint64_t>(first + k) * 0x0101010101010101u >> 56);
+  for (; k < n; ++k) count += first[k];
+  return count;
+}
+
+}  // namespace
+
 bool reduce_small(Op op, const Array& a, Element* made) {
-  if (a.ndim() != 1 || a.shape()[0] == 0 || !open(a.device()) || has_history(a)) return false;
+  if (a.ndim() == 0 || a.size() == 0 || !open(a.device()) || has_history(a)) return false;
   const TapeLock lock(tape(a.device()));
   Near near;
   const bool truths = is_bool(a.dtype()) && (op == Op::reduce_any || op == Op::reduce_all || op == Op::reduce_count_nonzero);
-  if (!find(a, &near, truths ? 1 << 12 : kFew)) return false;
+  if (!find(a, &near, truths ? kMasked : kFew, true)) return false;
   if (truths && near.step == 1) {
-    int64_t count = 0;
-    for (int64_t k = 0; k < near.count; ++k) count += near.first[k];  // booleans in memory are 0 or 1
+    const int64_t count = count_true(near.first, near.count);
     if (op == Op::reduce_count_nonzero) return set_element(made, DType::i64, count);
     return set_element(made, DType::b1, op == Op::reduce_any ? count > 0 : count == near.count);
   }

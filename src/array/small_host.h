@@ -11,6 +11,9 @@ namespace bc {
 // kernel would take longer. Each function returns nullopt (or false) if the elements are not computed or too many, or the arguments are
 // wrong; then the caller records the op, which also raises errors.
 
+/// The most elements of a mask that is used at once.
+inline constexpr int64_t kMaskedFew = 1 << 12;
+
 /// The value of one element in host memory, without an array.
 struct Element {
   DType dtype = DType::f64;
@@ -45,8 +48,12 @@ struct ReadAhead {
 };
 /// Reads element `at` of a vector, several at a time. Returns whether it was done.
 bool pick_next(const Array& a, int64_t at, ReadAhead* ahead, Element* made);
-/// The element's value; works also while a profiler counts kernels.
-std::optional<Scalar> read_one(const Array& a, std::span<const SliceItem> items);
+/// The same also while a profiler counts kernels.
+bool read_one(const Array& a, std::span<const SliceItem> items, Element* made);
+/// Element `at` of a vector of 8-byte numbers on the CPU, which loops read and write most: a third of the instructions of read_one() and
+/// put_one(). Negative `at` count from the end. They return whether it was done.
+bool read_number(const Array& a, int64_t at, Element* made);
+bool put_number(const Array& a, int64_t at, const void* bytes);
 /// Stores into the element at one integer index for each axis. Returns whether it was done.
 bool put_one(const Array& a, std::span<const SliceItem> items, const Arg& value);
 bool put_one(const Array& a, std::span<const SliceItem> items, const Element& value);
@@ -94,7 +101,8 @@ std::optional<Array> unpackbits_small(const Array& a);
 std::optional<Array> packbits_small(const Array& a);
 /// The concatenation of arrays of one dtype along an axis, whose shape is `shape`: vectors, or contiguous arrays.
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape);
-/// Reduces a 1-d array by a row whose result does not depend on the order of elements. Returns whether it was done.
+/// Reduces all elements of an array, which is 1-d or contiguous, by a row whose result does not depend on their order. Returns whether it
+/// was done.
 bool reduce_small(Op op, const Array& a, Element* made);
 /// Sorts a vector in its memory. Returns whether it was done.
 bool sort_in_place_small(const Array& a);

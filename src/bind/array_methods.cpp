@@ -71,7 +71,7 @@ bool warn_of_short_slices(const Array& a, const ReduceOptions& options, bool spr
 PyObject* reduce_now(Op op, const Array& a, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                      PyObject* where) {
   const auto given = [](PyObject* o, PyObject* otherwise) { return !is_missing(o) && o != otherwise; };
-  if (a.ndim() != 1 || given(axis, Py_None) || given(dtype, Py_None) || given(out, Py_None)) return nullptr;
+  if (a.ndim() == 0 || given(axis, Py_None) || given(dtype, Py_None) || given(out, Py_None)) return nullptr;
   if (given(keepdims, Py_False) || !is_missing(initial) || given(where, Py_True)) return nullptr;
   return reduce_bare(op, a);
 }

@@ -1,5 +1,6 @@
 // The module's functions over arrays: ops, views, and the composites of ops/composite.h under NumPy's parameter names.
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "array/indexing.h"
@@ -11,6 +12,7 @@
 #include "bind/csgraph.h"
 #include "bind/fft.h"
 #include "bind/linalg.h"
+#include "bind/program.h"
 #include "bind/random.h"
 #include "bind/reduce.h"
 #include "bind/sorting.h"
@@ -121,6 +123,82 @@ Array scan_function(std::string_view op, const Array& a, const Axis& axis, std::
   if (op == "prod") return cumprod(a, axis, dtype, out);
   BC_CHECK(op == "max" || op == "min", Value, "scan: expected 'sum', 'prod', 'max' or 'min', got '{}'", op);
   return accumulate(op == "max" ? Op::maximum : Op::minimum, axis ? a : ravel(a), axis.value_or(0), dtype, out);
+}
+
+/// A Python integer, or an int64 of NumPy's or of the CPU's, which is waited for.
+std::optional<int64_t> known_index(PyObject* o) {
+  Element element;
+  if (is_array(o)) {
+    if (array_dtype(o) != DType::i64) return std::nullopt;
+    if (is_bare(o)) return as_py_array(o)->element.scalar().i;
+    const Array& a = array_of(o);
+    return a.ndim() == 0 && a.device().type == DeviceType::cpu ? std::optional(look(a).i) : std::nullopt;
+  }
+  if (read_numpy_scalar(o, DType::i64, &element)) return element.scalar().i;
+  if (!PyLong_CheckExact(o)) return std::nullopt;
+  int overflow = 0;
+  const int64_t index = PyLong_AsLongLongAndOverflow(o, &overflow);
+  return overflow ? std::nullopt : std::optional(index);
+}
+
+/// The extents of a tuple of positive integers, whose product is an int64; nullopt for any other shape.
+std::optional<Dims> positive_extents(PyObject* shape) {
+  if (!PyTuple_CheckExact(shape) || PyTuple_Size(shape) == 0 || PyTuple_Size(shape) > kMaxDims) return std::nullopt;
+  Dims extents(static_cast<int>(PyTuple_Size(shape)));
+  int64_t total = 1;
+  for (int d = 0; d < extents.size(); ++d) {
+    PyObject* const o = PyTuple_GetItem(shape, d);
+    int overflow = 0;
+    if (!PyLong_CheckExact(o)) return std::nullopt;
+    extents[d] = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow || extents[d] <= 0 || __builtin_mul_overflow(total, extents[d], &total)) return std::nullopt;
+  }
+  return extents;
+}
+
+/// Writes the coordinates of a flat index in C order, one every `step`. Returns whether it lies inside.
+bool coordinates_of(int64_t index, const Dims& extents, int64_t* to, int64_t step) {
+  if (index < 0) return false;
+  for (int d = extents.size() - 1; d >= 0; --d) {
+    to[d * step] = index % extents[d];
+    index /= extents[d];
+  }
+  return index == 0;
+}
+
+/// numpy.unravel_index in C order of an integer, or of few that are computed and in host memory; None where NumPy is to be asked, which has
+/// the errors too.
+PyRef unravel_few(PyObject* indices, PyObject* shape) {
+  constexpr int64_t kMost = 256;
+  const std::optional<Dims> extents = positive_extents(shape);
+  const int n = extents ? extents->size() : 0;
+  if (const std::optional<int64_t> index = known_index(indices); index && extents) {
+    int64_t at[kMaxDims];
+    if (!coordinates_of(*index, *extents, at, 1)) return PyRef::borrow(Py_None);
+    PyRef made = steal(PyTuple_New(n));
+    for (int d = 0; d < n; ++d) {
+      PyArray* const element = new_element();
+      element->element.dtype = DType::i64;
+      std::memcpy(element->element.bytes, &at[d], sizeof(int64_t));
+      check(PyTuple_SetItem(made.get(), d, reinterpret_cast<PyObject*>(element)));
+    }
+    return made;
+  }
+  if (!extents || !is_array(indices) || array_dtype(indices) != DType::i64) return PyRef::borrow(Py_None);
+  const Array& a = array_of(indices);
+  const int64_t count = a.size();
+  int64_t flat[kMost];
+  if (count > kMost || !read_small(a, flat)) return PyRef::borrow(Py_None);
+  std::vector<int64_t> at(static_cast<size_t>(count * n));
+  for (int64_t k = 0; k < count; ++k)
+    if (!coordinates_of(flat[k], *extents, at.data() + k, count)) return PyRef::borrow(Py_None);
+  PyRef made = steal(PyTuple_New(n));
+  for (int d = 0; d < n; ++d) {
+    std::optional<Array> axis = copy_small(at.data() + d * count, a.shape(), DType::i64, a.device());
+    if (!axis) return PyRef::borrow(Py_None);
+    check(PyTuple_SetItem(made.get(), d, wrap(std::move(*axis))));
+  }
+  return made;
 }
 
 PyRef where_function(PyObject* condition, PyObject* x, PyObject* y) {
@@ -793,6 +871,7 @@ std::vector<PyMethodDef> selection_composites() {
       BC_LOOKING("compress(condition, a, axis=None, out=None)", [](const Array& condition, const Array& a, const NumberAxis& axis,
                                                                    const Array& out) { return compress(condition, a, axis, out); }),
       BC_LOOKING("extract(condition, arr)", bc::extract),
+      BC_FUNCTION("unravel_few(indices, shape) -> tuple[ndarray, ...] | None", unravel_few),
       BC_VALUE("choose(a, choices: Sequence[ArrayLike] | ndarray, out=None, mode='raise')",
                [](const Array& a, PyObject* given_choices, const Array& out, std::string_view mode) {
                  Array made = choose(a, choices_of(given_choices, a.device()), mode);

@@ -4,6 +4,8 @@
 #include <climits>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <span>
 #include <type_traits>
 
 #include "array/history.h"
@@ -308,23 +310,41 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
   }
 }
 
-/// Fills `items` when the key holds basic items only and few; returns their number or -1.
-int basic_items(PyObject* key, SliceItem* items) {
-  if (PyTuple_CheckExact(key)) {
-    const Py_ssize_t n = PyTuple_Size(key);
-    if (n > kFew) return -1;
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      try {
-        if (!basic_item(PyTuple_GetItem(key, i), &items[i])) return -1;
-      } catch (const PythonError&) {
-        // parse_tuple() reports a slice with wrong ends, after it has looked at the other items.
-        PyErr_Clear();
-        return -1;
-      }
+/// The items of a short tuple. They are made as they are read: to make all of them first takes as long as to read an element.
+union FewItems {
+  FewItems() {}
+  SliceItem items[kFew];
+};
+
+/// Fills `few` when a tuple holds basic items only and few; returns their number or -1.
+int basic_items(PyObject* tuple, FewItems* few) {
+  const Py_ssize_t n = PyTuple_Size(tuple);
+  if (n > kFew) return -1;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    try {
+      if (!basic_item(PyTuple_GetItem(tuple, i), std::construct_at(&few->items[i]))) return -1;
+    } catch (const PythonError&) {
+      // parse_tuple() reports a slice with wrong ends, after it has looked at the other items.
+      PyErr_Clear();
+      return -1;
     }
-    return static_cast<int>(n);
   }
-  return basic_item(key, items) ? 1 : -1;
+  return static_cast<int>(n);
+}
+
+/// Calls use(items) where a key holds basic items only and few. Returns whether it does.
+template <class Use>
+bool with_basic_items(PyObject* key, Use&& use) {
+  if (PyTuple_CheckExact(key)) {
+    FewItems few;
+    const int n = basic_items(key, &few);
+    if (n >= 0) use(std::span<const SliceItem>(few.items, static_cast<size_t>(n)));
+    return n >= 0;
+  }
+  SliceItem one;
+  if (!basic_item(key, &one)) return false;
+  use(std::span<const SliceItem>(&one, 1));
+  return true;
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
@@ -366,18 +386,42 @@ bool compute_for_loop(const Array& a) {
 /// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
 PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
   if (program_mode.load(std::memory_order_relaxed) && numpy_has(a.dtype())) [[unlikely]] {
-    std::optional<Scalar> value = read_one(a, items);
-    if (!value && waits_on_host(a) && static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index)) {
+    if (Element element; read_one(a, items, &element)) [[likely]]
+      return to_numpy_scalar(element).release();
+    if (waits_on_host(a) && static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index)) {
       // Such programs look at what they read: the array is computed now, and the elements that follow are there.
       const Array element = slice(a, items);
-      value = look(element);
+      return to_numpy_scalar(look(element), a.dtype()).release();
     }
-    if (value) return to_numpy_scalar(*value, a.dtype()).release();
   }
   if (static_cast<int>(items.size()) != a.ndim() || !std::ranges::all_of(items, is_index)) return nullptr;
   PyArray* made = new_element();
   if (pick_one(a, items, &made->element) || (compute_for_loop(a) && pick_one(a, items, &made->element))) [[likely]]
     return reinterpret_cast<PyObject*>(made);
+  Py_DECREF(made);
+  return nullptr;
+}
+
+/// Tells whether `a[key]` is an element of a vector of 8-byte numbers on the CPU at one of Python's integers.
+bool is_number_at(const Array& a, PyObject* key, int64_t* at) {
+  const bool numbers = a.dtype() == DType::f64 || a.dtype() == DType::i64;
+  if (!PyLong_CheckExact(key) || a.ndim() != 1 || !numbers || a.device().type != DeviceType::cpu) return false;
+  int overflow = 0;
+  *at = PyLong_AsLongLongAndOverflow(key, &overflow);
+  return overflow == 0;
+}
+
+/// Such an element, read at once; nullptr where the usual way is needed.
+PyObject* quick_element(const Array& a, PyObject* key) {
+  int64_t at = 0;
+  if (!is_number_at(a, key, &at)) return nullptr;
+  if (program_mode.load(std::memory_order_relaxed)) {
+    Element element;
+    return read_number(a, at, &element) ? to_numpy_scalar(element).release() : nullptr;
+  }
+  if (profiling()) return nullptr;
+  PyArray* made = new_element();
+  if (read_number(a, at, &made->element)) return reinterpret_cast<PyObject*>(made);
   Py_DECREF(made);
   return nullptr;
 }
@@ -575,8 +619,7 @@ PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyOb
 
 /// Computes a short mask that waits (`a[a > 1] = 0`, `a[a > 1]`), and what it masks: to record the op takes longer than to do it.
 void compute_small_mask(const Array& a, const Array& mask) {
-  constexpr int64_t kShort = 256;
-  const bool few = a.ndim() == 1 && mask.ndim() == 1 && is_bool(mask.dtype()) && a.size() <= kShort && mask.size() == a.size();
+  const bool few = a.ndim() > 0 && is_bool(mask.dtype()) && a.size() <= kMaskedFew && mask.shape() == a.shape();
   if (!few || profiling() || many_streams() || !waits_on_host(mask) || !(a.device() == mask.device()) || tape(a.device()).capture()) return;
   data(mask);
   data(a);
@@ -617,9 +660,9 @@ PyObject* picked(Array a, PyObject* from) { return a.ndim() == 0 ? wrap_value(st
 
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& a = array_of(self);
-  SliceItem few[kFew];
-  const int n = basic_items(key, few);
-  if (n >= 0) return element_or_view(a, {few, static_cast<size_t>(n)}, self);
+  if (PyObject* element = quick_element(a, key)) return element;
+  PyObject* found = nullptr;
+  if (with_basic_items(key, [&](auto items) { found = element_or_view(a, items, self); })) return found;
   if (is_array(key)) {
     compute_small_mask(a, array_of(key));
     if (std::optional<Array> made = pick_small(a, array_of(key))) return picked(std::move(*made), self);
@@ -668,6 +711,7 @@ std::optional<int> axes_of_integers(const Array& a, std::span<const IndexItem> i
 
 /// Gives the value of a scalar of NumPy's that has the dtype: no cast changes it. Tells whether `o` is one.
 bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
+  if (read_numpy_scalar(o, dtype, made)) return true;
   if (is_time(dtype) || reinterpret_cast<PyObject*>(Py_TYPE(o)) != numpy_scalar_type(dtype)) return false;
   Scalar value;
   if (is_real_float(dtype)) {
@@ -684,6 +728,19 @@ bool element_of_numpy(PyObject* o, DType dtype, Element* made) {
   made->dtype = dtype;
   value.store(dtype, made->bytes);
   return true;
+}
+
+/// Stores a number of the vector's own dtype as quick_element() reads it. Returns whether it was done.
+bool put_quickly(const Array& a, PyObject* key, PyObject* value) {
+  int64_t at = 0;
+  if (!is_number_at(a, key, &at)) return false;
+  if (a.dtype() == DType::f64 && PyFloat_CheckExact(value)) {
+    const double number = PyFloat_AsDouble(value);
+    return put_number(a, at, &number);
+  }
+  if (is_bare(value) && as_py_array(value)->element.dtype == a.dtype()) return put_number(a, at, as_py_array(value)->element.bytes);
+  Element element;
+  return read_numpy_scalar(value, a.dtype(), &element) && put_number(a, at, element.bytes);
 }
 
 void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value) {
@@ -708,9 +765,7 @@ void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value
 void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only; write to a copy of it: x.copy()");
   const Array& a = array_of(self);
-  SliceItem few[kFew];
-  const int n = basic_items(key, few);
-  if (n >= 0) return set_basic(a, {few, static_cast<size_t>(n)}, value);
+  if (put_quickly(a, key, value) || with_basic_items(key, [&](auto items) { set_basic(a, items, value); })) return;
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
   if (is_array(key) && !complex) {
     compute_small_mask(a, array_of(key));

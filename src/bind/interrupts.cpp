@@ -36,6 +36,16 @@ bool deliver() {
   return run_handlers();
 }
 
+/// The thread that runs handlers of signals. Where the process's first thread imports this it is that one, and Python's module of threads,
+/// which takes as long to load as the rest of this file's work, is left to who uses it.
+pthread_t main_thread() {
+  if (gettid() == getpid()) return pthread_self();
+  PyRef main = call(import_attr("threading", "main_thread").get(), {});
+  const auto id = static_cast<uintptr_t>(PyLong_AsUnsignedLong(attr(main.get(), "ident").get()));
+  if (PyErr_Occurred()) throw PythonError();
+  return reinterpret_cast<pthread_t>(id);
+}
+
 }  // namespace
 
 void raise_interrupt() {
@@ -46,11 +56,6 @@ void raise_interrupt() {
 
 bool interrupt_waits() { return waiting.type != nullptr; }
 
-void init_interrupts(PyObject*) {
-  PyRef main = call(import_attr("threading", "main_thread").get(), {});
-  const auto id = static_cast<uintptr_t>(PyLong_AsUnsignedLong(attr(main.get(), "ident").get()));
-  if (PyErr_Occurred()) throw PythonError();
-  interrupt::set_front_end({reinterpret_cast<pthread_t>(id), ask, deliver});
-}
+void init_interrupts(PyObject*) { interrupt::set_front_end({main_thread(), ask, deliver}); }
 
 }  // namespace bc::bind

@@ -36,6 +36,23 @@ void init_state(PyObject* module) {
 
 namespace {
 
+/// The import of NumPy makes objects that stay; the collector would go through them dozens of times (10 ms), and once more afterwards (3
+/// ms) if they were young then. Objects that are frozen and freed again belong to the oldest generation, without a look at any.
+struct CollectorOff {
+  const int was = PyGC_Disable();
+  ~CollectorOff() {
+    if (!was) return;
+    PyGC_Enable();
+    if (PyErr_Occurred()) return;  // the import failed
+    PyRef gc = PyRef::maybe(PyImport_ImportModule("gc"));
+    PyRef frozen = gc ? PyRef::maybe(PyObject_CallMethod(gc.get(), "get_freeze_count", nullptr)) : PyRef();
+    // What the program has frozen stays so.
+    if (frozen && PyObject_IsTrue(frozen.get()) == 0)
+      for (const char* step : {"freeze", "unfreeze"}) PyRef::maybe(PyObject_CallMethod(gc.get(), step, nullptr));
+    PyErr_Clear();
+  }
+};
+
 int exec_module(PyObject* module) {
   return guard(-1, [&] {
     // Types and NumPy's objects are one set a process, and belong to the interpreter that made them.
@@ -52,13 +69,7 @@ int exec_module(PyObject* module) {
       check(PyModule_AddStringConstant(module, "__version__", BC_VERSION));
       return 0;
     }
-    // The import of NumPy makes objects that stay; the collector would go through them dozens of times (10 ms).
-    const struct CollectorOff {
-      const int was = PyGC_Disable();
-      ~CollectorOff() {
-        if (was) PyGC_Enable();
-      }
-    } off;
+    const CollectorOff off;
     cpu_level();  // a wrong BROADCLOTH_CPU ends the import, not the first computation
     init_state(module);
     for (auto* init :

@@ -2,6 +2,7 @@
 #include "bind/program.h"
 
 #include <cstddef>
+#include <cstring>
 
 #include "bind/args.h"
 #include "bind/array.h"
@@ -392,12 +393,31 @@ struct ScalarMaker {
     const PyRef size = attr(reinterpret_cast<PyObject*>(type), "__basicsize__");
     if (PyLong_AsSize_t(size.get()) == sizeof(PyObject) + 8) allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
   }
-  PyRef make(const Scalar& s, DType dtype) const {
-    PyRef made = PyRef::steal(allocate(type, 0));
-    s.store(dtype, reinterpret_cast<char*>(made.get()) + sizeof(PyObject));
-    return made;
-  }
+  static char* value_of(PyObject* o) { return reinterpret_cast<char*>(o) + sizeof(PyObject); }
 };
+
+const ScalarMaker& scalar_maker(DType dtype) {
+  static const ScalarMaker makers[] = {ScalarMaker(DType::f64), ScalarMaker(DType::i64)};
+  return makers[dtype == DType::i64];
+}
+
+/// What `write(place)` writes, as NumPy's scalar.
+template <class Write>
+PyRef written_scalar(DType dtype, Write&& write) {
+  if (dtype == DType::f64 || dtype == DType::i64) {
+    if (const ScalarMaker& maker = scalar_maker(dtype); maker.allocate) {
+      PyRef made = PyRef::steal(maker.allocate(maker.type, 0));
+      write(ScalarMaker::value_of(made.get()));
+      return made;
+    }
+  }
+  static Mould moulds[256];
+  static PyObject* nothing = PyTuple_New(0);
+  Mould& mould = moulds[static_cast<uint8_t>(dtype)];
+  if (!mould.array) mould = make_mould(dtype);
+  write(static_cast<char*>(mould.memory));
+  return PyRef::steal(PyObject_GetItem(mould.array, nothing));
+}
 
 }  // namespace
 
@@ -414,17 +434,27 @@ PyRef to_numpy_scalar(const Scalar& s, DType dtype) {
     const PyRef value = to_python(s, dtype);
     return PyRef::steal(PyObject_CallFunctionObjArgs(numpy_scalar_type(dtype), value.get(), nullptr));
   }
-  if (dtype == DType::f64 || dtype == DType::i64) {
-    static const ScalarMaker real(DType::f64), integer(DType::i64);
-    const ScalarMaker& maker = dtype == DType::f64 ? real : integer;
-    if (maker.allocate) return maker.make(s, dtype);
-  }
-  static Mould moulds[256];
-  static PyObject* nothing = PyTuple_New(0);
-  Mould& mould = moulds[static_cast<uint8_t>(dtype)];
-  if (!mould.array) mould = make_mould(dtype);
-  s.store(dtype, mould.memory);
-  return PyRef::steal(PyObject_GetItem(mould.array, nothing));
+  return written_scalar(dtype, [&](char* to) { s.store(dtype, to); });
+}
+
+PyRef to_numpy_scalar(const Element& element) {
+  if constexpr (kFreeThreaded) return to_numpy_scalar(element.scalar(), element.dtype);
+  const int item = itemsize(element.dtype);
+  return written_scalar(element.dtype, [&](char* to) {
+    if (item == 8)
+      std::memcpy(to, element.bytes, 8);
+    else
+      std::memcpy(to, element.bytes, static_cast<size_t>(item));
+  });
+}
+
+bool read_numpy_scalar(PyObject* o, DType dtype, Element* made) {
+  if (dtype != DType::f64 && dtype != DType::i64) return false;
+  const ScalarMaker& maker = scalar_maker(dtype);
+  if (Py_TYPE(o) != maker.type || !maker.allocate) return false;
+  made->dtype = dtype;
+  std::memcpy(made->bytes, ScalarMaker::value_of(o), 8);
+  return true;
 }
 
 bool all_numbers(PyObject* const* args, Py_ssize_t n) {

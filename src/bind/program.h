@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 
+#include "array/small_host.h"
 #include "bind/py.h"
 #include "core/dtype.h"
 #include "core/scalar.h"
@@ -36,6 +37,9 @@ bool is_subclass_array(PyObject* o);
 
 /// An element as NumPy's scalar of the dtype.
 PyRef to_numpy_scalar(const Scalar& s, DType dtype);
+PyRef to_numpy_scalar(const Element& element);
+/// Reads a scalar of NumPy's of exactly this dtype, for the dtypes that loops over elements have most. Returns whether it was one.
+bool read_numpy_scalar(PyObject* o, DType dtype, Element* made);
 /// Tells whether all are Python's or NumPy's numbers: NumPy computes with those on the host.
 bool all_numbers(PyObject* const* args, Py_ssize_t n);
 

@@ -1,6 +1,7 @@
 // Elements picked by index, condition or choice.
 #include "array/indexing.h"
 #include "array/record.h"
+#include "array/small_host.h"
 #include "core/stored_value.h"
 #include "ops/compose.h"
 
@@ -131,6 +132,8 @@ Array compress(const Array& condition, const Array& a_in, Axis axis, Array out) 
   const int64_t n = a.shape()[d], beyond = condition.size() - n;
   if (beyond > 0 && truth_of(reduce(Op::reduce_any, narrow(condition, 0, n, beyond))))
     raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", n, d, n);
+  if (!out && a.ndim() == 1 && is_bool(condition.dtype()))
+    if (std::optional<Array> few = pick_small(a, condition)) return *few;
   return take(a, nonzero(on_device(condition, a.device()))[0], d, "raise", std::move(out));
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
+from broadcloth import run
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex128"]
 BINARY = [
@@ -398,3 +399,42 @@ def test_iterators_see_what_is_written_meanwhile():
     flags = bc.arange(40) % 3 == 0
     assert [bool(v) for v in flags] == [k % 3 == 0 for k in range(40)]
     assert [complex(v) for v in bc.arange(20) * 1j] == [k * 1j for k in range(20)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("program", [False, True], ids=["package", "program"])
+def test_elements_of_vectors_are_read_and_stored_by_pythons_integers(dtype, program):
+    if program:
+        run.enable(run.Owner(()))
+    try:
+        base, theirs = bc.arange(12).astype(dtype), np.arange(12).astype(dtype)
+        float(base.sum())
+        for view in (np.s_[:], np.s_[2:], np.s_[::-1], np.s_[1:9:3], np.s_[:0], np.s_[::-2]):
+            x, y = base[view], theirs[view]
+            for at in (0, -1, 1, 2, 11, -12, 12, -13, 2**70):
+                for value in (3, 2.5, np.float64(4.5), np.int64(6), np.dtype(dtype).type(7), y.sum(), bc.arange(9).astype(dtype)[8]):
+                    stored_as_numpy(x, y, at, value)
+        copy = base.copy()
+        copy[3] = np.dtype(dtype).type(100)
+        assert base[3] == theirs[3] and copy[3] == 100
+        base.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            base[0] = np.dtype(dtype).type(1)
+    finally:
+        if program:
+            run.disable()
+
+
+def stored_as_numpy(x, y, at, value):
+    """Stores and reads an element of both: both raise the same, or hold the same."""
+    errors = []
+    for a, v in ((x, value), (y, np.asarray(value)[()] if isinstance(value, bc.ndarray) else value)):
+        try:
+            a[at] = v
+            errors.append(None)
+        except (IndexError, OverflowError, ValueError) as error:
+            errors.append(type(error))
+    assert errors[0] == errors[1], (at, value, errors)
+    if errors[0] is None:
+        assert x[at] == y[at] and np.asarray(x[at]).dtype == y.dtype
+    np.testing.assert_array_equal(np.asarray(x), y)

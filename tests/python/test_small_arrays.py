@@ -705,3 +705,98 @@ def test_rows_over_few_elements_are_those_of_kernels_and_numpys():
                                    err_msg=f"{name} {args}")  # fmt: skip
         done += 1
     assert done > 800
+
+
+@pytest.mark.parametrize("shape", [(3,), (257,), (4096,), (4097,), (20, 24), (3, 40, 30), (0,), (2, 0)])
+def test_masks_of_some_thousands_select_store_and_are_counted(shape):
+    rng = np.random.default_rng(len(shape))
+    x, mask = rng.normal(size=shape), rng.random(shape) < 0.4
+    a, m = bc.array(x, device="cpu"), bc.array(mask, device="cpu")
+    for made, expected in ((lambda: a[m], x[mask]), (lambda: a[a > 0.1], x[x > 0.1]), (lambda: bc.extract(m, a), np.extract(mask, x))):
+        now, recorded = both(made)
+        assert_array_equal(now, expected)
+        assert_array_equal(now, recorded)
+    assert int(bc.count_nonzero(m)) == np.count_nonzero(mask) and int(bc.count_nonzero(a)) == np.count_nonzero(x)
+    assert bool(m.any()) == mask.any() and bool(m.all()) == mask.all()
+    if len(shape) == 1:
+        for dtype in ("f8", "f4", "i8", "i4", "i2", "u1", "?"):
+            numbers = np.where(mask, x * 3, 0).astype(dtype)
+            assert_array_equal(bc.nonzero(bc.array(numbers, device="cpu"))[0].get(), np.nonzero(numbers)[0])
+            assert_array_equal(bc.nonzero(bc.array(numbers, device="cpu")[::-2])[0].get(), np.nonzero(numbers[::-2])[0])
+        assert_array_equal(a.compress(m).get(), x.compress(mask))
+        assert_array_equal(a.compress(m[: shape[0] // 2]).get(), x.compress(mask[: shape[0] // 2]))
+    a[m] = -1.0
+    x[mask] = -1.0
+    a[a > 1] *= 2
+    x[x > 1] *= 2
+    assert_array_equal(a.get(), x)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "uint8", "bool"])
+def test_few_elements_of_several_axes_are_reduced(dtype):
+    x = (np.random.default_rng(4).normal(size=(3, 4, 5)) * 3).astype(dtype)
+    for view in (np.s_[:], np.s_[1], np.s_[:, ::2], np.s_[..., ::-1], np.s_[1:, 1]):
+        a, y = bc.array(x, device="cpu")[view], x[view]
+        for name in ("argmax", "argmin", "max", "min", "any", "all"):
+            now, recorded = both(lambda a=a, name=name: getattr(a, name)())
+            assert_array_equal(now, getattr(y, name)())
+            assert_array_equal(now, recorded)
+            assert_array_equal(both(lambda a=a, name=name: getattr(a.T, name)())[0], getattr(y.T, name)())
+
+
+def test_coordinates_of_few_indices():
+    for shape in ((3, 4), (2, 3, 4), (7,), (1, 5, 1), (2, 0)):
+        size = int(np.prod(shape))
+        for index in (0, size - 1, size, -1, np.int64(2), [0, 1], [[1], [0]], [], [size], np.int32(1), 1.0, True):
+            for more in ((), ("F",)):
+                check_coordinates(index, shape, more)
+                check_coordinates(bc.array(index, device="cpu"), shape, more)
+    check_coordinates(5, 7, ())
+    check_coordinates(5, [2, 3], ())
+    x = bc.array(np.random.default_rng(2).random((5, 6)), device="cpu")
+    assert tuple(map(int, bc.unravel_index(x.argmax(), x.shape))) == np.unravel_index(x.get().argmax(), x.shape)
+
+
+def check_coordinates(index, shape, more):
+    host = index.get() if isinstance(index, bc.ndarray) else index
+    try:
+        expected = np.unravel_index(host, shape, *more)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            bc.unravel_index(index, shape, *more)
+        return
+    made = bc.unravel_index(index, shape, *more)
+    assert type(made) is tuple and len(made) == len(expected)
+    for m, e in zip(made, expected, strict=True):
+        assert_array_equal(m.get(), e)
+        assert m.dtype == e.dtype and m.shape == np.shape(e)
+
+
+def test_quantiles_of_one_number():
+    rng = np.random.default_rng(5)
+    for shape in ((1,), (2,), (9,), (1000,), (4, 6)):
+        for dtype in ("f8", "f4", "f2", "i8", "i4", "u1", "?"):
+            x = (rng.random(shape) * 9).astype(dtype)
+            for q in (0, 1, 0.0, 1.0, 0.3, 0.5, 1 / 3, 0.999):
+                for axis in (None, 0, -1):
+                    check_quantile(x, q, axis)
+    holes = rng.random((3, 7))
+    holes[1, 2] = np.nan
+    check_quantile(holes, 0.4, 1)
+    for wrong in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="range"):
+            bc.quantile(bc.ones(3), wrong)
+    with pytest.raises(IndexError):
+        bc.quantile(bc.ones(0), 0.5)
+
+
+def check_quantile(x, q, axis):
+    try:
+        expected = np.quantile(x, q, axis=axis)
+    except TypeError as error:
+        with pytest.raises(type(error)):
+            bc.quantile(bc.array(x, device="cpu"), q, axis=axis)
+        return
+    made = bc.quantile(bc.array(x, device="cpu"), q, axis=axis)
+    assert_array_equal(made.get(), expected)
+    assert made.dtype == expected.dtype and made.shape == np.shape(expected)

@@ -331,7 +331,8 @@ class Generator(Distributions, _Base):
         >>> bc.random.default_rng(42).permutation(5)
         array([4, 2, 3, 1, 0])
         """
-        return permutation(x, axis, device, lambda n: self._numpy.permutation(n, 0 if isinstance(x, ndarray) else axis))
+        numpys, along = self._numpy, 0 if isinstance(x, ndarray) else axis
+        return permutation(x, axis, device, lambda n: numpys.permutation(n, along), numpys.shuffle)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Brings the parts of an array along an axis, or the elements of a list, into random order, in place.

@@ -268,7 +268,7 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).permutation(5)
         array([2, 0, 1, 3, 4])
         """
-        return permutation(x, 0, device, self._numpy.permutation)
+        return permutation(x, 0, device, self._numpy.permutation, self._numpy.shuffle)
 
     def shuffle(self, x: Any) -> None:
         """Brings the rows of an array, or the elements of a list, into random order, in place.

@@ -25,34 +25,35 @@ def chosen(a: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> Any:
     return _placed(_c.take(a, _c.asarray(places, device=a.device), axis), device)
 
 
-def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> Any:
-    """A copy of `x` with its parts along an axis in the order that `draw` draws for their number."""
+def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any], mix: Callable[[Any], None]) -> Any:
+    """A copy of `x` with its parts along an axis in the order that `draw` draws for their number; `mix` brings a vector into that order."""
     if not isinstance(x, ndarray) or x.ndim == 0:
         return on_device(draw(on_host(x)), device)
     if axis == 0 and _lies_in_line(x):
-        return on_device(draw(x.get()), x.device if device is None else device)
+        elements = x.get()  # `draw` would copy it again, into pages that are new each time
+        mix(elements)
+        return on_device(elements, x.device if device is None else device)
     return _placed(_reordered(x, draw(_extent(x, axis)), axis), device)
 
 
 def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
     """Reorders the parts of `x` along an axis in place, as `draw` shuffles their numbers."""
-    if _is_of_records(x):  # whose elements are views: exchanged one by one they would be lost
-        elements = x.copy_to_host()
-        draw(elements)
-        x[...] = elements
-        return
     if not isinstance(x, ndarray) or x.ndim == 0:
-        draw(x.get() if isinstance(x, ndarray) else x)
+        if _is_of_records(x):  # whose elements are views: exchanged one by one they would be lost
+            elements = x.copy_to_host()
+            draw(elements)
+            x[...] = elements
+        else:
+            draw(x.get() if isinstance(x, ndarray) else x)
         return
     if not x.flags.writeable:
         raise ValueError("array is read-only")
-    n = _extent(x, axis)
     if axis == 0 and _lies_in_line(x):
         elements = x.get()
         draw(elements)
         x[...] = elements
     elif x.size:
-        order = np.arange(n)
+        order = np.arange(_extent(x, axis))
         draw(order)
         x[...] = _reordered(x, order, axis)
 

@@ -218,7 +218,7 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _ProgramArray
     if theirs is np.ufunc:
         return _ProgramUfunc
-    if theirs is np.random.Philox:
+    if module == "numpy.random" and name == "Philox":  # to compare with NumPy's own would load its generators for any name
         return importlib.import_module("broadcloth.random._bit_generators").numpys_philox
     if theirs is np.recarray:
         return _ProgramRecords

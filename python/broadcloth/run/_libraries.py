@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import importlib.util
 import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from .. import _broadcloth as _c
+from .. import _on_import
 from . import _fallback
 
 _KEYS = ("__getitem__", "__setitem__")
@@ -92,42 +90,22 @@ def _prepare_sqlite3() -> None:
 
 
 _PREPARED = {"pandas": _prepare_pandas, "sqlite3": _prepare_sqlite3}
-_waiting: dict[str, Callable[[], None]] = {}  # those that are not loaded
-
-
-class _Watcher:
-    """Finds these libraries when they are first imported, and prepares them then."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        prepare = _waiting.pop(name, None)
-        spec = importlib.util.find_spec(name) if prepare is not None else None
-        if prepare is not None and spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                prepare()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
+_enabled: set[str] = set()
 
 
 def enable() -> None:
     """From now on these libraries get what they take from a program; those that are loaded already too."""
-    if _Watcher in sys.meta_path:
-        return
-    _waiting.update({name: prepare for name, prepare in _PREPARED.items() if name not in sys.modules})
-    for name in _PREPARED.keys() - _waiting.keys():
-        _PREPARED[name]()
-    sys.meta_path.insert(0, _Watcher)  # type: ignore[arg-type]
+    for name, prepare in _PREPARED.items():
+        if name not in _enabled:
+            _enabled.add(name)
+            _on_import.when_imported(name, prepare)
 
 
 def disable() -> None:
     """Takes back what `enable` did."""
-    if _Watcher in sys.meta_path:
-        sys.meta_path.remove(_Watcher)  # type: ignore[arg-type]
-    _waiting.clear()
+    for name in _enabled:
+        _on_import.forget(name)
+    _enabled.clear()
     while _changed:
         owner, name, method = _changed.pop()
         setattr(owner, name, method)
