@@ -23,7 +23,7 @@ add_custom_command(
   VERBATIM)
 add_custom_target(shipped_kernels DEPENDS "${kernels_stamp}")
 add_dependencies(wheel_parts shipped_kernels)
-install(DIRECTORY "${PACKAGE_DIR}/kernels" DESTINATION broadcloth COMPONENT wheel FILES_MATCHING PATTERN "*.bck" PATTERN "dictionary")
+install(DIRECTORY "${PACKAGE_DIR}/kernels" DESTINATION broadcloth COMPONENT wheel FILES_MATCHING PATTERN "kernels.pack")
 
 # No tool finds OpenBLAS by looking at what is linked: the engine opens it at run time.
 install(PROGRAMS "${bundled_openblas}" DESTINATION broadcloth COMPONENT wheel)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -108,10 +109,12 @@ def check_parts(scratch: Path, free: re.Match[str] | None) -> list[str]:
             problems.append(f"broadcloth/{part} is missing")
     if len(list((package / "headers").glob("device-*.pch"))) != 2:
         problems.append("broadcloth/headers: expected two precompiled headers")
-    kernels = list((package / "kernels").glob("*.bck"))
-    print(f"  {sum(k.stat().st_size for k in kernels) / 1e6:6.1f} MB  broadcloth/kernels: {len(kernels)} for GPUs")
-    if len(kernels) < 100:
-        problems.append(f"broadcloth/kernels: expected some hundred compiled kernels, got {len(kernels)}")
+    pack = package / "kernels" / "kernels.pack"
+    bytes_ = pack.read_bytes() if pack.exists() else b""
+    kernels = struct.unpack_from("<Q", bytes_, 32)[0] if len(bytes_) >= 48 else 0  # PackHeader of src/codegen/kernel_pack.cpp
+    print(f"  {len(bytes_) / 1e6:6.1f} MB  broadcloth/kernels: {kernels} for GPUs")
+    if kernels < 100:
+        problems.append(f"broadcloth/kernels: expected some hundred compiled kernels, got {kernels}")
     return problems
 
 

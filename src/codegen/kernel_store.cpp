@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zdict.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -17,24 +16,19 @@
 #include <utility>
 
 #include "codegen/cache_folder.h"
+#include "codegen/kernel_file.h"
 #include "core/error.h"
 
 namespace bc {
 
 namespace {
 
-constexpr char kMagic[8] = {'B', 'C', 'K', 'E', 'R', 'N', 'E', 'L'};
-constexpr char kArchiveMagic[8] = {'B', 'C', 'A', 'R', 'C', 'H', 'I', 'V'};
 constexpr uint32_t kVersion = KernelStore::kVersion;
-constexpr uint32_t kCompressed = 1;
-constexpr uint32_t kByDictionary = 2;  // compressed with the folder's dictionary
-constexpr const char* kDictionary = "dictionary";
-constexpr size_t kDictionaryBytes = size_t{1} << 20;
+constexpr char kArchiveMagic[8] = {'B', 'C', 'A', 'R', 'C', 'H', 'I', 'V'};
 constexpr std::string_view kSuffix = ".bck";
 constexpr std::string_view kTemporary = "tmp-";
 constexpr const char* kCollected = "collected";  // a marker file; its time is the last collect() of any process
 constexpr size_t kDefaultLimit = size_t{2} << 30;
-constexpr size_t kMaxFile = size_t{1} << 30;
 // zstd decompresses about 1 GB/s: a CPU object (5-30 KB) would take as long to decompress as to load, but for a large cubin compression
 // pays off.
 constexpr size_t kCompressFrom = size_t{128} << 10;
@@ -42,42 +36,10 @@ constexpr time_t kTemporaryAge = 600;  // seconds; a write takes milliseconds
 constexpr time_t kTouchAge = 3600;
 constexpr time_t kCollectAge = 3600;
 
-/// The header of a file. `digest` covers all bytes after it. The header is followed by `meta_bytes` of text (the target, then the entry
-/// names, each ending in a zero) and `stored_bytes` of the binary.
-struct Header {
-  char magic[8];
-  Hash128 digest;
-  Hash128 key;
-  uint64_t raw_bytes;
-  uint64_t stored_bytes;
-  uint32_t version;
-  uint32_t flags;
-  uint32_t meta_bytes;
-  uint32_t entries;
-};
-static_assert(sizeof(Header) == 72);
-constexpr size_t kDigestFrom = 24;
-
 struct ArchiveHeader {
   char magic[8];
   uint64_t version;
   uint64_t files;
-};
-
-class File {
- public:
-  explicit File(int fd) : fd_(fd) {}
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-  bool close_now() { return close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
 };
 
 struct Folder {
@@ -90,95 +52,11 @@ struct Folder {
   DIR* dir;
 };
 
-bool read_all(int fd, char* to, size_t bytes) {
-  while (bytes) {
-    const ssize_t n = read(fd, to, bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    to += n;
-    bytes -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
-bool write_all(int fd, const char* from, size_t bytes) {
-  while (bytes) {
-    const ssize_t n = write(fd, from, bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    from += n;
-    bytes -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
 std::string name_of(const Hash128& key) { return to_string(key) + std::string(kSuffix); }
 
 bool is_entry(std::string_view name) { return name.size() == 32 + kSuffix.size() && name.ends_with(kSuffix); }
 
-/// The header of a complete file, whose sizes, version and digest match its bytes; nullptr if the file is damaged.
-const Header* verify(std::span<const char> bytes) {
-  if (bytes.size() < sizeof(Header)) return nullptr;
-  const auto* header = reinterpret_cast<const Header*>(bytes.data());
-  if (std::memcmp(header->magic, kMagic, sizeof kMagic) != 0 || header->version != kVersion) return nullptr;
-  if (header->stored_bytes > kMaxFile || header->raw_bytes > kMaxFile) return nullptr;
-  if (bytes.size() != sizeof(Header) + header->meta_bytes + header->stored_bytes) return nullptr;
-  if (header->digest != digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom)) return nullptr;
-  return header;
-}
-
-/// Writes the header and the text into `bytes`, before the binary that is there already.
-void seal(std::vector<char>& bytes, Header header, std::string_view meta) {
-  std::memcpy(bytes.data() + sizeof(Header), meta.data(), meta.size());
-  std::memcpy(bytes.data(), &header, sizeof(Header));
-  header.digest = digest(bytes.data() + kDigestFrom, bytes.size() - kDigestFrom);
-  std::memcpy(bytes.data(), &header, sizeof(Header));
-}
-
-/// Reads a whole file of the given `status`; nullptr if it cannot be read.
-std::unique_ptr<char[]> read_file(const File& file, const struct stat& status) {
-  const auto size = static_cast<size_t>(status.st_size);
-  if (size > kMaxFile) return nullptr;
-  auto bytes = std::make_unique_for_overwrite<char[]>(size);
-  return read_all(file.get(), bytes.get(), size) ? std::move(bytes) : nullptr;
-}
-
-/// Extracts the kernel of a complete file. `dictionary` may be nullptr.
-std::optional<StoredKernel> unpack(std::unique_ptr<char[]> bytes, const Header* header, const ZSTD_DDict* dictionary) {
-  StoredKernel kernel;
-  std::string_view meta(bytes.get() + sizeof(Header), header->meta_bytes);
-  for (uint32_t i = 0; i <= header->entries; ++i) {  // the target comes first
-    const size_t end = meta.find('\0');
-    if (end == std::string_view::npos) return std::nullopt;
-    if (i) kernel.entries.emplace_back(meta.substr(0, end));
-    meta.remove_prefix(end + 1);
-  }
-  const char* stored = bytes.get() + sizeof(Header) + header->meta_bytes;
-  if (header->flags & kCompressed) {
-    const size_t raw = header->raw_bytes;
-    auto expanded = std::make_unique_for_overwrite<char[]>(raw);
-    const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
-    const bool by_dictionary = header->flags & kByDictionary;
-    if (!context || (by_dictionary && !dictionary)) return std::nullopt;
-    const size_t got =
-        ZSTD_decompress_usingDDict(context.get(), expanded.get(), raw, stored, header->stored_bytes, by_dictionary ? dictionary : nullptr);
-    if (got != raw) return std::nullopt;
-    kernel.binary = {expanded.get(), raw};
-    kernel.bytes = std::move(expanded);
-  } else {
-    if (header->raw_bytes != header->stored_bytes) return std::nullopt;
-    kernel.binary = {stored, header->stored_bytes};
-    kernel.bytes = std::move(bytes);
-  }
-  return kernel;
-}
-
 }  // namespace
-
-struct KernelStore::Dictionary {
-  explicit Dictionary(std::span<const char> bytes) : form(ZSTD_createDDict(bytes.data(), bytes.size()), ZSTD_freeDDict) {}
-  std::unique_ptr<ZSTD_DDict, decltype(&ZSTD_freeDDict)> form;
-};
 
 KernelStore::KernelStore() : limit_(kDefaultLimit) {
   set_folder(cache_folder_of_environment());
@@ -266,8 +144,8 @@ void KernelStore::set_folder(std::string folder) {
   folder_ = std::move(folder);
   verdict_ = Verdict::unknown;
   warned_of_file_ = false;
-  dictionary_read_ = false;
-  dictionary_.reset();
+  pack_read_ = false;
+  pack_.reset();
   warning_.clear();
   writable_ = true;
   collected_ = false;
@@ -292,16 +170,17 @@ void KernelStore::stop_writing(const std::string& folder, const char* what, int 
 std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
   const std::string folder = usable_folder();
   if (folder.empty()) return std::nullopt;
+  if (const auto packed = pack_of(folder))
+    if (auto kernel = packed->load(key)) return kernel;
   const std::string path = folder + "/" + name_of(key);
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
   struct stat status;
   if (fstat(file.get(), &status) != 0 || !trusts(path, status)) return std::nullopt;
   if (auto bytes = read_file(file, status)) {
-    const Header* header = verify({bytes.get(), static_cast<size_t>(status.st_size)});
+    const KernelHeader* header = verify({bytes.get(), static_cast<size_t>(status.st_size)});
     if (header && header->key == key) {
-      const auto shared = header->flags & kByDictionary ? dictionary(folder) : nullptr;
-      if (auto kernel = unpack(std::move(bytes), header, shared ? shared->form.get() : nullptr)) {
+      if (auto kernel = unpack(std::move(bytes), header, nullptr)) {
         // Records the time of last use, since many file systems do not.
         if (!read_only_ && time(nullptr) - status.st_mtime > kTouchAge) futimens(file.get(), nullptr);
         return kernel;
@@ -312,22 +191,21 @@ std::optional<StoredKernel> KernelStore::load(const Hash128& key) {
   return std::nullopt;
 }
 
-std::shared_ptr<const KernelStore::Dictionary> KernelStore::dictionary(const std::string& folder) {
+std::shared_ptr<const KernelPack> KernelStore::pack_of(const std::string& folder) {
   {
     std::lock_guard lock(mutex_);
-    if (dictionary_read_ && folder == folder_) return dictionary_;
+    if (pack_read_ && folder == folder_) return pack_;
   }
-  std::shared_ptr<const Dictionary> made;
-  const std::string path = folder + "/" + kDictionary;
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::shared_ptr<const KernelPack> opened;
+  const std::string path = folder + "/" + KernelPack::kName;
+  File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status;
   if (file && fstat(file.get(), &status) == 0 && trusts(path, status))
-    if (const auto bytes = read_file(file, status))
-      made = std::make_shared<const Dictionary>(std::span<const char>(bytes.get(), static_cast<size_t>(status.st_size)));
+    opened = KernelPack::open(std::move(file), static_cast<size_t>(status.st_size));
   std::lock_guard lock(mutex_);
-  if (folder != folder_) return made;
-  dictionary_read_ = true;
-  return dictionary_ = std::move(made);
+  if (folder != folder_) return opened;
+  pack_read_ = true;
+  return pack_ = std::move(opened);
 }
 
 bool KernelStore::write_file(const std::string& folder, const std::string& name, std::span<const char> bytes) {
@@ -358,15 +236,15 @@ void KernelStore::save(const Hash128& key, const std::string& target, std::span<
   std::string meta = target.substr(0, target.find('\0')) + '\0';
   for (const std::string& entry : entries) meta += entry + '\0';
 
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  KernelHeader header{};
+  std::memcpy(header.magic, kKernelMagic, sizeof kKernelMagic);
   header.key = key;
   header.version = kVersion;
   header.raw_bytes = binary.size();
   header.meta_bytes = static_cast<uint32_t>(meta.size());
   header.entries = static_cast<uint32_t>(entries.size());
 
-  const size_t before = sizeof(Header) + meta.size();
+  const size_t before = sizeof(KernelHeader) + meta.size();
   std::vector<char> bytes;
   if (binary.size() >= kCompressFrom) {
     bytes.resize(before + ZSTD_compressBound(binary.size()));
@@ -407,10 +285,11 @@ void KernelStore::remove(const Hash128& key) {
   if (!folder.empty() && !read_only_) unlink((folder + "/" + name_of(key)).c_str());
 }
 
-KernelStore::Usage KernelStore::usage() const {
+KernelStore::Usage KernelStore::usage() {
   Usage usage;
   const std::string path = this->folder();
   if (path.empty()) return usage;
+  if (const auto packed = pack_of(path)) usage = {packed->bytes(), packed->kernels()};
   const Folder folder(path);
   if (!folder.dir) return usage;
   while (const dirent* item = readdir(folder.dir)) {
@@ -433,8 +312,11 @@ void KernelStore::clear() {
   if (!folder.dir) return;
   while (const dirent* item = readdir(folder.dir)) {
     // Temporary files stay: running writers are about to rename them.
-    if (is_entry(item->d_name)) unlinkat(dirfd(folder.dir), item->d_name, 0);
+    if (is_entry(item->d_name) || std::string_view(item->d_name) == KernelPack::kName) unlinkat(dirfd(folder.dir), item->d_name, 0);
   }
+  std::lock_guard lock(mutex_);
+  pack_read_ = false;
+  pack_.reset();
 }
 
 void KernelStore::collect() {
@@ -508,8 +390,8 @@ size_t KernelStore::archive(const std::string& path) {
     const auto size = static_cast<uint64_t>(status.st_size);
     if (size > kMaxFile) continue;
     std::vector<char> bytes(size);
-    const Header* whole = read_all(file.get(), bytes.data(), size) ? verify(bytes) : nullptr;
-    if (!whole || name_of(whole->key) != name || whole->flags & kByDictionary) continue;
+    const KernelHeader* whole = read_at(file, bytes.data(), size, 0) ? verify(bytes) : nullptr;
+    if (!whole || name_of(whole->key) != name) continue;
     const auto* size_bytes = reinterpret_cast<const char*>(&size);
     out.insert(out.end(), size_bytes, size_bytes + sizeof size);
     out.insert(out.end(), bytes.begin(), bytes.end());
@@ -532,7 +414,7 @@ size_t KernelStore::import(const std::string& path) {
   struct stat status;
   BC_CHECK(file && fstat(file.get(), &status) == 0, Runtime, "cache import: cannot read {}: {}", path, std::strerror(errno));
   std::vector<char> bytes(static_cast<size_t>(status.st_size));
-  BC_CHECK(read_all(file.get(), bytes.data(), bytes.size()), Runtime, "cache import: cannot read {}: {}", path, std::strerror(errno));
+  BC_CHECK(read_at(file, bytes.data(), bytes.size(), 0), Runtime, "cache import: cannot read {}: {}", path, std::strerror(errno));
   ArchiveHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   BC_CHECK(std::memcmp(header.magic, kArchiveMagic, sizeof kArchiveMagic) == 0, Value,
@@ -554,7 +436,7 @@ size_t KernelStore::import(const std::string& path) {
   }
   BC_CHECK(make_private_folder(to), Runtime, "cache import: cannot make {}: {}", to, std::strerror(errno));
   for (const auto& entry : entries) {
-    const auto* kernel = reinterpret_cast<const Header*>(entry.data());
+    const auto* kernel = reinterpret_cast<const KernelHeader*>(entry.data());
     BC_CHECK(write_file(to, name_of(kernel->key), entry), Runtime, "cache import: cannot write to {}: {}", to, std::strerror(errno));
   }
   collect();
@@ -569,57 +451,24 @@ void KernelStore::pack() {
     while (const dirent* item = folder.dir ? readdir(folder.dir) : nullptr)
       if (is_entry(item->d_name)) names.emplace_back(item->d_name);
   }
-  std::sort(names.begin(), names.end());  // equal kernels give equal dictionaries
-  struct Kernel {
-    Header header;
-    std::string meta;
-    std::vector<char> binary;
-  };
-  std::vector<Kernel> kernels;
-  std::vector<char> samples;
-  std::vector<size_t> sizes;
+  std::sort(names.begin(), names.end());  // equal kernels give equal packs
+  std::vector<KernelFile> kernels;
   for (const std::string& name : names) {
     const File file(open((path + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status;
     if (!file || fstat(file.get(), &status) != 0) continue;
     auto bytes = read_file(file, status);
-    const Header* header = bytes ? verify({bytes.get(), static_cast<size_t>(status.st_size)}) : nullptr;
-    if (!header || header->flags & kByDictionary) continue;
-    Kernel kernel{*header, std::string(bytes.get() + sizeof(Header), header->meta_bytes), {}};
+    const KernelHeader* header = bytes ? verify({bytes.get(), static_cast<size_t>(status.st_size)}) : nullptr;
+    if (!header) continue;
+    KernelFile kernel{*header, std::string(bytes.get() + sizeof(KernelHeader), header->meta_bytes), {}};
     const auto stored = unpack(std::move(bytes), header, nullptr);
     if (!stored) continue;
     kernel.binary.assign(stored->binary.begin(), stored->binary.end());
-    samples.insert(samples.end(), kernel.binary.begin(), kernel.binary.end());
-    sizes.push_back(kernel.binary.size());
     kernels.push_back(std::move(kernel));
   }
-
-  std::vector<char> shared(kDictionaryBytes);
-  const size_t trained =
-      ZDICT_trainFromBuffer(shared.data(), shared.size(), samples.data(), sizes.data(), static_cast<unsigned>(sizes.size()));
-  shared.resize(ZDICT_isError(trained) ? 0 : trained);
-  const auto written = [&](const std::string& name, std::span<const char> bytes) {
-    BC_CHECK(write_file(path, name, bytes), Runtime, "cache pack: cannot write to {}: {}", path, std::strerror(errno));
-  };
-  if (!shared.empty()) written(kDictionary, shared);
-  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
-  const std::unique_ptr<ZSTD_CDict, decltype(&ZSTD_freeCDict)> dictionary(
-      shared.empty() ? nullptr : ZSTD_createCDict(shared.data(), shared.size(), ZSTD_maxCLevel()), ZSTD_freeCDict);
-  for (Kernel& kernel : kernels) {
-    const size_t before = sizeof(Header) + kernel.meta.size();
-    std::vector<char> bytes(before + ZSTD_compressBound(kernel.binary.size()));
-    char* to = bytes.data() + before;
-    const size_t stored = dictionary ? ZSTD_compress_usingCDict(context.get(), to, bytes.size() - before, kernel.binary.data(),
-                                                                kernel.binary.size(), dictionary.get())
-                                     : ZSTD_compressCCtx(context.get(), to, bytes.size() - before, kernel.binary.data(),
-                                                         kernel.binary.size(), ZSTD_maxCLevel());
-    BC_CHECK(!ZSTD_isError(stored), Runtime, "cache pack: {}", ZSTD_getErrorName(stored));
-    bytes.resize(before + stored);
-    kernel.header.flags = kCompressed | (dictionary ? kByDictionary : 0);
-    kernel.header.stored_bytes = stored;
-    seal(bytes, kernel.header, kernel.meta);
-    written(name_of(kernel.header.key), bytes);
-  }
+  BC_CHECK(write_file(path, KernelPack::kName, KernelPack::make(std::move(kernels))), Runtime, "cache pack: cannot write to {}: {}", path,
+           std::strerror(errno));
+  for (const std::string& name : names) unlink((path + "/" + name).c_str());
 }
 
 }  // namespace bc

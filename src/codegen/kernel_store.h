@@ -10,16 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "codegen/kernel_pack.h"
 #include "core/hash.h"
 
 namespace bc {
-
-/// A compiled kernel read from a file: `binary` is a part of `bytes`.
-struct StoredKernel {
-  std::unique_ptr<char[]> bytes;
-  std::span<const char> binary;
-  std::vector<std::string> entries;
-};
 
 /// Compiled kernels in a folder, one file each, named by a digest of everything that the binary depends on. A file appears complete by a
 /// rename and is verified when it is read, so many processes may share a folder and may die at any time. Folders and files that other users
@@ -27,8 +21,7 @@ struct StoredKernel {
 /// is only slower.
 class KernelStore {
  public:
-  /// The version of the file format. It is a part of every key, so that versions of the library may share a folder.
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = kKernelVersion;
 
   /// Takes the folder and the limit from the environment.
   KernelStore();
@@ -46,15 +39,14 @@ class KernelStore {
   /// Throws ErrorKind::Value when the file is damaged or not an archive, ErrorKind::Runtime when it cannot be read. The archive contains
   /// native code that will run with the rights of this folder's users: the caller must make sure that its origin is trusted.
   size_t import(const std::string& path);
-  /// Compresses all files with a dictionary of their common parts, stored in the folder as the file `dictionary`; for shipped kernels. Too
-  /// few files give no dictionary and are compressed without one. Throws ErrorKind::Runtime when a file cannot be written.
+  /// Makes one file of all (kernel_pack.h), for shipped kernels. Throws ErrorKind::Runtime when it cannot be written.
   void pack();
 
   struct Usage {
     size_t bytes = 0;
     size_t files = 0;
   };
-  Usage usage() const;
+  Usage usage();
   void clear();
   /// Deletes old temporary files of processes that have died, and the least recently used kernels while the limit is exceeded.
   void collect();
@@ -71,12 +63,11 @@ class KernelStore {
   void unlock_after_fork() { mutex_.unlock(); }
 
  private:
-  struct Dictionary;
   enum class Verdict : uint8_t { unknown, trusted, refused };
 
   bool trusts(const std::string& path, const struct stat& status);
-  /// The dictionary of a packed folder; nullptr if there is none. It is read once for each folder.
-  std::shared_ptr<const Dictionary> dictionary(const std::string& folder);
+  /// The pack of a folder; nullptr if there is none. It is opened once for each folder.
+  std::shared_ptr<const KernelPack> pack_of(const std::string& folder);
   bool write_file(const std::string& folder, const std::string& name, std::span<const char> bytes);
   void stop_writing(const std::string& folder, const char* what, int error);
 
@@ -85,8 +76,8 @@ class KernelStore {
   std::string warning_;
   size_t limit_ = 0;
   Verdict verdict_ = Verdict::unknown;
-  bool dictionary_read_ = false;
-  std::shared_ptr<const Dictionary> dictionary_;
+  bool pack_read_ = false;
+  std::shared_ptr<const KernelPack> pack_;
   bool warned_of_file_ = false;
   const bool read_only_ = false;
   const bool trusts_all_ = false;

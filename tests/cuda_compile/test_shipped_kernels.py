@@ -82,24 +82,31 @@ def size_of(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.iterdir())
 
 
-def test_packed_kernels_are_read_by_the_dictionary_beside_them(tmp_path):
+def test_packed_kernels_are_one_file_and_are_read_from_it(tmp_path):
     made, hits = recorded(tmp_path, True)
     assert made > 200
     before = size_of(tmp_path)
     bc._c.cache_pack(str(tmp_path))
-    assert (tmp_path / "dictionary").exists()
+    assert (tmp_path / "kernels.pack").exists() and not list(tmp_path.glob("*.bck"))
     assert size_of(tmp_path) < before / 3
     assert recorded(tmp_path, True) == (0, made + hits)  # some kernels have the text of others
-    # Without the dictionary they are made again, not misread.
-    (tmp_path / "dictionary").unlink()
+    # Of a damaged pack nothing is read: the kernels are made again.
+    pack = tmp_path / "kernels.pack"
+    whole = bytearray(pack.read_bytes())
+    whole[4000] ^= 1  # in the index
+    pack.write_bytes(whole)
     assert recorded(tmp_path, True) == (made, hits)
 
 
-def test_few_kernels_are_packed_without_a_dictionary(tmp_path):
+def test_a_damaged_kernel_of_a_pack_is_made_again(tmp_path):
     assert recorded(tmp_path, False) == (1, 0)
     bc._c.cache_pack(str(tmp_path))
-    assert not (tmp_path / "dictionary").exists()
     assert recorded(tmp_path, False) == (0, 1)
+    pack = tmp_path / "kernels.pack"
+    whole = bytearray(pack.read_bytes())
+    whole[-5] ^= 1
+    pack.write_bytes(whole)
+    assert recorded(tmp_path, False) == (1, 0)
 
 
 PROGRAM = """
