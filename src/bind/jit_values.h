@@ -8,8 +8,8 @@
 #include "bind/array.h"
 #include "bind/jit_numpy.h"
 #include "kernels/compile.h"
-#include "kernels/host_runtime.h"
 #include "kernels/types.h"
+#include "runtime/compiled_functions.h"
 
 /// Python values on their way into compiled functions and out of them.
 namespace bc::bind::jit {

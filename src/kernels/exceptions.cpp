@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/compiler.h"
-#include "kernels/host_runtime.h"
+#include "runtime/compiled_functions.h"
 
 namespace bc::kernels {
 namespace {

@@ -119,10 +119,11 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
   const auto asking = [&] {
     if (leaves(n->body)) return whole(", bc_poll()");
     const std::string end = temporary("strip");
+    // A strip has turns. Of steps by one, `!=` counts them without comparing both ends, so that the C++ compiler lays several in a row.
+    const std::string inside = step == 1 || step == -1 ? fmt::format("{} != {}", counter, end) : fmt::format("{} {}", compare, end);
     body_of_loop(
-        code("for ({0} {1} = {2}; {3} {4}; {3} {4} ? bc_poll() : void()) for (const {0} {5} = py::strip<{0}>({1}, {4}, {6}); {3} {5}; "
-             "{7})",
-             type, counter, start.text, compare, stop.text, end, step, next),
+        code("for ({0} {1} = {2}; {3} {4}; {3} {4} ? bc_poll() : void()) for (const {0} {5} = py::strip<{0}>({1}, {4}, {6}); {7}; {8})",
+             type, counter, start.text, compare, stop.text, end, step, inside, next),
         body);
   };
   // Cutting it would cost more than few turns take: there is the loop as it is, and one that asks. A label cannot stand twice.

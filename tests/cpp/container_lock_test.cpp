@@ -1,5 +1,5 @@
 // The lock of containers that threads share. Under ThreadSanitizer it also finds what the lock does not order.
-#include "kernels/container_lock.h"
+#include "runtime/container_lock.h"
 
 #include <gtest/gtest.h>
 

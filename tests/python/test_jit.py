@@ -1,6 +1,9 @@
 """Functions under `jit` and `njit`: NumPy arrays in and out, against what plain Python and NumPy give."""
 
 import math
+import os
+import platform
+import re
 import subprocess
 import sys
 import textwrap
@@ -522,6 +525,38 @@ def test_what_a_function_tells_of_itself():
     assert f.nopython_signatures == f.signatures
     with pytest.raises(AttributeError):
         f.nothing_such
+
+
+OF_PLAIN_BUILDS = not any(name in os.environ for name in ("BROADCLOTH_CPU", "BROADCLOTH_JIT_LEVEL", "ASAN_OPTIONS", "TSAN_OPTIONS"))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or not OF_PLAIN_BUILDS, reason="reads the assembly of plain builds")
+def test_loops_that_count_lay_turns_in_a_row_and_keep_numbers_in_registers():
+    @njit
+    def counted(image):
+        counts = np.zeros(256, np.int64)
+        for k in range(image.size):
+            counts[image[k]] += 1
+        return counts
+
+    @njit
+    def histogram(a, bins, low, high):
+        counts = np.zeros(bins, np.int64)
+        scale = bins / (high - low)
+        for x in a:
+            i = int((x - low) * scale)
+            if 0 <= i < bins:
+                counts[i] += 1
+        return counts
+
+    image, a = np.arange(1000).astype(np.uint8), np.linspace(0, 1.5, 10000)
+    assert np.array_equal(counted(image), np.bincount(image, minlength=256))
+    assert np.array_equal(histogram(a, 32, 0.0, 1.0), np.histogram(a[a < 1], 32, (0, 1))[0])
+    for f in (counted, histogram):
+        text = next(iter(f.inspect_asm().values()))
+        loop = [line for line in text.splitlines() if re.search(r"inc[lq]\s+\(", line)]
+        assert len(loop) >= 4, "turns of the loop stand in a row"
+        assert not re.search(r"vmulsd\s+-?\d*\(%r[sb]p\)|mulsd\s+-?\d*\(%r[sb]p\)", text), "the factor is read from memory in each turn"
 
 
 def test_methods_of_classes():

@@ -21,7 +21,7 @@ def inner(a, b):
 
 
 def _lapack(what, m, n, a, s, u, v):
-    """Known to the compiler: one of LAPACK's routines over column-major matrices; see host_lapack.cpp."""
+    """Known to the compiler: one of LAPACK's routines over column-major matrices; see compiled_lapack.cpp."""
 
 
 _lapack.__kernel_name__ = "numba.lapack"

@@ -161,8 +161,9 @@ __attribute__((noinline, cold, noreturn)) static inline void raise_failure(i32 n
 /// Loops call this to find out whether Ctrl-C must end the function. Loops of many short turns call it between strips of turns, so that
 /// they are vectorised as before. The call preserves the general registers, so that loops need not spill them. The function that raises
 /// does not, since only callee-saved registers survive an exception. Vector registers must not be preserved too (preserve_all): on
-/// processors with AVX2, LLVM 19 loses the upper halves of vectors that live across such a call.
-__attribute__((noinline, cold, preserve_most)) static inline bool is_asked() { return bc_host->asked(); }
+/// processors with AVX2, LLVM 19 loses the upper halves of vectors that live across such a call. Asking raises nothing: a call that could
+/// would keep in memory, for the whole loop, what the loop has in vector registers.
+__attribute__((noinline, cold, preserve_most, nothrow)) static inline bool is_asked() { return bc_host->asked(); }
 BC_INLINE void ask_to_go_on() {
   if (is_asked()) bc_host->end();
 }

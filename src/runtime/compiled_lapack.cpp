@@ -3,7 +3,7 @@
 #include <mutex>
 #include <vector>
 
-#include "kernels/host_runtime.h"
+#include "runtime/compiled_functions.h"
 #include "runtime/host_library.h"
 
 namespace bc::host {

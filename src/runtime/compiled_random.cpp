@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/host_runtime.h"
+#include "runtime/compiled_functions.h"
 
 namespace bc::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/container_lock.h"
+#include "runtime/container_lock.h"
 
 #include <sched.h>
 

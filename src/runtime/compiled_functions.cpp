@@ -1,10 +1,9 @@
-#include "kernels/host_runtime.h"
+#include "runtime/compiled_functions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "runtime/backend.h"
+#include "runtime/compiled_texts.h"
 #include "runtime/host_library.h"
 #include "runtime/interrupt.h"
 #include "runtime/parallel.h"
@@ -59,10 +59,7 @@ std::atomic<void (*)(const char*, int64_t)> printer{nullptr};
 const std::atomic<uint32_t>& tick = interrupt::word();
 
 [[noreturn]] void raise_now(int32_t kind, const char* text, int64_t size, int32_t) {
-  Thread& t = self();
-  t.raised = static_cast<Raised>(kind);
-  t.message.assign(text, static_cast<size_t>(size));
-  throw Unwind{};
+  raise(static_cast<Raised>(kind), {text, static_cast<size_t>(size)});
 }
 
 void add_argument(int32_t tag, uint64_t bits, const char* text, int64_t size) {
@@ -95,7 +92,7 @@ void raise_of(int32_t kind, const char* text, int64_t size, const Part* parts, i
     else
       message += text[i];
   }
-  if (kind != 0) raise_now(kind, message.data(), static_cast<int64_t>(message.size()), 0);
+  if (kind != 0) raise(static_cast<Raised>(kind), message);
   self().arguments.push_back(std::move(message));
 }
 
@@ -118,7 +115,7 @@ void raise_of(int32_t kind, const char* text, int64_t size, const Part* parts, i
     message += " " + text_of(Part{static_cast<int64_t>(before.size()), before.data()}) + " " + text_of(shapes[i]) + " ";
     break;
   }
-  raise_now(static_cast<int32_t>(Raised::value), message.data(), static_cast<int64_t>(message.size()), 0);
+  raise(Raised::value, message);
 }
 
 void* caught(int32_t* code) {
@@ -152,8 +149,6 @@ bool asked() { return self().call != nullptr && interrupt::asked(); }
 void poll() {
   if (asked()) end_by_interrupt();
 }
-
-int64_t format_float(double value, int32_t single, char* to);
 
 std::string text_of(const Argument& a) {
   if (const bool* b = std::get_if<bool>(&a)) return *b ? "True" : "False";
@@ -267,9 +262,8 @@ Block* allocate(int64_t bytes) {
   constexpr int64_t kMost = int64_t{1} << 47;
   void* memory = bytes < 0 || bytes > kMost ? nullptr : memory_for(bytes);
   if (memory == nullptr) {
-    const std::string_view text = "an array of this size does not fit into memory";
-    raise_now(static_cast<int32_t>(bytes < 0 ? Raised::value : Raised::memory),
-              bytes < 0 ? "negative dimensions are not allowed" : text.data(), bytes < 0 ? 35 : static_cast<int64_t>(text.size()), 0);
+    if (bytes < 0) raise(Raised::value, "negative dimensions are not allowed");
+    raise(Raised::memory, "an array of this size does not fit into memory");
   }
   Thread& t = self();
   // Asking may wait for the interpreter's lock, whose owner may wait for a container.
@@ -447,10 +441,7 @@ void parallel(int64_t items, int64_t grain, void (*body)(void* context, int64_t 
 int32_t threads() { return cpu::thread_limit(); }
 void set_threads(int64_t wanted) {
   if (wanted >= 1 && wanted <= cpu::thread_count()) return cpu::set_thread_limit(static_cast<int>(wanted));
-  char text[96];
-  const int size = std::snprintf(text, sizeof text, "set_num_threads: expected 1 to %d threads, got %lld", cpu::thread_count(),
-                                 static_cast<long long>(wanted));
-  raise_now(static_cast<int32_t>(Raised::value), text, size, 0);
+  raise(Raised::value, fmt::format("set_num_threads: expected 1 to {} threads, got {}", cpu::thread_count(), wanted));
 }
 int32_t thread_id() { return cpu::thread_id(); }
 
@@ -463,223 +454,27 @@ void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, cons
              const int64_t* b_strides, void* c) {
   const int64_t from_a[3] = {0, a_strides[0], a_strides[1]}, from_b[3] = {0, b_strides[0], b_strides[1]};
   // Compiled code knows its own exceptions only.
-  static constexpr int kRoom = 512;
-  char text[kRoom];
-  int64_t size = -1;
+  std::string failure;
   bool interrupted = false;
   try {
     host_library().matmul(static_cast<DType>(dtype), 1, m, n, k, a, from_a, b, from_b, c);
   } catch (const Interrupted&) {
     interrupted = true;
   } catch (const std::exception& e) {
-    size = std::snprintf(text, kRoom, "%s", e.what());
+    failure = e.what();
   }
   if (interrupted) end_by_interrupt();
-  if (size >= 0) raise_now(static_cast<int32_t>(Raised::runtime), text, size < kRoom ? size : kRoom - 1, 0);
-}
-
-int64_t format_float(double value, int32_t single, char* to) {
-  const auto put = [&](std::string_view s) {
-    s.copy(to, s.size());
-    return static_cast<int64_t>(s.size());
-  };
-  if (std::isnan(value)) return put("nan");
-  if (std::isinf(value)) return put(value < 0 ? "-inf" : "inf");
-  const double size = std::fabs(value);
-  // Python writes an exponent below 1e-4 and from 1e16 on.
-  const auto form = value != 0 && (size < 1e-4 || size >= 1e16) ? std::chars_format::scientific : std::chars_format::fixed;
-  char* end = single ? std::to_chars(to, to + 32, static_cast<float>(value), form).ptr : std::to_chars(to, to + 32, value, form).ptr;
-  if (form == std::chars_format::fixed && std::find(to, end, '.') == end) end = std::copy_n(".0", 2, end);
-  return end - to;
-}
-
-/// The parts of a format: [[fill]align][sign][z][#][0][width][grouping][.precision][type].
-struct Spec {
-  std::string fill = " ";
-  char align = 0, sign = 0, group = 0, type = 0;
-  bool no_minus_zero = false, alternate = false;
-  size_t width = 0;
-  int precision = -1;
-};
-[[noreturn]] void bad_format(const std::string& text) {
-  raise_now(static_cast<int32_t>(Raised::value), text.data(), static_cast<int64_t>(text.size()), 0);
-}
-Spec read_spec(std::string_view s, bool of_text) {
-  Spec r;
-  const auto take = [&](std::string_view of) -> char {
-    if (s.empty() || of.find(s[0]) == of.npos) return 0;
-    const char c = s[0];
-    s.remove_prefix(1);
-    return c;
-  };
-  const auto number = [&] {
-    size_t n = 0;
-    while (const char c = take("0123456789")) n = std::min<size_t>(n * 10 + static_cast<size_t>(c - '0'), 1 << 20);
-    return n;
-  };
-  size_t first = 1;
-  while (first < s.size() && (static_cast<unsigned char>(s[first]) & 0xc0) == 0x80) ++first;
-  const bool filled = s.size() > first && std::strchr("<>^=", s[first]) != nullptr;
-  if (filled) r.fill = s.substr(0, first), s.remove_prefix(first);
-  r.align = take("<>^=");
-  r.sign = take("+- ");
-  r.no_minus_zero = take("z") != 0;
-  r.alternate = take("#") != 0;
-  if (!filled && take("0")) {
-    r.fill = "0";
-    if (r.align == 0 && !of_text) r.align = '=';
-  }
-  r.width = number();
-  r.group = take(",_");
-  if (r.group && take(",_")) bad_format("Cannot specify both ',' and '_'.");
-  if (take(".")) {
-    if (s.empty() || s[0] < '0' || s[0] > '9') bad_format("Format specifier missing precision");
-    r.precision = static_cast<int>(number());
-  }
-  if (!s.empty()) r.type = s[0], s.remove_prefix(1);
-  if (!s.empty()) bad_format("Invalid format specifier");
-  if (r.group && r.type && std::strchr(r.group == ',' ? "defgEG%F" : "defgEG%Fboxx", r.type == 'X' ? 'x' : r.type) == nullptr)
-    bad_format(fmt::format("Cannot specify '{}' with '{}'.", r.group, r.type));
-  return r;
-}
-
-std::string digits_of(const char* how, int precision, double v) {
-  std::string r(static_cast<size_t>(std::snprintf(nullptr, 0, how, precision, v)) + 1, '\0');
-  std::snprintf(r.data(), r.size(), how, precision, v);
-  r.pop_back();
-  return r;
-}
-/// A number that is not negative, as a format of floats has it.
-std::string float_body(double v, const Spec& spec) {
-  const char type = spec.type == 'n' ? 'g' : spec.type;
-  if (type && std::strchr("feEFgG%", type) == nullptr) bad_format(fmt::format("Unknown format code '{}' for object of type 'float'", type));
-  std::string r;
-  if (!std::isfinite(v)) {
-    r = std::isnan(v) ? "nan" : "inf";
-    if (type && std::strchr("EFG", type)) std::transform(r.begin(), r.end(), r.begin(), [](char c) { return static_cast<char>(c - 32); });
-  } else if (type) {
-    const char how[] = {'%', spec.alternate ? '#' : '-', '.', '*', type == '%' ? 'f' : type, '\0'};
-    r = digits_of(how, spec.precision < 0 ? 6 : spec.precision, type == '%' ? v * 100 : v);
-  } else if (spec.precision < 0) {
-    char text[32];
-    r.assign(text, static_cast<size_t>(format_float(v, 0, text)));
-    if (const size_t e = r.find('e'); spec.alternate && e != r.npos && r.find('.') == r.npos) r.insert(e, 1, '.');
-  } else {
-    // As 'g', with an exponent where no digit would follow the point.
-    const int precision = std::max(spec.precision, 1);
-    const std::string e = digits_of(spec.alternate ? "%#.*e" : "%.*e", precision - 1, v);
-    const int exponent = std::atoi(e.c_str() + e.find('e') + 1);
-    const bool scientific = exponent < -4 || exponent >= precision - 1;
-    r = scientific ? e : digits_of("%#.*f", precision - 1 - exponent, v);
-    const size_t end = std::min(r.find('e'), r.size());
-    size_t last = end;
-    if (!spec.alternate && r.find('.') != r.npos) {
-      while (r[last - 1] == '0') --last;
-      if (r[last - 1] == '.') last += end == r.size() ? 1 : -1;
-    }
-    r.erase(last, end - last);
-  }
-  return type == '%' ? r + '%' : r;
-}
-
-int64_t format_spec(int32_t tag, uint64_t bits, const char* text, int64_t text_size, const char* given, int64_t given_size, char* to,
-                    int64_t room) {
-  Spec spec = read_spec({given, static_cast<size_t>(given_size)}, tag == 5);
-  std::string sign, body;
-  size_t grouped = 0, zeros = 0;  // the digits that stand in groups, and the width that zeros fill up to
-  const auto refuse = [](bool what, const char* words) {
-    if (what) bad_format(words);
-  };
-  if (tag == 5) {
-    body.assign(text, static_cast<size_t>(text_size));
-    if (spec.type && spec.type != 's') bad_format(fmt::format("Unknown format code '{}' for object of type 'str'", spec.type));
-    refuse(spec.sign, "Sign not allowed in string format specifier");
-    refuse(spec.no_minus_zero, "Negative zero coercion (z) not allowed in string format specifier");
-    refuse(spec.alternate, "Alternate form (#) not allowed in string format specifier");
-    refuse(spec.align == '=', "'=' alignment not allowed in string format specifier");
-    refuse(spec.group, "Cannot specify ',' with 's'.");
-    if (spec.precision >= 0) {
-      size_t at = 0;
-      for (int n = 0; at < body.size(); ++at)
-        if ((static_cast<unsigned char>(body[at]) & 0xc0) != 0x80 && n++ == spec.precision) break;
-      body.resize(at);
-    }
-  } else {
-    bool negative = tag == 3;
-    if (tag != 4 && (spec.type == 0 || std::strchr("dxXobnc", spec.type) != nullptr)) {
-      refuse(spec.precision >= 0, "Precision not allowed in integer format specifier");
-      refuse(spec.no_minus_zero, "Negative zero coercion (z) not allowed in format specifier with integer");
-      if (spec.type == 'c') {
-        refuse(spec.sign, "Sign not allowed with integer format specifier 'c'");
-        refuse(spec.alternate, "Alternate form (#) not allowed with integer format specifier 'c'");
-        if (negative || bits > 0x10ffff) raise_now(static_cast<int32_t>(Raised::overflow), "%c arg not in range(0x110000)", 29, 0);
-        const auto put = [&](uint64_t c) { body += static_cast<char>(c); };
-        const uint64_t c = bits;
-        if (c < 0x80)
-          put(c);
-        else if (c < 0x800)
-          put(0xc0 | c >> 6);
-        else if (c < 0x10000)
-          put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 63));
-        else
-          put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 63)), put(0x80 | (c >> 6 & 63));
-        if (c >= 0x80) put(0x80 | (c & 63));
-      } else {
-        const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
-        char digits[72];
-        body.assign(digits, std::to_chars(digits, digits + sizeof digits, bits, base).ptr);
-        if (spec.type == 'X')
-          std::transform(body.begin(), body.end(), body.begin(), [](char c) { return c >= 'a' ? static_cast<char>(c - 32) : c; });
-        if (spec.alternate && base != 10) sign = std::string("0") + spec.type;
-        grouped = body.size();
-      }
-    } else {
-      double v = static_cast<double>(bits);
-      if (tag == 4) std::memcpy(&v, &bits, sizeof v), negative = std::signbit(v) && !std::isnan(v);
-      body = float_body(std::fabs(v), spec);
-      if (spec.no_minus_zero && body.find_first_of("123456789in") == body.npos) negative = false;
-      grouped = std::min(body.find_first_not_of("0123456789"), body.size());
-    }
-    sign.insert(0, negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "");
-    if (spec.align == '=' && spec.fill == "0") zeros = spec.width - std::min(spec.width, sign.size() + body.size() - grouped);
-  }
-  if (spec.group && grouped) {
-    const size_t size = spec.type && std::strchr("boxX", spec.type) ? 4 : 3;
-    size_t groups = (grouped - 1) / size;
-    // Zeros in front stand in groups too, and no group is empty.
-    while (grouped + groups < zeros) {
-      if (grouped % size == 0) ++groups;
-      body.insert(0, 1, '0'), ++grouped;
-    }
-    for (size_t i = grouped; i > size; i -= size) body.insert(i - size, 1, spec.group);
-  }
-  if (spec.align == 0) spec.align = tag == 5 ? '<' : '>';
-  size_t points = sign.size();
-  for (char c : body) points += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  const size_t missing = spec.width > points ? spec.width - points : 0;
-  const size_t left = spec.align == '>' ? missing : spec.align == '^' ? missing / 2 : 0;
-  const auto filled = [&](size_t n) {
-    std::string r;
-    for (; n > 0; --n) r += spec.fill;
-    return r;
-  };
-  const std::string all = filled(left) + sign + (spec.align == '=' ? filled(missing) : "") + body +
-                          (std::strchr("<^", spec.align) ? filled(missing - left) : "");
-  if (all.size() > static_cast<size_t>(room)) bad_format("the formatted text is too long");
-  std::memcpy(to, all.data(), all.size());
-  return static_cast<int64_t>(all.size());
-}
-
-int32_t parse_float(const char* text, int64_t size, double* value) {
-  std::string s(text, static_cast<size_t>(size));
-  s.erase(std::remove(s.begin(), s.end(), '_'), s.end());
-  if (s.empty() || s.find_first_of("xXpP") != std::string::npos) return 0;
-  char* end = nullptr;
-  *value = std::strtod(s.c_str(), &end);
-  return end == s.c_str() + s.size() ? 1 : 0;
+  if (!failure.empty()) raise(Raised::runtime, failure);
 }
 
 }  // namespace
+
+void raise(Raised raised, std::string_view text) {
+  Thread& t = self();
+  t.raised = raised;
+  t.message = text;
+  throw Unwind{};
+}
 
 const Table& table() {
   static const Table t = {allocate,     release,          raise_now,       add_argument,       caught,      raise_again, message_of,

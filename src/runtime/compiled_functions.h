@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "kernels/container_lock.h"
+#include "runtime/container_lock.h"
 
 /// What compiled Python functions need of the engine while they run on the CPU: memory that arrays own, exceptions, parallel loops,
 /// matrix products and printing. Compiled code reaches it through a table of functions, whose C layout is repeated in
@@ -163,7 +164,7 @@ struct Table {
   /// A count of the block that keeps an array of these values, nullptr where there is none.
   Block* (*interpreted)(void* kept, const void* data);
   void (*forget_interpreted)(void* kept);
-  /// LAPACK in double precision, complex for `complex`; see host_lapack.cpp. Gives its info.
+  /// LAPACK in double precision, complex for `complex`; see compiled_lapack.cpp. Gives its info.
   int64_t (*lapack)(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, void* s, void* u, void* v);
   /// An exception in a callback (cfunc): nobody is there to take it.
   void (*ignored)(const char* name, int32_t kind, const char* cls, const char* text, int64_t size);
@@ -197,6 +198,9 @@ bool run(Entry entry, void* const* arguments, void* result, Call* call);
 Block* block_of(const Call& call, const void* address);
 void hold(Block* block);
 void drop(Block* block);
+
+/// Ends the compiled function that calls the engine by an exception.
+[[noreturn]] void raise(Raised raised, std::string_view text);
 
 /// Python's name of a raised kind: "ValueError".
 const char* exception_name(Raised raised);
