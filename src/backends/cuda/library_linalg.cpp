@@ -138,6 +138,9 @@ class Stack {
   void place(size_t k, const Columns& from, int64_t rows, int64_t columns, Keep keep = Keep::all) {
     write(part(k), from, rows, columns, 1, from.rows, keep, false, false);
   }
+  void place_transposes(size_t k, const Columns& from, int64_t rows, int64_t columns, Keep keep) {
+    write(part(k), from, rows, columns, from.rows, 1, keep, false, false);
+  }
   /// Writes the conjugate transposes of the first columns.
   void place_daggers(size_t k, const Columns& from, int64_t rows, int64_t columns) {
     write(part(k), from, rows, columns, from.rows, 1, Keep::all, true, false);
@@ -476,9 +479,11 @@ if (k < n) word_as<i32*>(p.w)[b] = static_cast<i32>(k + 1);)",
 
 // ---- Cholesky -----------------------------------------------------------------------------------------------------------------------
 
+/// The upper factor of a matrix is the transpose of the lower factor of its transpose. cuSOLVER takes 1912 us for an upper factor of 2048 x
+/// 2048 float32 on an H200, and 763 us for a lower one.
 void cholesky(Stack& s) {
-  const Columns a = s.columns_of(0);
-  const int uplo = s.op.lower ? kLower : kUpper;
+  const Columns a = s.op.lower ? s.columns_of(0) : s.transposes_of(0);
+  constexpr int uplo = kLower;
   if (as_stack(s, s.n)) {
     const Ref<Buffer> addresses = s.addresses(a);
     BC_SOLVE(potrfBatched[s.type], s.solver->handle, uplo, size_of(s.n), static_cast<void**>(addresses->ptr), a.ld(), s.info(),
@@ -493,7 +498,10 @@ void cholesky(Stack& s) {
       BC_SOLVE(cusolverDnXpotrf, s.solver->handle, s.solver->params, uplo, s.n, s.data_type, a.at(i), a.ld(), s.data_type, work.device->ptr,
                work.device_bytes, work.host_memory(), work.host_bytes(), s.info(i));
   }
-  s.place(0, a, s.n, s.n, s.op.lower ? Keep::lower : Keep::upper);
+  if (s.op.lower)
+    s.place(0, a, s.n, s.n, Keep::lower);
+  else
+    s.place_transposes(0, a, s.n, s.n, Keep::upper);
 }
 
 void cholesky_solve(Stack& s) {
