@@ -302,16 +302,65 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
 
 // ---- Binary search -----------------------------------------------------------------------------------------------------------------
 
-/// The number of sorted elements that satisfy `before`, which is true for a prefix of them.
-template <class F>
-int64_t count_while(int64_t n, F before) {
-  int64_t low = 0;
-  while (n > 1) {
-    const int64_t half = n / 2;
-    low += before(low + half - 1) ? half : 0;
-    n -= half;
+/// The C++ type whose comparisons a search takes; void: those of the order.
+template <class O>
+struct Searched {
+  using Type = void;
+};
+template <class O>
+requires requires { typename O::Number; }
+struct Searched<O> {
+  using Type = std::conditional_t<std::is_void_v<typename O::Number>, typename O::Float, typename O::Number>;
+};
+template <class O>
+using SearchedAs = typename Searched<O>::Type;
+
+/// Tells whether a sorted element lies before the place of a value: before the first of its equals, or behind the last with `kRight`. The
+/// values of floats are no NaN, which C++'s comparisons of their own need not be asked about.
+template <class O, bool kRight>
+bool lies_before(typename O::Bits element, typename O::Bits value) {
+  if constexpr (!std::is_void_v<SearchedAs<O>>) {
+    const auto e = std::bit_cast<SearchedAs<O>>(element), v = std::bit_cast<SearchedAs<O>>(value);
+    return kRight ? e <= v : e < v;
+  } else {
+    return kRight ? !O::less(value, element) : O::less(element, value);
   }
-  return low + (n == 1 && before(low));
+}
+
+/// The places of kTogether values among n sorted elements: all take the same steps, so that the loads of one search do not wait for those
+/// of another, and no branch depends on an element.
+constexpr int kTogether = 8;
+template <class O, bool kRight>
+void search(const typename O::Bits* sorted, int64_t step, int64_t n, const typename O::Bits* values, int64_t* places) {
+  int64_t low[kTogether] = {};
+  const auto before = [&](int k, int64_t at) { return int64_t{lies_before<O, kRight>(sorted[at * step], values[k])}; };
+  int64_t left = n;
+  for (int64_t half = left / 2; left > 1; left -= half, half = left / 2)
+#pragma GCC unroll 8
+    for (int k = 0; k < kTogether; ++k) low[k] += half & -before(k, low[k] + half - 1);
+  for (int k = 0; k < kTogether; ++k) places[k] = low[k] + (left == 1 ? before(k, low[k]) : 0);
+}
+
+template <class O>
+bool is_nan(typename O::Bits value) {
+  if constexpr (std::is_void_v<SearchedAs<O>>)
+    return false;
+  else
+    return std::bit_cast<SearchedAs<O>>(value) != std::bit_cast<SearchedAs<O>>(value);
+}
+
+/// The place of a NaN: behind the numbers, or behind all.
+template <class O>
+int64_t place_of_nan(const typename O::Bits* sorted, int64_t step, int64_t n, bool right) {
+  int64_t numbers = 0, end = right ? 0 : n;
+  while (numbers < end) {
+    const int64_t middle = numbers + (end - numbers) / 2;
+    if (is_nan<O>(sorted[middle * step]))
+      end = middle;
+    else
+      numbers = middle + 1;
+  }
+  return right ? n : numbers;
 }
 
 }  // namespace
@@ -373,13 +422,17 @@ void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& 
     using B = typename O::Bits;
     const B* s = reinterpret_cast<const B*>(first(sorted));
     const B* v = reinterpret_cast<const B*>(first(values));
+    const auto search_all = op.right ? search<O, true> : search<O, false>;
     parallel_for(count, kGrain / 16, [&](int64_t begin, int64_t end) {
       Walker w(shape, {&strides});
       w.seek(begin);
-      for (int64_t i = begin; i < end; ++i, w.next()) {
-        const B value = v[w.offset(0)];
-        out[i] = op.right ? count_while(n, [&](int64_t k) { return !O::less(value, s[k * step]); })
-                          : count_while(n, [&](int64_t k) { return O::less(s[k * step], value); });
+      for (int64_t i = begin; i < end; i += kTogether) {
+        B together[kTogether] = {};
+        int64_t places[kTogether];
+        const int64_t some = std::min<int64_t>(kTogether, end - i);
+        for (int64_t k = 0; k < some; ++k, w.next()) together[k] = v[w.offset(0)];
+        search_all(s, step, n, together, places);
+        for (int64_t k = 0; k < some; ++k) out[i + k] = is_nan<O>(together[k]) ? place_of_nan<O>(s, step, n, op.right) : places[k];
       }
     });
   });
