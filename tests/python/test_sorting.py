@@ -495,3 +495,15 @@ def test_places_of_many_values(xp, dtype, side):
             equal(steps, places)
             square = xp.array(sought[:64]).reshape(8, 8).T
             equal(xp.searchsorted(xp.array(ordered), square, side), places[:64].reshape(8, 8).T)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int16", "uint8", "uint64", "bool"])
+def test_selections_in_many_short_lines(xp, dtype):
+    for n in (1, 2, 3, 8, 9, 16, 31, 32, 33):
+        x = values(dtype, (3000,))[: n * 77].reshape(n, 77)
+        for axis, a, b in ((0, xp.array(x), x), (1, xp.array(x).T, x.T), (0, xp.array(x)[:, ::-3], x[:, ::-3])):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                equal(xp.median(a, axis=axis), np.median(b, axis=axis))
+                if dtype != "bool":
+                    equal(xp.quantile(a, 0.3, axis=axis), np.quantile(b, 0.3, axis=axis))

@@ -15,8 +15,8 @@ uint64_t TimerResolution() { return 1; }
 
 }  // namespace platform
 
-// The state by which each sort draws the keys that it splits at. Highway asks the operating system for it, which takes as long as sorting 50
-// keys does. What keys can be arranged against is no danger: a sort that splits badly goes on as a heap sort.
+// The state by which each sort draws the keys that it splits at. Highway asks the operating system for it, which takes as long as sorting
+// 50 keys does. What keys can be arranged against is no danger: a sort that splits badly goes on as a heap sort.
 void Sorter::Fill24Bytes(const void*, size_t, void* bytes) {
   static constexpr uint64_t kState[3] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
   std::memcpy(bytes, kState, sizeof(kState));

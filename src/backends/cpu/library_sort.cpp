@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/library.h"
@@ -300,6 +301,57 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
   for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[ranks[k]]);
 }
 
+/// Pairs of places whose elements are put in order one after the other, by which n elements are sorted (Batcher, "Sorting networks and
+/// their applications", 1968: odd-even merges).
+std::vector<std::pair<int, int>> sorting_network(int n) {
+  std::vector<std::pair<int, int>> pairs;
+  for (int run = 1; run < n; run *= 2)
+    for (int apart = run; apart > 0; apart /= 2)
+      for (int first = apart % run; first + apart < n; first += 2 * apart)
+        for (int i = first; i < std::min(first + apart, n - apart); ++i)
+          if (i / (2 * run) == (i + apart) / (2 * run)) pairs.emplace_back(i, i + apart);
+  return pairs;
+}
+
+/// The lesser of each two numbers goes to `low`, the other one to `high`.
+template <int kCount, class S>
+void put_in_order(S* __restrict low, S* __restrict high) {
+  for (int l = 0; l < kCount; ++l) {
+    const S x = low[l], y = high[l];
+    low[l] = x < y ? x : y;
+    high[l] = x < y ? y : x;
+  }
+}
+
+constexpr int kNetwork = 32;  // elements of a line; of longer ones a network has more steps than a selection
+
+/// Selects in many short lines: kLanes of them side by side go through one sorting network, without branches that depend on elements.
+template <class O>
+void select_short_lines(const Lines& lines, std::span<const int64_t> ranks, typename O::Bits* out) {
+  using S = std::make_signed_t<typename O::Key>;  // SSE2 compares signed numbers only
+  constexpr int kLanes = 16;
+  const int n = static_cast<int>(lines.n);
+  const auto width = static_cast<int64_t>(ranks.size());
+  const std::vector<std::pair<int, int>> network = sorting_network(n);
+  parallel_for(lines.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+    S keys[kNetwork][kLanes] = {};
+    const typename O::Bits* from[kLanes];
+    Walker w(lines.shape, {&lines.strides});
+    w.seek(begin);
+    for (int64_t line = begin; line < end; line += kLanes) {
+      const int some = static_cast<int>(std::min<int64_t>(kLanes, end - line));
+      for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const typename O::Bits*>(lines.base + w.offset(0) * lines.item);
+      for (int i = 0; i < n; ++i)
+        for (int l = 0; l < some; ++l) keys[i][l] = static_cast<S>(O::key(from[l][i * lines.step]) ^ O::kSign);
+      for (const auto& [a, b] : network) put_in_order<kLanes>(keys[a], keys[b]);
+      for (int64_t k = 0; k < width; ++k)
+        for (int l = 0; l < some; ++l)
+          out[(line + l) * width + k] =
+              O::bits(static_cast<typename O::Key>(static_cast<typename O::Key>(keys[ranks[static_cast<size_t>(k)]][l]) ^ O::kSign));
+    }
+  });
+}
+
 // ---- Binary search -----------------------------------------------------------------------------------------------------------------
 
 /// The C++ type whose comparisons a search takes; void: those of the order.
@@ -402,8 +454,11 @@ void run(const PartitionExtra& op, std::span<const View> inputs, const View& out
 void run(const SelectExtra& op, std::span<const View> inputs, const View& output) {
   const Lines lines(inputs[0]);
   const auto ranks = static_cast<int64_t>(op.ranks.size());
+  constexpr int64_t kMany = 8;  // lines
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
+    if (lines.n > 0 && lines.n <= kNetwork && lines.count() >= kMany)
+      return select_short_lines<O>(lines, op.ranks, reinterpret_cast<B*>(first(output)));
     lines.each([&](const char* from, int64_t line, bool parallel) {
       select_line<O>(reinterpret_cast<const B*>(from), lines.step, lines.n, op.ranks, reinterpret_cast<B*>(first(output)) + line * ranks,
                      parallel);
