@@ -169,7 +169,10 @@ def median(
     checked = x.dtype.kind in "fcm"
     ranks = sorted({*middle, n - 1}) if checked else middle
     found = _c.order_statistics(lines, ranks, -1)
-    made = found[..., : len(middle)].mean(axis=-1, dtype=None if result.kind == "m" else result)
+    if len(middle) == 1 and x.dtype.kind in "biuf":
+        made = found[..., 0].astype(result)
+    else:
+        made = found[..., : len(middle)].mean(axis=-1, dtype=None if result.kind == "m" else result)
     if checked:
         last = found[..., -1]
         made = _c.where(last != last, last, made)

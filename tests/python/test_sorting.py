@@ -480,3 +480,30 @@ def test_all_values_are_kept(xp, dtype, n):
             assert signs.sum() == np.signbit(values[values == 0]).sum() and (signs == np.sort(signs)[::-1]).all()
         rows = host(xp.sort(xp.asarray(np.stack([values, values[::-1]], 1)), axis=0))
         np.testing.assert_array_equal(rows, np.stack([np.sort(values)] * 2, 1))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint8", "uint64", "bool", "complex128"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_places_of_many_values(xp, dtype, side):
+    for n in (1, 2, 3, 7, 8, 9, 40, 1000):
+        ordered = np.sort(values(dtype, (3000,))[:n])
+        for count in (65, 71, 72, 3000):
+            sought = values(dtype, (3000,), 1)[:count]
+            places = np.searchsorted(ordered, sought, side)
+            equal(xp.searchsorted(xp.array(ordered), xp.array(sought), side), places)
+            steps = xp.searchsorted(xp.array(np.repeat(ordered, 2))[::2], xp.array(sought[::-1].copy())[::-1], side)
+            equal(steps, places)
+            square = xp.array(sought[:64]).reshape(8, 8).T
+            equal(xp.searchsorted(xp.array(ordered), square, side), places[:64].reshape(8, 8).T)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int16", "uint8", "uint64", "bool"])
+def test_selections_in_many_short_lines(xp, dtype):
+    for n in (1, 2, 3, 8, 9, 16, 31, 32, 33):
+        x = values(dtype, (3000,))[: n * 77].reshape(n, 77)
+        for axis, a, b in ((0, xp.array(x), x), (1, xp.array(x).T, x.T), (0, xp.array(x)[:, ::-3], x[:, ::-3])):
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                equal(xp.median(a, axis=axis), np.median(b, axis=axis))
+                if dtype != "bool":
+                    equal(xp.quantile(a, 0.3, axis=axis), np.quantile(b, 0.3, axis=axis))

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/library.h"
@@ -300,18 +301,118 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
   for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[ranks[k]]);
 }
 
+/// Pairs of places whose elements are put in order one after the other, by which n elements are sorted (Batcher, "Sorting networks and
+/// their applications", 1968: odd-even merges).
+std::vector<std::pair<int, int>> sorting_network(int n) {
+  std::vector<std::pair<int, int>> pairs;
+  for (int run = 1; run < n; run *= 2)
+    for (int apart = run; apart > 0; apart /= 2)
+      for (int first = apart % run; first + apart < n; first += 2 * apart)
+        for (int i = first; i < std::min(first + apart, n - apart); ++i)
+          if (i / (2 * run) == (i + apart) / (2 * run)) pairs.emplace_back(i, i + apart);
+  return pairs;
+}
+
+/// The lesser of each two numbers goes to `low`, the other one to `high`.
+template <int kCount, class S>
+void put_in_order(S* __restrict low, S* __restrict high) {
+  for (int l = 0; l < kCount; ++l) {
+    const S x = low[l], y = high[l];
+    low[l] = x < y ? x : y;
+    high[l] = x < y ? y : x;
+  }
+}
+
+constexpr int kNetwork = 32;  // elements of a line; of longer ones a network has more steps than a selection
+
+/// Selects in many short lines: kLanes of them side by side go through one sorting network, without branches that depend on elements.
+template <class O>
+void select_short_lines(const Lines& lines, std::span<const int64_t> ranks, typename O::Bits* out) {
+  using S = std::make_signed_t<typename O::Key>;  // SSE2 compares signed numbers only
+  constexpr int kLanes = 16;
+  const int n = static_cast<int>(lines.n);
+  const auto width = static_cast<int64_t>(ranks.size());
+  const std::vector<std::pair<int, int>> network = sorting_network(n);
+  parallel_for(lines.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+    S keys[kNetwork][kLanes] = {};
+    const typename O::Bits* from[kLanes];
+    Walker w(lines.shape, {&lines.strides});
+    w.seek(begin);
+    for (int64_t line = begin; line < end; line += kLanes) {
+      const int some = static_cast<int>(std::min<int64_t>(kLanes, end - line));
+      for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const typename O::Bits*>(lines.base + w.offset(0) * lines.item);
+      for (int i = 0; i < n; ++i)
+        for (int l = 0; l < some; ++l) keys[i][l] = static_cast<S>(O::key(from[l][i * lines.step]) ^ O::kSign);
+      for (const auto& [a, b] : network) put_in_order<kLanes>(keys[a], keys[b]);
+      for (int64_t k = 0; k < width; ++k)
+        for (int l = 0; l < some; ++l)
+          out[(line + l) * width + k] =
+              O::bits(static_cast<typename O::Key>(static_cast<typename O::Key>(keys[ranks[static_cast<size_t>(k)]][l]) ^ O::kSign));
+    }
+  });
+}
+
 // ---- Binary search -----------------------------------------------------------------------------------------------------------------
 
-/// The number of sorted elements that satisfy `before`, which is true for a prefix of them.
-template <class F>
-int64_t count_while(int64_t n, F before) {
-  int64_t low = 0;
-  while (n > 1) {
-    const int64_t half = n / 2;
-    low += before(low + half - 1) ? half : 0;
-    n -= half;
+/// The C++ type whose comparisons a search takes; void: those of the order.
+template <class O>
+struct Searched {
+  using Type = void;
+};
+template <class O>
+requires requires { typename O::Number; }
+struct Searched<O> {
+  using Type = std::conditional_t<std::is_void_v<typename O::Number>, typename O::Float, typename O::Number>;
+};
+template <class O>
+using SearchedAs = typename Searched<O>::Type;
+
+/// Tells whether a sorted element lies before the place of a value: before the first of its equals, or behind the last with `kRight`. The
+/// values of floats are no NaN, which C++'s comparisons of their own need not be asked about.
+template <class O, bool kRight>
+bool lies_before(typename O::Bits element, typename O::Bits value) {
+  if constexpr (!std::is_void_v<SearchedAs<O>>) {
+    const auto e = std::bit_cast<SearchedAs<O>>(element), v = std::bit_cast<SearchedAs<O>>(value);
+    return kRight ? e <= v : e < v;
+  } else {
+    return kRight ? !O::less(value, element) : O::less(element, value);
   }
-  return low + (n == 1 && before(low));
+}
+
+/// The places of kTogether values among n sorted elements: all take the same steps, so that the loads of one search do not wait for those
+/// of another, and no branch depends on an element.
+constexpr int kTogether = 8;
+template <class O, bool kRight>
+void search(const typename O::Bits* sorted, int64_t step, int64_t n, const typename O::Bits* values, int64_t* places) {
+  int64_t low[kTogether] = {};
+  const auto before = [&](int k, int64_t at) { return int64_t{lies_before<O, kRight>(sorted[at * step], values[k])}; };
+  int64_t left = n;
+  for (int64_t half = left / 2; left > 1; left -= half, half = left / 2)
+#pragma GCC unroll 8
+    for (int k = 0; k < kTogether; ++k) low[k] += half & -before(k, low[k] + half - 1);
+  for (int k = 0; k < kTogether; ++k) places[k] = low[k] + (left == 1 ? before(k, low[k]) : 0);
+}
+
+template <class O>
+bool is_nan(typename O::Bits value) {
+  if constexpr (std::is_void_v<SearchedAs<O>>)
+    return false;
+  else
+    return std::bit_cast<SearchedAs<O>>(value) != std::bit_cast<SearchedAs<O>>(value);
+}
+
+/// The place of a NaN: behind the numbers, or behind all.
+template <class O>
+int64_t place_of_nan(const typename O::Bits* sorted, int64_t step, int64_t n, bool right) {
+  int64_t numbers = 0, end = right ? 0 : n;
+  while (numbers < end) {
+    const int64_t middle = numbers + (end - numbers) / 2;
+    if (is_nan<O>(sorted[middle * step]))
+      end = middle;
+    else
+      numbers = middle + 1;
+  }
+  return right ? n : numbers;
 }
 
 }  // namespace
@@ -353,8 +454,11 @@ void run(const PartitionExtra& op, std::span<const View> inputs, const View& out
 void run(const SelectExtra& op, std::span<const View> inputs, const View& output) {
   const Lines lines(inputs[0]);
   const auto ranks = static_cast<int64_t>(op.ranks.size());
+  constexpr int64_t kMany = 8;  // lines
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
+    if (lines.n > 0 && lines.n <= kNetwork && lines.count() >= kMany)
+      return select_short_lines<O>(lines, op.ranks, reinterpret_cast<B*>(first(output)));
     lines.each([&](const char* from, int64_t line, bool parallel) {
       select_line<O>(reinterpret_cast<const B*>(from), lines.step, lines.n, op.ranks, reinterpret_cast<B*>(first(output)) + line * ranks,
                      parallel);
@@ -373,13 +477,17 @@ void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& 
     using B = typename O::Bits;
     const B* s = reinterpret_cast<const B*>(first(sorted));
     const B* v = reinterpret_cast<const B*>(first(values));
+    const auto search_all = op.right ? search<O, true> : search<O, false>;
     parallel_for(count, kGrain / 16, [&](int64_t begin, int64_t end) {
       Walker w(shape, {&strides});
       w.seek(begin);
-      for (int64_t i = begin; i < end; ++i, w.next()) {
-        const B value = v[w.offset(0)];
-        out[i] = op.right ? count_while(n, [&](int64_t k) { return !O::less(value, s[k * step]); })
-                          : count_while(n, [&](int64_t k) { return O::less(s[k * step], value); });
+      for (int64_t i = begin; i < end; i += kTogether) {
+        B together[kTogether] = {};
+        int64_t places[kTogether];
+        const int64_t some = std::min<int64_t>(kTogether, end - i);
+        for (int64_t k = 0; k < some; ++k, w.next()) together[k] = v[w.offset(0)];
+        search_all(s, step, n, together, places);
+        for (int64_t k = 0; k < some; ++k) out[i + k] = is_nan<O>(together[k]) ? place_of_nan<O>(s, step, n, op.right) : places[k];
       }
     });
   });

@@ -20,7 +20,7 @@
 namespace bc::cpu {
 namespace {
 
-constexpr int64_t kShort = 48;          // below this, insertion sort or std::sort take less time than the start of vqsort
+constexpr int64_t kShort = 16;          // below this, insertion sort or std::sort take less time than the start of vqsort
 constexpr int64_t kParallel = 1 << 15;  // from this number of keys on, several threads are used
 constexpr int64_t kPiece = 1 << 16;     // keys of a run before runs are merged
 constexpr int64_t kMergeGrain = 1 << 14;
