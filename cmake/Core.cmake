@@ -27,6 +27,15 @@ add_custom_command(
   COMMENT "Embedding src/device/user"
   VERBATIM)
 
+# The kernels of NumPy's random streams, another string.
+set(pcg_streams "${CMAKE_BINARY_DIR}/generated/pcg_streams.cpp")
+add_custom_command(
+  OUTPUT "${pcg_streams}"
+  COMMAND "${Python_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py" "${SRC}/device/random/pcg_streams.h" "${pcg_streams}" kPcgStreams
+  DEPENDS "${SRC}/device/random/pcg_streams.h" "${CMAKE_SOURCE_DIR}/cmake/embed_device_library.py"
+  COMMENT "Embedding src/device/random"
+  VERBATIM)
+
 # CUDA C++'s own names for kernels on the CPU, another string.
 file(GLOB cuda_headers CONFIGURE_DEPENDS "${SRC}/device/cuda/*.h")
 set(cuda_library "${CMAKE_BINARY_DIR}/generated/cuda_library.cpp")
@@ -70,7 +79,7 @@ add_custom_command(
 set_source_files_properties("${SRC}/backends/cpu/support_object.cpp" PROPERTIES
   OBJECT_DEPENDS "${cpu_support}.o" COMPILE_DEFINITIONS "BC_CPU_SUPPORT_OBJECT=\"${cpu_support}.o\"")
 
-add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${user_library}" "${cuda_library}" "${cuda_headers_library}" "${python_library}")
+add_library(broadcloth_core SHARED ${core_sources} "${device_library}" "${user_library}" "${pcg_streams}" "${cuda_library}" "${cuda_headers_library}" "${python_library}")
 set_target_properties(broadcloth_core PROPERTIES
   OUTPUT_NAME broadcloth
   LIBRARY_OUTPUT_DIRECTORY "${PACKAGE_DIR}"

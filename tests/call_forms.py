@@ -76,6 +76,7 @@ KNOWN = (
     ("raises", r"np\.gradient", _NUMBER, "at least two", "a number has no gradient; NumPy gives an empty tuple"),
     ("accepted", r"np\.(\w*split|take_along_axis|rollaxis)", "", "NumPy raises AttributeError", "lists and numbers are taken as arrays"),
     ("type", r"np\.(cov|corrcoef)", "c1", "", "the variance of complex numbers is real"),
+    ("type|raises", r"np\.(cov|corrcoef)\(.*dtype", "empty2", "", "the type of a result is known before the extents"),
     (
         "memory",
         r"np\.(rot90|diag|diff|flip|squeeze|atleast_|broadcast|\w*\d+\(|bool_\()|x\.(diagonal|astype|flat)",

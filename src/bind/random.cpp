@@ -7,6 +7,7 @@
 #include "bind/array.h"
 #include "bind/convert.h"
 #include "bind/vectorcall.h"
+#include "codegen/device_library.h"
 #include "ops/random_stream.h"
 
 namespace bc::bind {
@@ -175,6 +176,8 @@ PyObject* draw_attribute(PyObject* self, PyObject* name) {
   return PyObject_GetAttr(as_draw(self)->python, name);
 }
 
+PyRef pcg_streams() { return to_py(std::string_view(kPcgStreams, kPcgStreamsSize)); }
+
 }  // namespace
 
 void init_random(PyObject* module) {
@@ -208,6 +211,7 @@ std::vector<PyMethodDef> random_functions() {
                   "low=0.0, scale=1.0, first=0, span=0, one=0, *, device=None) -> tuple[ndarray, int, int, int, int] NumPy's numbers of a "
                   "PCG64 or PCG64DXSM, and its next state.",
                   draw_pcg),
+      BC_FUNCTION("_pcg_streams() -> str The text of src/device/random/pcg_streams.h.", pcg_streams),
   };
 }
 

@@ -26,6 +26,10 @@ extern const char* const kUserNames;
 extern const size_t kUserNamesSize;
 inline std::string_view user_names() { return {kUserNames, kUserNamesSize}; }
 
+/// The text of src/device/random/pcg_streams.h: kernels of NumPy's random streams.
+extern const char* const kPcgStreams;
+extern const size_t kPcgStreamsSize;
+
 /// The text of src/device/cuda: CUDA C++'s own names over the device library, for kernels on the CPU.
 extern const char* const kCudaLibrary;
 extern const size_t kCudaLibrarySize;

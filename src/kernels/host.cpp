@@ -300,9 +300,9 @@ Value FunctionCompiler::reduced_axes(const std::string& name, const Value& v, co
     return host_reduction(name, v, one, n);
   }
   if (static_cast<int>(named.size()) == v.type->ndim) return host_reduction(name, v, one, n);
-  std::vector<Value> from, last;
-  for (const int64_t at : named) from.push_back(whole(at)), last.push_back(whole(static_cast<int64_t>(last.size() - named.size())));
-  const Value a = *call_python("array.merged", {{host_array(v, n), tuple_of(from), tuple_of(last)}, {n, n, n}, {}}, n);
+  std::vector<Value> from;
+  for (const int64_t at : named) from.push_back(whole(at));
+  const Value a = *call_python("array.merged", {{host_array(v, n), tuple_of(from)}, {n, n}, {}}, n);
   if (!a.type) return {};
   one.keywords.emplace_back("axis", whole(-1));
   return host_reduction(name, a, one, n);

@@ -111,6 +111,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 @stands_for("numpy.convolve")
 def convolve(a, v, mode="full"):
+    if a.ndim == 0 or v.ndim == 0:
+        return convolve(np.atleast_1d(a), np.atleast_1d(v), mode)
     if a.size == 0 or v.size == 0:
         raise ValueError("convolve: the arrays cannot be empty")
     if mode != "full" and mode != "valid" and mode != "same":

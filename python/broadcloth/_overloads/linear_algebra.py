@@ -12,12 +12,47 @@ import numpy as np
 
 from .._jit import objmode
 from ._table import stands_for
-from .shapes import interleaved, ones, products, with_axes
+from .shapes import interleaved, merged, ones, product, products, with_axes
 
 
 @stands_for("numpy.inner")
 def inner(a, b):
-    return np.dot(a, b) if a.ndim == 0 or b.ndim == 0 else np.dot(a, b.T)
+    return np.dot(a, b) if a.ndim == 0 or b.ndim < 2 else np.dot(a, np.swapaxes(b, -1, -2))
+
+
+@stands_for("numpy.tensordot")
+def tensordot(a, b, axes=2):
+    if isinstance(axes, tuple):
+        return _contracted(a, b, _several(axes[0]), _several(axes[1]))
+    # How many dimensions are left must be known when the function is compiled.
+    if axes == 0:
+        return _contracted(a, b, (), ())
+    if axes == 1:
+        return _contracted(a, b, (-1,), (0,))
+    if axes == 2:
+        return _contracted(a, b, (-2, -1), (0, 1))
+    if axes == 3:
+        return _contracted(a, b, (-3, -2, -1), (0, 1, 2))
+    raise ValueError("tensordot: expected up to three axes, or a tuple of axes")
+
+
+def _several(axes):
+    return axes if isinstance(axes, tuple) else (axes,)
+
+
+def _extents_agree(a, b, of_a, of_b):
+    if len(of_a) == 0:
+        return True
+    return a.shape[of_a[0]] == b.shape[of_b[0]] and _extents_agree(a, b, of_a[1:], of_b[1:])
+
+
+def _contracted(a, b, of_a, of_b):
+    """The sums of products along axes of two arrays."""
+    if len(of_a) != len(of_b) or not _extents_agree(a, b, of_a, of_b):
+        raise ValueError("shape-mismatch for sum")
+    rows, columns = merged(a, of_a), merged(b, of_b)
+    left, right, count = rows.shape[:-1], columns.shape[:-1], rows.shape[-1]
+    return np.dot(rows.reshape(product(left), count), columns.reshape(product(right), count).T).reshape(left + right)
 
 
 def _lapack(what, m, n, a, s, u, v):

@@ -717,6 +717,29 @@ def _each_column(table, like):
     return () if len(like) == 0 else _each_column(table, like[:-1]) + (table[:, len(like) - 1].copy(),)
 
 
+@stands_for("numpy.choose", "array.choose")
+def choose(a, choices, mode="raise"):
+    places = np.asarray(a)
+    if mode != "raise":
+        if mode != "clip" and mode != "wrap":
+            raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
+        return choose(_within(places, len(choices), mode), choices)
+    if np.any(places < 0) or np.any(places >= len(choices)):
+        raise ValueError("invalid entry in choice array")
+    if isinstance(choices, tuple):
+        return _choice(places, choices, 0)
+    out = np.where(places == 0, choices[0], choices[0])
+    for k in range(1, len(choices)):
+        out = np.where(places == k, choices[k], out)
+    return out
+
+
+def _choice(places, choices, first):
+    """The elements of the choices from the `first` one on; where another one is wanted, any."""
+    others = choices[0] if len(choices) == 1 else _choice(places, choices[1:], first + 1)
+    return np.where(places == first, choices[0], others)
+
+
 @stands_for("numpy.select")
 def select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
@@ -1051,12 +1074,16 @@ def tolist(a):
 
 
 @stands_for("array.merged")
-def merged(a, axes, last):
-    """The array with several of its axes as one behind the others; `last`: the same number of last places."""
-    moved = np.moveaxis(a, axes, last)
-    rows = moved.shape[: moved.ndim - len(last)]
-    return np.ascontiguousarray(moved).reshape(rows + (_product(moved.shape[moved.ndim - len(last) :]),))
+def merged(a, axes):
+    """The array with several of its axes as one behind the others."""
+    moved = np.moveaxis(a, axes, _last_places(axes))
+    rows = moved.shape[: moved.ndim - len(axes)]
+    return np.ascontiguousarray(moved).reshape(rows + (product(moved.shape[moved.ndim - len(axes) :]),))
 
 
-def _product(extents):
-    return 1 if len(extents) == 0 else extents[0] * _product(extents[1:])
+def _last_places(axes):
+    return () if len(axes) == 0 else (-len(axes),) + _last_places(axes[1:])
+
+
+def product(extents):
+    return 1 if len(extents) == 0 else extents[0] * product(extents[1:])

@@ -56,20 +56,22 @@ def _expect_initial(initial):
 
 @stands_for("numpy.max", "numpy.amax")
 def greatest(a, axis=None, initial=None, where=True):
-    _expect_initial(initial)
-    begun = _begun(a.dtype, 0 if initial is None else initial)
-    if axis is None and a.size == 0:
-        return begun
-    return np.maximum(np.max(_chosen(a, where, begun), axis), begun)
+    return _extreme(np.max, np.maximum, a, axis, initial, where)
 
 
 @stands_for("numpy.min", "numpy.amin")
 def least(a, axis=None, initial=None, where=True):
+    return _extreme(np.min, np.minimum, a, axis, initial, where)
+
+
+def _extreme(reduce, of_two, a, axis, initial, where):
     _expect_initial(initial)
     begun = _begun(a.dtype, 0 if initial is None else initial)
-    if axis is None and a.size == 0:
-        return begun
-    return np.minimum(np.min(_chosen(a, where, begun), axis), begun)
+    if axis is None:
+        return begun if a.size == 0 else of_two(reduce(_chosen(a, where, begun)), begun)
+    if a.size == 0:
+        return of_two((np.sum(a, axis) * 0).astype(a.dtype) + begun, begun)
+    return of_two(reduce(_chosen(a, where, begun), axis), begun)
 
 
 @stands_for("numpy.any")
@@ -92,13 +94,45 @@ def mean_of(a, axis=None, where=True):
 
 
 @stands_for("numpy.var")
-def variance(a, axis=None, correction=0):
-    return np.var(a, axis, ddof=correction)
+def variance(a, axis=None, dtype=None, ddof=0, where=None, mean=None, correction=None):
+    less = _correction(ddof, correction)
+    if mean is None and where is None:
+        return np.var(a, axis, dtype, ddof=less)
+    counted = np.broadcast_to(True if where is None else where, a.shape)
+    squares = _squares(a, axis, dtype, counted, mean)
+    return np.divide(squares, np.maximum(np.sum(counted, axis) - less, 0).astype(squares.dtype))
 
 
 @stands_for("numpy.std")
-def deviation(a, axis=None, correction=0):
-    return np.std(a, axis, ddof=correction)
+def deviation(a, axis=None, dtype=None, ddof=0, where=None, mean=None, correction=None):
+    return np.sqrt(variance(a, axis, dtype, ddof, where, mean, correction))
+
+
+def _correction(ddof, correction):
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+def _expect_inexact(dtype):
+    if dtype is not None and isinstance(np.zeros(1, dtype)[0], int | bool):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+
+
+def _squares(a, axis, dtype, counted, mean):
+    """The sums of the squared distances from the mean of the elements that `counted` chooses."""
+    _expect_mask(counted)
+    _expect_inexact(dtype)
+    values = a if dtype is None else a.astype(dtype)
+    if mean is None:
+        total = np.sum(np.where(counted, values, values.dtype.type(0)), axis, keepdims=True)
+        centre = np.divide(total, np.sum(counted, axis, keepdims=True).astype(total.dtype))
+    else:
+        centre = mean
+    parts = np.where(counted, np.abs(values - centre), 0)
+    return np.sum(parts * parts, axis) if dtype is None else np.sum(parts * parts, axis).astype(dtype)
 
 
 # ---- differences
@@ -144,43 +178,28 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 @stands_for("numpy.cumsum")
 def cumsum(a, axis=None, dtype=None):
-    if dtype is not None:
-        return cumsum(a.astype(dtype), axis).astype(dtype)
-    if axis is None:
-        return np.cumsum(a.ravel())
-    if a.ndim == 0:
-        _expect_one_axis(axis)
-        return np.cumsum(a.ravel())
-    out = np.empty(a.shape, dtype=np.cumsum(a.ravel()[:0]).dtype)
-    source, sums = np.moveaxis(a, one_axis(axis), 0), np.moveaxis(out, axis, 0)
-    for k in range(source.shape[0]):
-        sums[k] = source[k]
-        if k > 0:
-            sums[k] += sums[k - 1]
-    return out
+    return _running(np.cumsum, np.add, a, axis) if dtype is None else _running(np.cumsum, np.add, a.astype(dtype), axis).astype(dtype)
 
 
 @stands_for("numpy.cumprod")
 def cumprod(a, axis=None, dtype=None):
-    if dtype is not None:
-        return cumprod(a.astype(dtype), axis).astype(dtype)
-    if axis is None:
-        return np.cumprod(a.ravel())
-    if a.ndim == 0:
-        _expect_one_axis(axis)
-        return np.cumprod(a.ravel())
-    out = np.empty(a.shape, dtype=np.cumprod(a.ravel()[:0]).dtype)
-    source, products = np.moveaxis(a, one_axis(axis), 0), np.moveaxis(out, axis, 0)
-    for k in range(source.shape[0]):
-        products[k] = source[k]
-        if k > 0:
-            products[k] *= products[k - 1]
-    return out
+    if dtype is None:
+        return _running(np.cumprod, np.multiply, a, axis)
+    return _running(np.cumprod, np.multiply, a.astype(dtype), axis).astype(dtype)
 
 
-def _expect_one_axis(axis):
-    if axis != 0 and axis != -1:
+def _running(of_vector, of_two, a, axis):
+    """The results over the elements up to each one, along an axis."""
+    values = np.asarray(a)
+    if values.ndim == 0 and axis is not None and axis != 0 and axis != -1:
         raise ValueError("the axis is out of bounds for an array without dimensions")
+    if axis is None or values.ndim == 0:
+        return of_vector(values.ravel())
+    out = np.empty(values.shape, dtype=of_vector(values.ravel()[:0]).dtype)
+    source, results = np.moveaxis(values, one_axis(axis), 0), np.moveaxis(out, axis, 0)
+    for k in range(source.shape[0]):
+        results[k] = source[k] if k == 0 else of_two(results[k - 1], source[k])
+    return out
 
 
 @stands_for("numpy.average")
@@ -284,14 +303,10 @@ def quantile(a, q, axis=None, method="linear"):
     return _quantiles(a, q, method) if axis is None else _quantiles_along(a, q, axis, method, False)
 
 
-def _last_places(axes):
-    return () if len(axes) == 0 else (-len(axes),) + _last_places(axes[1:])
-
-
 def _quantiles_along(a, q, axis, method, numbers=True):
     """Those of the vectors along an axis; `numbers`: without their NaNs."""
     if isinstance(axis, tuple):
-        rows = merged(a, axis, _last_places(axis))
+        rows = merged(a, axis)
     else:
         rows = np.ascontiguousarray(np.moveaxis(a, axis, -1))
     if rows.ndim == 1:
@@ -356,41 +371,59 @@ def nanpercentile(a, q, axis=None, method="linear"):
     return nanquantile(a, np.asarray(q) / 100 if isinstance(q, list | tuple) else q / 100, axis, method)
 
 
-def _with_zeros(a):
-    return np.where(np.isnan(a), np.zeros(1, a.dtype)[0], a)
+def _with(a, where, otherwise):
+    """The array with `otherwise` in the place of NaN, and of what `where` does not choose."""
+    numbers = np.asarray(np.where(np.isnan(a), a.dtype.type(otherwise), a))
+    return numbers if where is None else _chosen(numbers, where, a.dtype.type(otherwise))
 
 
-def _counts(a, axis):
-    """How many numbers along an axis are not NaN."""
-    return np.sum(~np.isnan(a), axis)
+def _counted(a, where):
+    """Which elements are numbers, and chosen."""
+    return np.asarray(~np.isnan(a) if where is None else _chosen(~np.isnan(a), where, False))
 
 
 @stands_for("numpy.nansum")
-def nansum(a, axis=None, dtype=None):
-    return np.sum(_with_zeros(a), axis, dtype)
+def nansum(a, axis=None, dtype=None, initial=None, where=None):
+    total = np.sum(_with(a, where, 0), axis, dtype)
+    return total if initial is None else total + _begun(total.dtype, initial)
+
+
+@stands_for("numpy.nanprod")
+def nanprod(a, axis=None, dtype=None, initial=None, where=None):
+    product = np.prod(_with(a, where, 1), axis, dtype)
+    return product if initial is None else product * _begun(product.dtype, initial)
 
 
 @stands_for("numpy.nanmean")
-def nanmean(a, axis):
+def nanmean(a, axis=None, dtype=None, where=None):
     if isinstance(a.dtype.type(0), int | bool):
-        return np.mean(a, axis)
-    return np.divide(np.sum(_with_zeros(a), axis), _counts(a, axis))
+        return np.mean(a, axis, dtype, where=True if where is None else where)
+    _expect_inexact(dtype)
+    total = np.sum(_with(a, where, 0), axis, dtype)
+    return np.divide(total, np.sum(_counted(a, where), axis).astype(total.dtype))
 
 
 @stands_for("numpy.nanmin")
-def nanmin(a, axis):
-    if isinstance(a.dtype.type(0), int | bool):
-        return np.min(a, axis)
-    least = np.min(np.where(np.isnan(a), np.inf, a), axis)
-    return np.where(_counts(a, axis) > 0, least, np.nan)
+def nanmin(a, axis=None, initial=None, where=None):
+    return _extreme_of_numbers(np.min, np.minimum, a, axis, initial, where, np.inf)
 
 
 @stands_for("numpy.nanmax")
-def nanmax(a, axis):
+def nanmax(a, axis=None, initial=None, where=None):
+    return _extreme_of_numbers(np.max, np.maximum, a, axis, initial, where, -np.inf)
+
+
+def _extreme_of_numbers(reduce, of_two, a, axis, initial, where, otherwise):
     if isinstance(a.dtype.type(0), int | bool):
-        return np.max(a, axis)
-    most = np.max(np.where(np.isnan(a), -np.inf, a), axis)
-    return np.where(_counts(a, axis) > 0, most, np.nan)
+        if initial is None and where is None:
+            return reduce(a, axis)
+        return _extreme(reduce, of_two, a, axis, initial, True if where is None else where)
+    if initial is not None:
+        return _extreme(reduce, of_two, _with(a, where, otherwise), axis, initial, True)
+    if where is not None:
+        _expect_initial(initial)
+    found = reduce(_with(a, where, otherwise), axis)
+    return np.where(np.sum(_counted(a, where), axis) > 0, found, np.nan)
 
 
 @stands_for("numpy.nanmedian")
@@ -406,35 +439,28 @@ def _median_of_numbers(flat):
 
 
 @stands_for("numpy.nanvar")
-def nanvar(a, axis=None, ddof=0):
-    if axis is None:
-        flat = np.asarray(a).ravel()
-        return np.var(flat[~np.isnan(flat)], ddof=ddof)
+def nanvar(a, axis=None, dtype=None, ddof=0, where=None, mean=None, correction=None):
     if isinstance(a.dtype.type(0), int | bool):
-        return np.var(a, axis, ddof=ddof)
-    count = _counts(a, axis)
-    parts = np.abs(_with_zeros(a - np.expand_dims(np.asarray(nanmean(a, axis)), axis)))
-    return np.where(count > ddof, np.divide(np.sum(parts * parts, axis), count - ddof), np.nan)
+        return variance(a, axis, dtype, ddof, where, mean, correction)
+    counted, less = _counted(a, where), _correction(ddof, correction)
+    count = np.sum(counted, axis)
+    squares = _squares(a, axis, dtype, counted, mean)
+    return np.where(count > less, np.divide(squares, (count - less).astype(squares.dtype)), squares.dtype.type(np.nan))
 
 
 @stands_for("numpy.nanstd")
-def nanstd(a, axis=None, ddof=0):
-    return np.sqrt(nanvar(a, axis, ddof))
-
-
-@stands_for("numpy.nanprod")
-def nanprod(a, axis=None, dtype=None):
-    return np.prod(np.where(np.isnan(a), a.dtype.type(1), a), axis, dtype)
+def nanstd(a, axis=None, dtype=None, ddof=0, where=None, mean=None, correction=None):
+    return np.sqrt(nanvar(a, axis, dtype, ddof, where, mean, correction))
 
 
 @stands_for("numpy.nancumsum")
 def nancumsum(a, axis=None, dtype=None):
-    return cumsum(np.asarray(_with_zeros(a)), axis, dtype)
+    return cumsum(_with(a, None, 0), axis, dtype)
 
 
 @stands_for("numpy.nancumprod")
 def nancumprod(a, axis=None, dtype=None):
-    return cumprod(np.asarray(np.where(np.isnan(a), a.dtype.type(1), a)), axis, dtype)
+    return cumprod(_with(a, None, 1), axis, dtype)
 
 
 @stands_for("numpy.nanargmax")
@@ -583,7 +609,10 @@ def _variables(m, in_rows):
 
 
 @stands_for("numpy.cov")
-def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, dtype=None):
+    if dtype is not None:
+        _expect_inexact(dtype)
+        return cov(m, y, rowvar, bias, ddof).astype(dtype)
     less = (0 if bias else 1) if ddof is None else ddof
     if less != int(less):
         raise ValueError("ddof must be integer")
@@ -606,12 +635,12 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None):
 
 
 @stands_for("numpy.corrcoef")
-def corrcoef(x, y=None, rowvar=True):
-    c = cov(x, y, rowvar)
+def corrcoef(x, y=None, rowvar=True, dtype=None):
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
     n = c.shape[0]
-    out = np.empty((n, n))
+    out = np.empty_like(c)
     for i in range(n):
         for j in range(n):
             out[i, j] = c[i, j] / math.sqrt(c[i, i]) / math.sqrt(c[j, j])
