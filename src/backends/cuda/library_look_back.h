@@ -15,8 +15,9 @@ inline constexpr int kResident = 6;
 /// The memory through which the tiles of one launch communicate: a cleared ticket counter, and a cell for each node of each line's tree.
 class LookBack {
  public:
-  /// `bytes`: the size of a tile's total, at most 16. `resident`: blocks that a multiprocessor runs at once.
-  LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes, int resident);
+  /// `bytes`: the size of a tile's total, at most 16. `ahead`: how far a block prefetches, in tiles for each
+  /// multiprocessor: half to three quarters of the blocks that it runs at once, since data that comes earlier is evicted before it is read.
+  LookBack(Queue& queue, int64_t lines, int64_t chunks, int bytes, int ahead);
 
   /// Adds the six parameter words that the text reads.
   void words(Words* w) const;
@@ -24,7 +25,7 @@ class LookBack {
   static std::string text();
 
  private:
-  int64_t chunks_, levels_ = 0, nodes_ = 0, ahead_ = 0;
+  int64_t chunks_, ahead_, levels_ = 0, nodes_ = 0;
   Ref<Buffer> memory_;
 };
 

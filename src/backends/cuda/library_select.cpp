@@ -85,7 +85,7 @@ class EachSet {
         n_(mask.layout.size()),
         tiles_((n_ + kThreads * of_thread - 1) / (kThreads * of_thread)),
         wide_(n_ > 0xffffffff),
-        look_back_(queue, 1, tiles_, wide_ ? 8 : 4, resident),
+        look_back_(queue, 1, tiles_, wide_ ? 8 : 4, resident / 2),
         resident_(resident) {
     const void* bytes = first(mask);
     if (!is_contiguous(mask.layout.shape, mask.layout.strides)) {
