@@ -33,10 +33,10 @@ def _structure(a: ndarray) -> str:
     lower = (zero | (i[:, None] >= i)).all()
     upper = (zero | (i[:, None] <= i)).all()
     hermitian = ((a == dagger(a)) & ((i[:, None] != i) | (a.real > 0))).all()
-    is_lower, is_upper, is_hermitian = _c.asnumpy(_c.stack([lower, upper, hermitian])).tolist()
-    if is_lower and is_upper:
+    found = int(lower * 1 + upper * 2 + hermitian * 4)  # one number, for one wait
+    if found & 3 == 3:
         return "diagonal"
-    return "lower triangular" if is_lower else "upper triangular" if is_upper else "positive definite" if is_hermitian else "general"
+    return "lower triangular" if found & 1 else "upper triangular" if found & 2 else "positive definite" if found & 4 else "general"
 
 
 def _triangle_mirrored(a: ndarray, lower: bool, hermitian: bool) -> ndarray:
