@@ -86,6 +86,7 @@ class Maker:
         self.group: dict[str, int] = {}  # variables that may share memory
         self.rounded: set[int] = set()  # groups that hold results which NumPy may round otherwise
         self.fresh = 0
+        self.expressions: list[tuple[str, tuple[str, ...], bool]] = []  # text, what it reads, whether NumPy may round it otherwise
         for _ in range(self.rng.randint(2, 4)):
             self.source()
         kinds = [self.unary, self.binary, self.scalar, self.view, self.write, self.update, self.overlap, self.masked, self.cast]
@@ -94,6 +95,8 @@ class Maker:
         weights += [5, 3, 3, 2, 2, 2, 2, 1, 1]
         kinds += [self.chain, self.row, self.into, self.at, self.copy, self.expose, self.product]
         weights += [4, 1, 4, 1, 3, 0.5, 1]
+        kinds.append(self.again)
+        weights.append(4)
         tries = 0
         while len(self.statements) < length and tries < 20 * length:
             tries += 1
@@ -154,6 +157,8 @@ class Maker:
         if rounds or any(self.group[r] in self.rounded for r in reads):
             self.rounded.add(group)
         self.statements.append(statement)
+        if target and not share and reads and re.fullmatch(rf"{target} = [^=]*(==[^=]*)?", statement):
+            self.expressions.append((statement.partition(" = ")[2], reads, rounds))
         return True
 
     def exact(self, name: str) -> bool:
@@ -219,6 +224,24 @@ class Maker:
         o, p = self.rng.choice(OPERATORS), self.rng.choice(OPERATORS)
         kinds = {self.value(v).dtype.kind for v in (a, b, c)}
         self.attempt(f"{t} = ({a} {o} {b}) {p} {c}", t, reads=(a, b, c), rounds="c" in kinds and "*" in o + p)
+
+    def again(self) -> None:
+        """One or two earlier expressions, recorded anew inside of another, perhaps after their operands were written."""
+        known = [e for e in self.expressions if all(v in self.variables for v in e[1])]
+        if not known:
+            return
+        (a, reads, rounds), (b, more, also) = self.rng.choice(known[-6:]), self.rng.choice(known[-6:])
+        t = self.new()
+        whole = self.rng.choice(
+            ["lib.negative({a})", "({a}) + ({a})", "({a}) - ({b})", "lib.add({a}, {b})", "lib.minimum(({a}), lib.square({a}))"]
+        )
+        if self.attempt(
+            f"{t} = {whole.format(a=a, b=b)}",
+            t,
+            reads=reads + more,
+            rounds=True if rounds or also else "minimum" in whole or "square" in whole,
+        ):
+            self.expressions.pop()
 
     def slices(self, shape: tuple[int, ...]) -> str:
         items = []
