@@ -232,15 +232,10 @@ class Maker:
             return
         (a, reads, rounds), (b, more, also) = self.rng.choice(known[-6:]), self.rng.choice(known[-6:])
         t = self.new()
-        whole = self.rng.choice(
-            ["lib.negative({a})", "({a}) + ({a})", "({a}) - ({b})", "lib.add({a}, {b})", "lib.minimum(({a}), lib.square({a}))"]
-        )
-        if self.attempt(
-            f"{t} = {whole.format(a=a, b=b)}",
-            t,
-            reads=reads + more,
-            rounds=True if rounds or also else "minimum" in whole or "square" in whole,
-        ):
+        forms = ["lib.negative({a})", "({a}) + ({a})", "({a}) - ({b})", "lib.add({a}, {b})", "lib.minimum({a}, lib.square({a}))"]
+        form = self.rng.choice(forms)
+        may_round = rounds or also or form == forms[-1]
+        if self.attempt(f"{t} = {form.format(a=a, b=b)}", t, reads=reads + more, rounds=may_round):
             self.expressions.pop()
 
     def slices(self, shape: tuple[int, ...]) -> str:
