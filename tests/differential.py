@@ -95,8 +95,8 @@ class Maker:
         weights += [5, 3, 3, 2, 2, 2, 2, 1, 1]
         kinds += [self.chain, self.row, self.into, self.at, self.copy, self.expose, self.product]
         weights += [4, 1, 4, 1, 3, 0.5, 1]
-        kinds.append(self.again)
-        weights.append(4)
+        kinds += [self.again, self.rows]
+        weights += [4, 2]
         tries = 0
         while len(self.statements) < length and tries < 20 * length:
             tries += 1
@@ -237,6 +237,14 @@ class Maker:
         may_round = rounds or also or form == forms[-1]
         if self.attempt(f"{t} = {form.format(a=a, b=b)}", t, reads=reads + more, rounds=may_round):
             self.expressions.pop()
+
+    def rows(self) -> None:
+        """Updates of one row after the other: each is a store into a part of what the one before gave."""
+        a = self.pick(self.writable, lambda v: v.ndim > 0 and 1 < v.shape[0] <= 10)
+        if a:
+            op, times = self.rng.choice(["+=", "-=", "*="]), self.rng.randint(1, 4)
+            complex_rounds = self.value(a).dtype.kind == "c" and op == "*="
+            self.attempt(f"for k in range({times} * len({a})): {a}[k % len({a})] {op} k % 3", writes=a, rounds=complex_rounds)
 
     def slices(self, shape: tuple[int, ...]) -> str:
         items = []

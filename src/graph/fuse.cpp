@@ -194,35 +194,66 @@ int Fusion::inlined_cost(const Node& node) const {
   return transcendental ? 8 : 1;
 }
 
+namespace {
+
+/// Whether a node reads the operand at its own place. Values that are read so are computed once for all their readers in a kernel; a value
+/// that is read through a view is computed again for that view.
+bool reads_same_place(const Node& reader, size_t k) {
+  const Operand& o = reader.in[k];
+  const Dims& space = reader.op == Op::store && k == 1 ? static_cast<const StoreExtra&>(*reader.extra).region.shape : space_of(reader);
+  return o.identity && o.node->shape == space && (k == 0 || reader.op != Op::store || space == reader.shape);
+}
+
+/// Sums that grow with each view of a view end here.
+constexpr int kVeryMany = 1 << 20;
+
+}  // namespace
+
 /// Sets what is inlined together with node i, and what it reads and costs. Gives the inlined operand with the largest subtree, or -1.
 int Fusion::collect_inlined(int i) {
   const Node& node = *nodes_[i];
   Note& note = notes_[i];
   note.inlined.reset();
-  note.leaves.reset();
+  note.same_place.reset();
+  std::bitset<kMaxLeafNumbers> leaves;
+  note.own_leaves.clear();
+  note.own_cost = inlined_cost(node);
+  note.view_leaves = 0;
   int heaviest = -1;
-  for (const Operand& o : node.in) {
-    const int j = index(o.node.get());
+  for (size_t k = 0; k < node.in.size(); ++k) {
+    const int j = index(node.in[k].node.get());
     if (j < 0 || notes_[j].materialized) {
-      note.leaves.set(leaf_number(o));
+      note.own_leaves.push_back(leaf_number(node.in[k]));
       continue;
     }
-    note.inlined |= notes_[j].inlined;
-    note.leaves |= notes_[j].leaves;
-    if (heaviest < 0 || notes_[j].inlined.count() > notes_[heaviest].inlined.count()) heaviest = j;
+    const Note& operand = notes_[j];
+    note.inlined |= operand.inlined;
+    if (reads_same_place(node, k)) {
+      note.same_place |= operand.same_place;
+    } else {
+      note.own_cost = std::min(note.own_cost + operand.cost, kVeryMany);
+      note.view_leaves = std::min(note.view_leaves + operand.leaves, kVeryMany);
+    }
+    if (heaviest < 0 || operand.inlined.count() > notes_[heaviest].inlined.count()) heaviest = j;
   }
   note.inlined.set(i % kMaxFused);
-  note.own_cost = inlined_cost(node);
-  note.cost = i < kMaxFused ? 0 : note.own_cost;
-  for (int k = 0; k <= i && k < kMaxFused; ++k)
-    if (note.inlined[k]) note.cost += notes_[k].own_cost;
+  note.same_place.set(i % kMaxFused);
+  note.cost = note.leaves = 0;
+  for (int u = 0; u < std::min(i + 1, kMaxFused); ++u) {
+    if (!note.same_place[u]) continue;
+    note.cost = std::min(note.cost + notes_[u].own_cost, kVeryMany);
+    note.leaves = std::min(note.leaves + notes_[u].view_leaves, kVeryMany);
+    for (const size_t leaf : notes_[u].own_leaves) leaves.set(leaf);
+  }
+  // Few nodes read few places, whatever the sums say.
+  note.leaves = std::min(note.leaves + static_cast<int>(leaves.count()), 2 * static_cast<int>(note.inlined.count()) + 1);
   return heaviest;
 }
 
 bool Fusion::too_large(const Note& note) const {
   const bool cuda = target_ == Target::cuda;
   const int count = static_cast<int>(note.inlined.count());
-  return count > kMaxInlined[cuda] || (count > kMaxInlined[0] && note.cost > kMaxCost) || note.leaves.count() > kMaxLeaves;
+  return count > kMaxInlined[cuda] || (count > kMaxInlined[0] && note.cost > kMaxCost) || note.leaves > kMaxLeaves;
 }
 
 /// A number of what an operand reads from memory: views of one node have several.

@@ -46,10 +46,13 @@ struct Note {
   int group = -1;
   int small_stores = 0;                    ///< number of successive stores into small regions in the inlined subtree
   int cost = 0;                            ///< estimated operations for one element of the inlined subtree
-  int own_cost = 0;                        ///< of them, the node's own
+  int leaves = 0;                          ///< what the inlined subtree reads from memory; several views of a node count
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
   std::bitset<kMaxFused> inlined;          ///< the nodes that are inlined together with this node
-  std::bitset<kMaxLeafNumbers> leaves;     ///< what the inlined subtree reads from memory, by leaf_number()
+  std::bitset<kMaxFused> same_place;       ///< of them, those that are computed for this node's own element only
+  // The node's own share, with the subtrees that it reads through views.
+  int own_cost = 0, view_leaves = 0;
+  std::vector<size_t> own_leaves;  ///< by leaf_number()
 };
 
 /// Decides which nodes are materialized, which are inlined, and which materialized nodes share a kernel. May insert copies into `nodes`.

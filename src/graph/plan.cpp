@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "codegen/verify.h"
 #include "graph/fuse.h"
@@ -62,6 +63,8 @@ class KernelBuilder {
   };
 
   int16_t add(Value v) {
+    BC_CHECK(ir_.values.size() < std::numeric_limits<int16_t>::max(), Runtime, "plan: a kernel has more than {} values",
+             std::numeric_limits<int16_t>::max());
     ir_.values.push_back(std::move(v));
     return static_cast<int16_t>(ir_.values.size() - 1);
   }

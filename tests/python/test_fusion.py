@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_same, assert_ulp
+from support import assert_same, assert_ulp, host
 
 
 class Count:
@@ -240,3 +240,14 @@ def test_large_values_between_kernels_do_not_pile_up(xp):
         v = (1 + k * 0) / n * matrix @ v
     assert float(v[0]) == 1.0
     assert xp.memory_stats()["held"] - before <= 5 * one
+
+
+def test_rows_that_are_updated_one_after_the_other_are_small_kernels(xp):
+    """Each update reads a view of the array that all earlier ones have changed."""
+    for shape in ((8, 500), (3, 40), (20, 7, 9)):
+        x, expected = xp.zeros(shape), np.zeros(shape)
+        for turn in range(12):
+            for k in range(shape[0]):
+                x[k] += k + turn
+                expected[k] += k + turn
+        np.testing.assert_array_equal(host(x), expected)
