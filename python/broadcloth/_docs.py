@@ -170,22 +170,30 @@ def signature(f: _c.ufunc) -> inspect.Signature:
     return inspect.signature(eval(f"lambda {_parts(f)[1][1:-1]}: None"))
 
 
+# The rows of documented ufuncs, by their identity: texts are made when somebody reads them.
+_ROWS: dict[int, tuple[str, tuple[str, str, str]]] = {}
+
+
 def document(table: dict[str, tuple[str, str, str]] = TABLE) -> None:
-    """Writes the docstring of every ufunc in a table."""
-    for name, (summary, example, result) in table.items():
-        f = _c.ufuncs.get(name)
-        if f is None:
-            continue
-        two = f.nout == 2
-        inputs, call = _parts(f)
-        f.__doc__ = _FORM.format(
-            name=name,
-            inputs=inputs,
-            signature=call,
-            summary=summary,
-            shapes="Any shape." if f.nin == 1 else "Shapes that broadcast.",
-            tuple_of=" or tuple of two" if two else "",
-            returns="tuple of two ndarrays" if two else "ndarray",
-            example=example,
-            result=result,
-        )
+    """Documents every ufunc in a table."""
+    _ROWS.update({id(f): (name, row) for name, row in table.items() if (f := _c.ufuncs.get(name)) is not None})
+
+
+def documentation(f: _c.ufunc) -> str | None:
+    """The docstring of a ufunc; the extension asks for it once."""
+    if id(f) not in _ROWS:
+        return None
+    name, (summary, example, result) = _ROWS[id(f)]
+    two = f.nout == 2
+    inputs, call = _parts(f)
+    return _FORM.format(
+        name=name,
+        inputs=inputs,
+        signature=call,
+        summary=summary,
+        shapes="Any shape." if f.nin == 1 else "Shapes that broadcast.",
+        tuple_of=" or tuple of two" if two else "",
+        returns="tuple of two ndarrays" if two else "ndarray",
+        example=example,
+        result=result,
+    )

@@ -849,6 +849,7 @@ Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
     const Dims order = memory_order(a.strides());
     if (!is_ascending(order)) return transposed(astype(transposed(a, order), dtype), inverse_axes(order));
   }
+  if (std::optional<Array> few = cast_small(a, dtype)) return *std::move(few);
   TapeLock lock(tape(a.device()));
   Ref<Node> node = new_node(Op::cast, dtype, a.device(), a.shape());
   node->loop[0] = dtype;

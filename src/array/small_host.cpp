@@ -433,11 +433,31 @@ class Spread {
 
 }  // namespace
 
+namespace {
+
+/// Tells whether elementwise rows may be computed here: plain execution and runs that ask for one kind of kernel get kernels.
+bool open_to_rows(Device device) {
+  const Config& c = config();
+  return c.lazy && c.jit && c.background_compile && open(device);
+}
+
+}  // namespace
+
+std::optional<Array> cast_small(const Array& a, DType dtype) {
+  const int64_t count = a.size();
+  if (a.ndim() == 0 || count == 0 || count > kFew || !is_plain(a.dtype()) || !is_plain(dtype)) return std::nullopt;
+  if (!open_to_rows(a.device()) || has_history(a)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Spread elements;
+  if (!elements.read(Term{.array = &a}, dtype, a.shape(), count)) return std::nullopt;
+  Array made = empty(a.shape(), dtype, a.device());
+  std::memcpy(made.storage()->current->buffer->ptr, elements.from, static_cast<size_t>(count) * static_cast<size_t>(itemsize(dtype)));
+  return made;
+}
+
 std::optional<Array> ufunc_small(Op op, std::span<const Term> terms, const Loop& loop, const Dims& shape, Device device) {
   const OpInfo& spec = info(op);
-  const Config& c = config();
-  // Plain execution and runs that ask for one kind of kernel get kernels.
-  if (!c.lazy || !c.jit || !c.background_compile || !open(device)) return std::nullopt;
+  if (!open_to_rows(device)) return std::nullopt;
   const bool plain = spec.signature == Signature::same || spec.signature == Signature::divide;
   if (spec.kind != OpKind::elementwise || !plain || (op == Op::power && !is_inexact(loop.in[1]))) return std::nullopt;
   const int64_t count = element_count(shape, itemsize(loop.out));

@@ -68,6 +68,8 @@ bool loops_over_elements(const Array& a);
 std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dtype, Device device);
 /// An elementwise row over operands that are broadcast to `shape`, by the loop that resolve() gave.
 std::optional<Array> ufunc_small(Op op, std::span<const Term> terms, const Loop& loop, const Dims& shape, Device device);
+/// The elements of an array with axes as `dtype`, in C order.
+std::optional<Array> cast_small(const Array& a, DType dtype);
 /// An array of few elements, not booleans, that are copied from `data` in C order.
 std::optional<Array> copy_small(const void* data, const Dims& shape, DType dtype, Device device);
 /// An array without axes that holds an element.

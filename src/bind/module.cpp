@@ -42,8 +42,10 @@ struct CollectorOff {
   const int was = PyGC_Disable();
   ~CollectorOff() {
     if (!was) return;
+    if (!PyErr_Occurred()) make_all_old();  // the import has not failed
     PyGC_Enable();
-    if (PyErr_Occurred()) return;  // the import failed
+  }
+  static void make_all_old() {
     PyRef gc = PyRef::maybe(PyImport_ImportModule("gc"));
     PyRef frozen = gc ? PyRef::maybe(PyObject_CallMethod(gc.get(), "get_freeze_count", nullptr)) : PyRef();
     // What the program has frozen stays so.

@@ -580,7 +580,13 @@ PyObject* get_attribute(PyObject* self, void* which) {
       case Attribute::types: return types_list(u).release();
       case Attribute::identity: return identity_of(u).release();
       case Attribute::signature: return new_ref(u->core ? u->core : Py_None);
-      case Attribute::doc: return new_ref(u->doc ? u->doc : Py_None);
+      case Attribute::doc: {
+        if (u->doc) return new_ref(u->doc);
+        PyRef text = u->function ? PyRef() : call(import_attr("broadcloth._docs", "documentation").get(), {self});
+        if (!text) Py_RETURN_NONE;
+        if (!u->doc) as_ufunc(self)->doc = new_ref(text.get());
+        return text.release();
+      }
       case Attribute::call_signature:
         if (u->function) return call(import_attr("inspect", "signature").get(), {u->function}).release();
         return call(import_attr("broadcloth._docs", "signature").get(), {self}).release();

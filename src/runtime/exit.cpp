@@ -33,9 +33,9 @@ struct Leave {
 /// Makes the stores of other threads visible here, as if each thread had executed a fence.
 void fence_all_threads() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  // A store becomes visible to other processors in far less time than this. (membarrier(2) would guarantee it, but its registration takes
+  // A store becomes visible to other processors in less than a microsecond. (membarrier(2) would guarantee it, but its registration takes
   // 10 ms in a process with threads, which would delay the first kernel.)
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 /// After this, only the calling thread may call libraries. Returns when no other thread is inside a library, or after five seconds.

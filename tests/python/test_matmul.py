@@ -245,3 +245,15 @@ def test_axes_of_products_are_numpys(xp, name, left, right, options):
     out = xp.zeros(want.shape, dtype=want.dtype)
     assert getattr(bc, name)(xp.asarray(a), xp.asarray(b), out=out, **options) is out
     np.testing.assert_allclose(out.get(), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64", "int32", "bool"])
+def test_products_of_tall_matrices(xp, dtype):
+    for k, m, n in ((4095, 3, 2), (4096, 3, 2), (4100, 11, 11), (16390, 5, 1), (16384, 1, 7), (9000, 32, 32), (5000, 33, 32)):
+        a, b = values((k, m), dtype), values((k, n), dtype, 1)
+        x, y = xp.array(a), xp.array(b)
+        same(x.T @ y, a.T @ b)
+        same(xp.array(np.ascontiguousarray(a.T)) @ y, a.T @ b)
+        same(x[::-1].T @ y[::-1], a.T @ b)
+        same(y[:, 0] @ x, b[:, 0] @ a)
+        same(x.T @ y[:, 0], a.T @ b[:, 0])

@@ -800,3 +800,20 @@ def check_quantile(x, q, axis):
     made = bc.quantile(bc.array(x, device="cpu"), q, axis=axis)
     assert_array_equal(made.get(), expected)
     assert made.dtype == expected.dtype and made.shape == np.shape(expected)
+
+
+@pytest.mark.parametrize("to", ["bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64"])
+def test_few_elements_are_cast_as_by_kernels(to):
+    numbers = np.array([[0.0, 1.5, -2.5], [3.0, 100.75, -0.0]])
+    for dtype in ("bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64"):
+        x = np.abs(numbers).astype(dtype) if dtype[0] == "u" or to[0] == "u" else numbers.astype(dtype)
+        a = bc.array(x, device="cpu")
+        repeated = bc.broadcast_to(a[1], (4, 3)), np.broadcast_to(x[1], (4, 3))
+        for view, y in ((a, x), (a.T, x.T), (a[:, ::-2], x[:, ::-2]), (a[0], x[0]), repeated):
+            now, recorded = both(lambda view=view: view.astype(to))
+            assert_array_equal(now, y.astype(to))
+            assert_array_equal(now, recorded)
+            assert now.dtype == np.dtype(to) and view.astype(to).strides == y.astype(to).strides
+        kept = a.astype(to)
+        a[0, 0] = 1
+        assert_array_equal(kept.get(), x.astype(to))

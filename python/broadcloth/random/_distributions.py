@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
@@ -76,11 +77,13 @@ DISTRIBUTIONS = [
 ]  # fmt: skip
 
 _NUMBERS = frozenset((float, int))
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SIZE = inspect.Parameter("size", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
 _METHOD = inspect.Parameter("method", inspect.Parameter.POSITIONAL_OR_KEYWORD, default="marginals")
 _DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None)
 
 
+@functools.cache
 def parameters_of(row: Distribution) -> list[inspect.Parameter]:
     """The parameters of a method, without `self`."""
     found = []
@@ -90,6 +93,12 @@ def parameters_of(row: Distribution) -> list[inspect.Parameter]:
             inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=float(default) if default else inspect.Parameter.empty)
         )
     return [*found, _SIZE, *([_METHOD] if row.name == "multivariate_hypergeometric" else []), _DEVICE]
+
+
+@functools.cache
+def _signature_of(row: Distribution) -> inspect.Signature:
+    """The signature of a method, which is that of both classes."""
+    return inspect.Signature([_SELF, *parameters_of(row)])
 
 
 def on_host(value: Any) -> Any:
@@ -155,8 +164,7 @@ _SCALED: dict[str, Callable[..., tuple[str, float, float]]] = {
 
 def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any]:
     draw = _drawn_by_numpy(row, numpy_class, _SCALED.get(row.name) if numpy_class is np.random.Generator else None)
-    myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    draw.__signature__ = inspect.Signature([myself, *parameters_of(row)])  # type: ignore[attr-defined]
+    draw.__signature__ = _signature_of(row)  # type: ignore[attr-defined]
     arguments = f"{row.arguments}, size=3" if row.arguments else "size=3"
     draw.__doc__ = f"""{row.about}
 
@@ -172,10 +180,10 @@ def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any
 
 
 def _drawn_by_numpy(row: Distribution, numpy_class: type, scaled: Callable[..., tuple[str, float, float]] | None) -> Callable[..., Any]:
-    numpys, bound = getattr(numpy_class, row.name), binder(row)
+    numpys, bound = getattr(numpy_class, row.name), binder(row) if scaled else None
 
     def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if scaled and (values := bound(args, kwargs)) and values[-1] is not None and _NUMBERS.issuperset(map(type, values[:-1])):
+        if scaled and bound and (values := bound(args, kwargs)) and values[-1] is not None and _NUMBERS.issuperset(map(type, values[:-1])):
             kind, low, scale = scaled(*map(float, values[:-1]))
             if math.copysign(1.0, scale) > 0 and math.isfinite(scale):
                 drawn = parallel.floats(self.bit_generator, kind, values[-1], np.float64, device, low, scale)

@@ -69,12 +69,11 @@ class Owner:
         try:
             return self._known[file]
         except KeyError:
-            real = _real(file)
-            own = not (self._is_library(real) or self._is_library(os.path.abspath(file))) and (
-                module in _MAIN or real.startswith(self._inside)
-            )
-            self._known[file] = own
+            own = self._known[file] = not self._is_library(os.path.abspath(file)) and self._has_real(_real(file), module)
             return own
+
+    def _has_real(self, path: str, module: str) -> bool:
+        return not self._is_library(path) and (module in _MAIN or path.startswith(self._inside))
 
     def has_frame(self, frame: FrameType | None) -> bool:
         """Whether a frame runs code of the program; code without a file belongs to whoever runs it."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <semaphore>
@@ -27,6 +28,10 @@ constexpr int64_t kShortestSum = 512;  // minimum length to which the sums of a 
 /// If the sums are this long and there are few outputs, the sums are split into pieces that run in parallel and are added in a tree.
 constexpr int64_t kSplitDepth = 1 << 15;
 constexpr int64_t kSplitOutputs = 256 * 256;
+/// The same for products of a tall matrix and few columns (normal equations, gradients): each piece of it is read once, by one thread,
+/// while tiles of outputs read all of it. BLAS multiplies pieces that fit its caches twice as fast.
+constexpr int64_t kTallDepth = 1 << 11, kTallVectorDepth = 1 << 13;
+constexpr int64_t kTallOutputs = 32 * 32;
 
 // ---- one tile through OpenBLAS
 
@@ -252,12 +257,23 @@ struct Problem {
   void* c;
 };
 
+/// The length of the pieces into which the sums of a product are split; 0: they are not.
+int64_t piece_of_sums(const Problem& p) {
+  const int64_t outputs = p.m * p.n;
+  const bool vector = p.m == 1 || p.n == 1;
+  // The rows of a matrix whose sums lie along its rows are apart anyway.
+  const bool apart = vector && (p.n == 1 ? std::abs(p.sa[2]) <= std::abs(p.sa[1]) : std::abs(p.sb[1]) <= std::abs(p.sb[2]));
+  const int64_t tall = vector ? kTallVectorDepth : kTallDepth;
+  if (outputs <= kTallOutputs && outputs > 1 && p.k >= 2 * tall && !apart) return tall;
+  return (outputs <= kSplitOutputs && p.k >= 2 * kSplitDepth) || p.k > kIntMax ? kSplitDepth : 0;
+}
+
 /// Few outputs with long sums. The pieces depend only on the sizes, so the result does not depend on the number of threads.
-void split_depth(const Problem& p, TileFunction tile) {
+void split_depth(const Problem& p, TileFunction tile, int64_t piece) {
   const int item = itemsize(p.dtype);
   const int64_t outputs = p.m * p.n;
   const int64_t most = std::clamp<int64_t>((int64_t{1} << 22) / outputs, 2, 256);
-  const int64_t wanted = std::clamp<int64_t>(p.k / kSplitDepth, 2, most);
+  const int64_t wanted = std::clamp<int64_t>(p.k / piece, 2, most);
   const int64_t depth = std::min(kIntMax, ((p.k + wanted - 1) / wanted + 63) / 64 * 64);  // pieces begin at cache lines
   const int64_t parts = (p.k + depth - 1) / depth;
   const auto sums = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(parts * outputs * item));
@@ -285,7 +301,7 @@ void run(const Problem& p) {
   const TileFunction tile = tile_function(p.dtype, whole);
   const int item = itemsize(p.dtype);
   const int64_t outputs = p.m * p.n;
-  if ((outputs <= kSplitOutputs && p.k >= 2 * kSplitDepth) || p.k > kIntMax) return split_depth(p, tile);
+  if (const int64_t piece = piece_of_sums(p)) return split_depth(p, tile, piece);
 
   const double work = static_cast<double>(outputs) * static_cast<double>(p.k);
   const double cost = p.m == 1 || p.n == 1 ? work * kVectorWork : work;

@@ -473,6 +473,7 @@ void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& 
   Dims shape = values.layout.shape, strides = values.layout.strides;
   Dims* lists[] = {&strides};
   collapse(&shape, lists);
+  const bool line = shape.size() == 1;
   with_order(sorted.dtype, [&]<class O>() {
     using B = typename O::Bits;
     const B* s = reinterpret_cast<const B*>(first(sorted));
@@ -485,9 +486,16 @@ void run(const SearchsortedExtra& op, std::span<const View> inputs, const View& 
         B together[kTogether] = {};
         int64_t places[kTogether];
         const int64_t some = std::min<int64_t>(kTogether, end - i);
-        for (int64_t k = 0; k < some; ++k, w.next()) together[k] = v[w.offset(0)];
+        if (line)
+          for (int64_t k = 0; k < some; ++k) together[k] = v[(i + k) * strides[0]];
+        else
+          for (int64_t k = 0; k < some; ++k, w.next()) together[k] = v[w.offset(0)];
         search_all(s, step, n, together, places);
-        for (int64_t k = 0; k < some; ++k) out[i + k] = is_nan<O>(together[k]) ? place_of_nan<O>(s, step, n, op.right) : places[k];
+        bool any_nan = false;
+        for (int64_t k = 0; k < kTogether; ++k) any_nan |= is_nan<O>(together[k]);
+        for (int64_t k = 0; any_nan && k < some; ++k)
+          if (is_nan<O>(together[k])) places[k] = place_of_nan<O>(s, step, n, op.right);
+        std::copy_n(places, some, out + i);
       }
     });
   });
