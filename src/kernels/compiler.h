@@ -380,9 +380,15 @@ class FunctionCompiler {
   Value map_function(const Function& f, CallArguments args, const Node* n);
   const FunctionSignature& loop_for(const Function& f, const std::vector<Value>& operands, const Node* n);
   Value call_class(Type t, CallArguments args, const Node* n);
+  Value complex_of(Type t, const Value& re, const Value& im, const Node* n);
+  Value number_of_class(Type t, CallArguments args, const Node* n);
+  Value fields_of_class(Type t, const CallArguments& args, const Node* n);
   static Value numpy_scalar(Value r, std::string_view function, const std::vector<Value>& arguments);
   Value call_builtin(const std::string& name, CallArguments args, const Node* n);
   Value call_method(const Value& self, const std::string& name, CallArguments args, const Node* n);
+  Value array_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value number_method(const Value& self, const std::string& name, const std::vector<Value>& p, const Node* n);
+  Value search_tuple(const Value& self, const std::string& name, const Value& wanted, const Node* n);
   Value cast_to(Type to, const Value& v, const Node* n);
   std::optional<Value> call_row(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> call_elementwise(const std::string& op, const CallArguments& args, const Node* n);

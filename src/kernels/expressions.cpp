@@ -928,6 +928,10 @@ Value FunctionCompiler::within_range(const Value& a, const Value& b, bool negate
 
 Value FunctionCompiler::within_tuple(const Value& a, const Value& b, bool negated, const Node* n) {
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  if (b.is_array() && host()) {
+    const Value found = *call_python("array.contains", {{materialise(b, n), a}, {n, n}, {}}, n);
+    return found.type && negated ? Value::of(bool_type(), prefixed("!", operand(found.text))) : found;
+  }
   if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
   const Value item = a.simple || !a.type->has_value() ? a : spill(a);
   const Value all = b.items.empty() && !b.simple ? spill(b) : b;
