@@ -269,6 +269,93 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
 /// The value of what may be None where only a value will do: an error at run time where there is none.
 Value FunctionCompiler::present(const Value& v, const Node* n) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; }
 
+/// a[i, j], a part of it, or what an array of places takes.
+Value FunctionCompiler::array_subscript(const Value& object, const Value& index, const Node* n) {
+  if (object.lazy && host()) return subscript_of(host_array(object, n), index, n);
+  if (object.lazy) {
+    // An element of an array expression: its operands' elements.
+    fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
+  }
+  std::vector<Value> items = array_indices(index, n);
+  bool scalars = static_cast<int>(items.size()) == object.type->ndim;
+  for (const Value& i : items) {
+    if (!i.type) return {};
+    scalars &= i.is_scalar() || i.is(Kind::literal);
+  }
+  const Value a = bound(object, "a");
+  if (host() && picks(items)) return host_picked(a, items, n);
+  if (!scalars) return view(a, items, n);
+  Value r = Value::of(object.type->element, element(a, items, n));
+  r.note(kReads);
+  if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
+  if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
+  if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
+  return r;
+}
+
+/// t[i:j:k] of a tuple: its bounds are known.
+Value FunctionCompiler::tuple_slice(const Value& object, const Value& index, const Node* n) {
+  const auto count = static_cast<int64_t>(object.type->items.size());
+  const auto part = [&](size_t k, int64_t otherwise) {
+    if (index.items[k].is_none()) return otherwise;
+    if (!index.items[k].integer()) fail(n, "a tuple's slice must be known when the function is compiled");
+    return *index.items[k].integer();
+  };
+  const int64_t step = part(2, 1);
+  if (step == 0) fail(n, "a slice's step cannot be zero");
+  const auto clamp = [&](int64_t i) {
+    return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count);
+  };
+  const int64_t start = index.items[0].is_none() ? (step > 0 ? 0 : count - 1) : clamp(part(0, 0));
+  const int64_t stop = index.items[1].is_none() ? (step > 0 ? count : -1) : clamp(part(1, 0));
+  const Value whole = object.items.empty() && !object.simple ? spill(object) : object;
+  std::vector<Value> items;
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
+  return tuple_of(std::move(items));
+}
+
+/// t[i] of a tuple of one type, `whole` in C++, whose index is known when it runs.
+Value FunctionCompiler::item_at(const Value& object, const Value& whole, const Value& index, const Node* n) {
+  const auto count = static_cast<int64_t>(object.type->items.size());
+  const char* what = object.display ? "a list's index" : "a tuple's index";
+  if (is_inexact(index.type->dtype)) fail(n, fmt::format("{} must be an integer, not {}", what, index.type->spelling));
+  Code at = index.non_negative ? convert(index, int64_type(), n) : code("py::wrap({}, {})", convert(index, int64_type(), n), count);
+  if (host() || unit_.options.debug || unit_.options.bounds) {
+    const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
+    fail_if(code("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
+            object.display ? "list index out of range" : "tuple index out of range", n);
+    at = place.text;
+  }
+  Value r = Value::of(whole.type->items[0], code("{}[{}]", whole.text, at));
+  r.non_negative = r.index = object.index;
+  return r;
+}
+
+Value FunctionCompiler::tuple_subscript(const Value& object, const Value& index, const Node* n) {
+  const int64_t count = static_cast<int64_t>(object.type->items.size());
+  if (const auto i = index.integer()) {
+    const int64_t at = *i < 0 ? *i + count : *i;
+    if (at < 0 || at >= count)
+      fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
+    return tuple_item(object.items.empty() && !object.simple ? spill(object) : object, static_cast<size_t>(at));
+  }
+  if (index.is(Kind::slice)) return tuple_slice(object, index, n);
+  const bool texts =
+      host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
+  if (index.is_scalar() && (object.type->is_uniform() || texts))
+    return item_at(object, stored(texts ? converted(object, stored_type(object.type), n) : object), index, n);
+  fail(n, "a tuple of several types needs an index that is known when the function is compiled",
+       {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
+}
+
+Value FunctionCompiler::range_item(const Value& object, const Value& index, const Node* n) {
+  const Value r = object.simple && object.items.empty() ? object : spill(Value::of(object.type, convert(object, object.type, n)), "r");
+  const Code length = code("py::range_length({0}.start, {0}.stop, {0}.step)", r.text);
+  const Value i = spill(Value::of(int64_type(), code("py::wrap({}, {})", convert(index, int64_type(), n), length)), "i");
+  fail_if(code("static_cast<u64>({}) >= static_cast<u64>({})", i.text, length), "IndexError", "range object index out of range", n);
+  return Value::of(int64_type(), code("({0}.start + {1} * {0}.step)", r.text, i.text));
+}
+
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
   if (object.is(Kind::optional) || index.is(Kind::optional)) return subscript_of(present(object, n), present(index, n), n);
@@ -285,81 +372,10 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     if (object.type->element->is_scalar()) fail(n, kNoFields, {{source_of(n->a), object.type}}, kWhatHasFields);
     return array_attribute(object, index.type->name, n);
   }
-  if (object.is_array()) {
-    if (object.lazy && host()) return subscript_of(host_array(object, n), index, n);
-    if (object.lazy) {
-      // An element of an array expression: its operands' elements.
-      fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
-    }
-    std::vector<Value> items = array_indices(index, n);
-    bool scalars = static_cast<int>(items.size()) == object.type->ndim;
-    for (const Value& i : items) {
-      if (!i.type) return {};
-      scalars &= i.is_scalar() || i.is(Kind::literal);
-    }
-    const Value a = bound(object, "a");
-    if (host() && picks(items)) return host_picked(a, items, n);
-    if (!scalars) return view(a, items, n);
-    Value r = Value::of(object.type->element, element(a, items, n));
-    r.note(kReads);
-    if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
-    if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
-    if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
-    return r;
-  }
-  if (object.is(Kind::tuple)) {
-    const int64_t count = static_cast<int64_t>(object.type->items.size());
-    if (const auto i = index.integer()) {
-      const int64_t at = *i < 0 ? *i + count : *i;
-      if (at < 0 || at >= count)
-        fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
-      return tuple_item(object.items.empty() && !object.simple ? spill(object) : object, static_cast<size_t>(at));
-    }
-    if (index.is(Kind::slice)) {
-      const auto part = [&](size_t k, int64_t otherwise) {
-        if (index.items[k].is_none()) return otherwise;
-        if (!index.items[k].integer()) fail(n, "a tuple's slice must be known when the function is compiled");
-        return *index.items[k].integer();
-      };
-      const int64_t step = part(2, 1);
-      if (step == 0) fail(n, "a slice's step cannot be zero");
-      const auto clamp = [&](int64_t i) {
-        return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count);
-      };
-      const int64_t start = index.items[0].is_none() ? (step > 0 ? 0 : count - 1) : clamp(part(0, 0));
-      const int64_t stop = index.items[1].is_none() ? (step > 0 ? count : -1) : clamp(part(1, 0));
-      const Value whole = object.items.empty() && !object.simple ? spill(object) : object;
-      std::vector<Value> items;
-      for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
-      return tuple_of(std::move(items));
-    }
-    const bool texts =
-        host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
-    if (index.is_scalar() && (object.type->is_uniform() || texts)) {
-      const char* what = object.display ? "a list's index" : "a tuple's index";
-      if (is_inexact(index.type->dtype)) fail(n, fmt::format("{} must be an integer, not {}", what, index.type->spelling));
-      const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
-      Code at = index.non_negative ? convert(index, int64_type(), n) : code("py::wrap({}, {})", convert(index, int64_type(), n), count);
-      if (host() || unit_.options.debug || unit_.options.bounds) {
-        const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-        fail_if(code("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
-                object.display ? "list index out of range" : "tuple index out of range", n);
-        at = place.text;
-      }
-      Value r = Value::of(whole.type->items[0], code("{}[{}]", whole.text, at));
-      r.non_negative = r.index = object.index;
-      return r;
-    }
-    fail(n, "a tuple of several types needs an index that is known when the function is compiled",
-         {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
-  }
-  if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype)) {
-    const Value r = object.simple && object.items.empty() ? object : spill(Value::of(object.type, convert(object, object.type, n)), "r");
-    const Code length = code("py::range_length({0}.start, {0}.stop, {0}.step)", r.text);
-    const Value i = spill(Value::of(int64_type(), code("py::wrap({}, {})", convert(index, int64_type(), n), length)), "i");
-    fail_if(code("static_cast<u64>({}) >= static_cast<u64>({})", i.text, length), "IndexError", "range object index out of range", n);
-    return Value::of(int64_type(), code("({0}.start + {1} * {0}.step)", r.text, i.text));
-  }
+  if (object.is_array()) return array_subscript(object, index, n);
+  if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
+  if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
+    return range_item(object, index, n);
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
     const auto i = *index.integer();

@@ -103,6 +103,10 @@ class Unit {
                           std::vector<std::string> captured, bool each = false);
   /// The C++ type; defines structs as needed.
   std::string cpp(Type t);
+  std::string cpp_object(Type t);
+  std::string cpp_instance(Type t);
+  std::string cpp_struct(Type t);
+  std::string record_members(Type t, const std::vector<std::string>& members, bool* natural_offsets);
   /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
   std::string host_store(Type t, const std::string& at, uint32_t offset, const std::string& value);
   /// `keeper`: what keeps the memory of arrays there.
@@ -339,6 +343,10 @@ class FunctionCompiler {
   Value attribute_of(const Value& object, const std::string& name, const Node* n);
   Value binary(Operator op, const Value& a, const Value& b, const Node* n);
   Value scalar_binary(Operator op, const Value& a, const Value& b, const Node* n);
+  Value folded(Operator op, const Value& a, const Value& b);
+  DType binary_dtype(Operator op, const Value& a, const Value& b, const Node* n);
+  Code quotient(const Value& p, const Value& q, bool known, const Node* n);
+  Code floored(Operator op, const Value& p, const Value& q, bool checked, bool both, bool positive, const Node* n);
   Value power(const Value& a, const Value& b, const Node* n);
   Value unary(Operator op, const Value& a, const Node* n);
   Value compare(const Node* n);
@@ -437,6 +445,11 @@ class FunctionCompiler {
   // ---- arrays.cpp
   Value subscript(const Node* n);
   Value subscript_of(const Value& object, const Value& index, const Node* n);
+  Value array_subscript(const Value& object, const Value& index, const Node* n);
+  Value tuple_subscript(const Value& object, const Value& index, const Node* n);
+  Value tuple_slice(const Value& object, const Value& index, const Node* n);
+  Value item_at(const Value& object, const Value& whole, const Value& index, const Node* n);
+  Value range_item(const Value& object, const Value& index, const Node* n);
   std::vector<Value> index_items(const Value& index);
   /// The same for an array, where lists are arrays.
   std::vector<Value> array_indices(const Value& index, const Node* n);
