@@ -515,6 +515,14 @@ class FunctionCompiler {
   Value whole_function(const std::string& name, CallArguments args, const Node* n);
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
   Value array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter, const Node* n);
+  struct ReductionOptions {
+    Value axis, dtype, ddof;
+    bool keepdims = false;
+  };
+  ReductionOptions reduction_options(const std::string& name, const CallArguments& rest, const Node* n);
+  DType wanted_dtype(const std::string& name, const Value& v, const Value& dtype, DType otherwise, const Node* n);
+  Value reduced_axis(const std::string& name, const Value& v, const Value& axis, Type t, const Code& freedom, const Node* n);
+  Value reduced_whole(const std::string& name, const Value& v, Type t, const Code& freedom, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);
   Code host_shape(const Value& shape, int* ndim, const Node* n);
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
@@ -554,6 +562,21 @@ class FunctionCompiler {
   // ---- host_interpret.cpp
   void with_statement(const Node* n);
   // ---- host_parallel.cpp
+  /// A name that the turns of a parallel loop sum up.
+  struct ParallelReduction {
+    int index;
+    std::string op;
+    bool rebinds;
+  };
+  /// A parallel loop as it is printed: what comes before it, in each piece before and behind its turns, and behind the loop.
+  struct ParallelText {
+    Block head, shadows, out, joins;
+    Code sizes;
+    std::string k, first, last, length, grain;
+  };
+  void share_objects(const std::set<std::string>& bound, const std::vector<std::optional<Local>>& before, Block* head);
+  static Code joined_pieces(const std::string& op, const std::string& c, const Code& x, const Code& y);
+  void reduce_pieces(const ParallelReduction& r, ParallelText* t, const Node* n);
   void parallel_for(const Node* n, const Value& range);
   bool differs_by_turn(const Node* index, int depth) const;
   bool meets_other_turns(const Node* target) const;
@@ -653,6 +676,18 @@ class FunctionCompiler {
   void raise_statement(const Node* n);
   void assert_statement(const Node* n);
   void try_statement(const Node* n);
+  void enter_try(const std::map<int, Type>& pins);
+  void walk_try(const Node* n, const std::map<int, Type>& pins, Protection* p);
+  void pin_types(const Node* n, const Protection& p, std::map<int, Type>* pins);
+  void finally_part(const std::vector<Node*>& body, const Protection& p, const Env& after, const Env& seen);
+  /// A branch behind a try statement's body.
+  struct Branch {
+    Code test;
+    Block text;
+    Env end;
+  };
+  Branch handler_branch(const Node* handler, const Protection& p, const Env& seen, bool* catches_all);
+  void except_parts(const Node* n, const Protection& p, const Env& after, const Env& seen);
   static Code jump(const Protection& p);
   void label(const std::string& name) { line(code("{}:;", name).with(kLabelled)); }
   void fail_with(int code);
