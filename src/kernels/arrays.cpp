@@ -784,6 +784,36 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
 
 // ---- reductions -------------------------------------------------------------------------------------------------------------------
 
+/// What a reduction does with one element.
+void FunctionCompiler::reduction_turn(const std::string& name, Value x, const ReductionNames& r, Type t, const Node* n) {
+  const DType d = t->dtype;
+  const auto joined = [&](const char* function, const char* sign) {
+    linef("{} = {};", r.result,
+          is_integer(d) ? code("bc::{}<{}>({}, {})", function, cpp(t), r.result, convert(x, t, n))
+                        : code("{} {} {}", r.result, sign, paren(converted(x, t, n))));
+  };
+  if (name == "any" || name == "all") {
+    const Value test = truth(x, n);
+    linef("{0} = {0} {1} {2};", r.result, name == "any" ? "||" : "&&", paren(test));
+  } else if (finds_extreme(name)) {
+    x = spill(converted(x, t, n), "x");
+    const Code nan = is_inexact(d) ? code(" || ({0} != {0} && {1} == {1})", x.text, r.result) : "";
+    linef("if ({} == 0 || {} {} {}{}) {{", r.count, x.text, name.ends_with("max") ? ">" : "<", r.result, nan);
+    linef("  {} = {};", r.result, x.text);
+    if (!r.place.empty()) linef("  {} = {};", r.place, r.count);
+    line("}");
+    linef("++{};", r.count);
+  } else if (!r.mean.empty()) {
+    x = spill(converted(x, t, n), "x");
+    linef("{0} = {0} + ({1} - {2}) * ({1} - {2});", r.result, x.text, r.mean);
+  } else if (name == "prod") {
+    joined("multiply", "*");
+  } else {
+    joined("add", "+");
+    if (!r.count.empty()) linef("++{};", r.count);
+  }
+}
+
 Value FunctionCompiler::reduction(const std::string& name, const Value& v, const Node* n) {
   if (!v.type) return {};
   if (host()) return host_reduction(name, v, {}, n);
@@ -791,19 +821,19 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
   const auto lazy = lazy_of(v);
   const DType from = v.type->dtype;
   const int ndim = v.type->ndim;
-  const bool argument = name == "argmin" || name == "argmax";
-  const bool order = argument || name == "min" || name == "max";
+  const bool argument = finds_place(name), order = finds_extreme(name);
   if (order && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
   DType d = from;
   if (name == "sum" || name == "prod") {
     if (!is_inexact(d)) d = is_unsigned(d) ? DType::u64 : DType::i64;
-  } else if (name == "mean" || name == "var" || name == "std") {
+  } else if (averages(name)) {
     if (!is_inexact(d)) d = DType::f64;
   } else if (name == "any" || name == "all") {
     d = DType::b1;
   }
   const Type t = scalar_type(d);
-  const std::string result = temporary(name.c_str());
+  ReductionNames names;
+  names.result = temporary(name.c_str());
   const auto c = [&](int64_t x) { return literal(Constant{x}, t); };
   if (ndim == 0) {
     std::vector<Value> elements;
@@ -811,9 +841,9 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     const Value x = lazy->element(elements);
     return name == "any" || name == "all" ? truth(x, n) : argument ? constant_value(Constant{int64_t{0}}) : converted(x, t, n);
   }
-  const std::string count = order || name == "mean" || name == "var" || name == "std" ? temporary("n") : "";
-  const std::string place = argument ? temporary("at") : "";
-  linef("{} {} = {};", cpp(t), result, name == "prod" || name == "all" ? c(1) : c(0));
+  if (order || averages(name)) names.count = temporary("n");
+  if (argument) names.place = temporary("at");
+  linef("{} {} = {};", cpp(t), names.result, name == "prod" || name == "all" ? c(1) : c(0));
   // Checked mode: a NaN that is made here, of elements that are none.
   const bool follows = unit_.options.check && is_inexact(d) && !order && name != "any" && name != "all";
   const std::string nan = follows ? temporary("nan") : "";
@@ -821,9 +851,8 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     unit_.need("check");
     linef("bool {} = false;", nan);
   }
-  if (!count.empty()) linef("i64 {} = 0;", count);
-  if (!place.empty()) linef("i64 {} = 0;", place);
-  std::string mean;
+  for (const std::string& number : {names.count, names.place})
+    if (!number.empty()) linef("i64 {} = 0;", number);
   const int passes = name == "var" || name == "std" ? 2 : 1;
   for (int pass = 0; pass < passes; ++pass) {
     line("{");
@@ -839,45 +868,22 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
       x = spill(converted(x, t, n), "x");
       linef("{0} = {0} || py::is_nan({1});", nan, x.text);
     }
-    if (name == "any" || name == "all") {
-      const Value test = truth(x, n);
-      linef("{} = {} {} {};", result, result, name == "any" ? "||" : "&&", paren(test));
-    } else if (order) {
-      x = spill(converted(x, t, n), "x");
-      const bool max = name == "max" || name == "argmax";
-      const Code nan = is_inexact(d) ? code(" || ({} != {} && {} == {})", x.text, x.text, result, result) : "";
-      linef("if ({} == 0 || {} {} {}{}) {{", count, x.text, max ? ">" : "<", result, nan);
-      linef("  {} = {};", result, x.text);
-      if (argument) linef("  {} = {};", place, count);
-      line("}");
-      linef("++{};", count);
-    } else if (pass == 1) {
-      x = spill(converted(x, t, n), "x");
-      linef("{} = {} + ({} - {}) * ({} - {});", result, result, x.text, mean, x.text, mean);
-    } else if (name == "prod") {
-      linef("{} = {};", result,
-            is_integer(d) ? code("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n))
-                          : code("{} * {}", result, paren(converted(x, t, n))));
-    } else {
-      linef("{} = {};", result,
-            is_integer(d) ? code("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n))
-                          : code("{} + {}", result, paren(converted(x, t, n))));
-      if (!count.empty()) linef("++{};", count);
-    }
+    reduction_turn(name, x, names, t, n);
     close_loops(ndim);
     --depth_;
     line("}");
     if (passes == 2 && pass == 0) {
       if (is_complex(d)) fail(n, fmt::format("{}() does not take complex numbers", name));
-      mean = temporary("mean");
-      linef("const {} {} = {} / {}({});", cpp(t), mean, result, cpp(t), count);
-      linef("{} = {};", result, c(0));
+      names.mean = temporary("mean");
+      linef("const {} {} = {} / {}({});", cpp(t), names.mean, names.result, cpp(t), names.count);
+      linef("{} = {};", names.result, c(0));
     }
   }
-  if (name == "mean" || passes == 2) linef("{} = {} / {}({});", result, result, cpp(is_complex(d) ? scalar_type(real_type(d)) : t), count);
-  if (name == "std") linef("{} = bc::sqrt({});", result, result);
-  if (follows) linef("if (!{}) py::nan_made(bc_checker, {}, {});", nan, site(n, n ? source_of(n) : ""), result);
-  Value r = argument ? Value::of(int64_type(), place) : Value::of(t, result);
+  if (name == "mean" || passes == 2)
+    linef("{0} = {0} / {1}({2});", names.result, cpp(is_complex(d) ? scalar_type(real_type(d)) : t), names.count);
+  if (name == "std") linef("{0} = bc::sqrt({0});", names.result);
+  if (follows) linef("if (!{}) py::nan_made(bc_checker, {}, {});", nan, site(n, n ? source_of(n) : ""), names.result);
+  Value r = argument ? Value::of(int64_type(), names.place) : Value::of(t, names.result);
   r.simple = true;
   r.non_negative = argument || name == "any" || name == "all" || (r.is_scalar() && is_unsigned(r.type->dtype));
   r.index = argument;

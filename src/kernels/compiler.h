@@ -145,6 +145,9 @@ class Unit {
   std::string address_text() const;
   /// The entry for C.
   std::string callback_text(const Specialised& s, const std::string& name);
+  std::string printed_functions(const Specialised& s);
+  std::string entry_text(const Specialised& s, const std::string& name);
+  std::string next_text(const Specialised& s, const std::string& name);
   /// The function that tells whether a failure's code is of an exception class.
   std::string matcher(Type cls);
   int site(CheckSite s);
@@ -273,12 +276,20 @@ std::string spelled(const CallArguments& args);
 std::vector<std::string> builtin_names();
 /// The dtype that a sum or product of a dtype has.
 DType sum_dtype(DType d);
+/// Kinds of reductions, by their names.
+inline bool averages(std::string_view name) { return name == "mean" || name == "var" || name == "std"; }
+inline bool finds_place(std::string_view name) { return name == "argmin" || name == "argmax"; }
+inline bool finds_extreme(std::string_view name) { return finds_place(name) || name == "min" || name == "max"; }
 
 class FunctionCompiler {
  public:
   FunctionCompiler(Unit& unit, Specialised& s) : unit_(unit), spec_(s), function_(*s.function), syntax_(*s.syntax) {}
   /// Walks the function until its types are stable, then prints it.
   void run();
+  Type found_result(Type declared);
+  void settle_types();
+  void declare_kernel(std::string list);
+  void declare_function(std::string list);
 
  private:
   // ---- statements.cpp
@@ -314,6 +325,11 @@ class FunctionCompiler {
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);
   void aug_assign(const Node* n);
+  void aug_assign_name(const Node* n);
+  void aug_assign_item(const Node* n);
+  void aug_assign_pointer(const Value& pointer, const Node* n);
+  void aug_assign_element(const Value& object, const std::vector<Value>& items, const Node* n);
+  void update_shared(const Value& old, const Node* n);
   void assign(const Node* target, Value value, const Node* at);
   void assign_name(const std::string& name, Value value, const Node* at);
   void expect_count(size_t names, const Code& count, const Node* at);
@@ -408,6 +424,11 @@ class FunctionCompiler {
   Value atomic(const std::string& name, const CallArguments& args, const Node* n);
   Value make_array(const std::string& space, const CallArguments& args, const Node* n);
   Value reduction(const std::string& name, const Value& a, const Node* n);
+  /// What the loops of a reduction name; empty where it needs none.
+  struct ReductionNames {
+    std::string result, count, place, mean;
+  };
+  void reduction_turn(const std::string& name, Value x, const ReductionNames& r, Type t, const Node* n);
   /// random.cpp: the functions of cuda.random that have a state.
   std::optional<Value> random_call(const std::string& name, const CallArguments& args, const Node* n);
   /// complex_calls.cpp: cmath.
@@ -615,6 +636,10 @@ class FunctionCompiler {
   std::optional<Value> container_binary(Operator op, const Value& a, const Value& b, const Node* n);
   bool container_update(const Node* target, Operator op, const Value& a, const Value& b, const Node* n);
   std::optional<Value> container_compare(Operator op, const Value& a, const Value& b, const Node* n);
+  std::optional<Value> contained(Operator op, const Value& x, const Value& y, const Node* n);
+  std::optional<Value> text_compare(Operator op, const Value& x, const Value& y, const Node* n);
+  std::optional<Value> tuple_order(Operator op, const Value& x, const Value& y, const Node* n);
+  std::optional<Value> container_order(Operator op, const Value& a, const Value& b);
   std::optional<Value> container_item(const Value& object, const Value& index, const Node* n);
   bool container_store(const Node* target, const Value& object, const Value& index, const Value& value, const Node* at);
   bool container_update_item(const Node* n);

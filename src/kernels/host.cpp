@@ -163,9 +163,6 @@ Code FunctionCompiler::whole_number(const Value& v, const char* what, const Node
 
 namespace {
 
-bool averages(const std::string& name) { return name == "mean" || name == "var" || name == "std"; }
-bool finds_place(const std::string& name) { return name == "argmin" || name == "argmax"; }
-bool finds_extreme(const std::string& name) { return finds_place(name) || name == "min" || name == "max"; }
 bool adds_up(const std::string& name) { return name == "sum" || name == "prod" || name == "mean"; }
 
 /// The type of a reduction's result, where none is asked for.

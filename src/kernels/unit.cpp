@@ -251,6 +251,31 @@ bool Unit::loops(const Facts& facts, int depth) const {
   return depth <= 8 && std::any_of(calls.begin(), calls.end(), [&](const Specialised* f) { return f->done && loops(f->facts, depth + 1); });
 }
 
+/// All that the functions need, and the functions.
+std::string Unit::printed_functions(const Specialised& s) {
+  std::string text = struct_text_;
+  if (!foreign_.empty()) text += "}\n" + foreign_declarations() + "namespace bc {\n";
+  text += matcher_declarations() + address_text();
+  for (const Table& t : tables_)
+    text +=
+        fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
+  for (const auto& [name, array] : shared_arrays) text += array.first;
+  // Of a generator only the forms that are called.
+  std::set<const Specialised*> called{&s};
+  for (std::vector<const Specialised*> left{&s}; !left.empty();) {
+    const Specialised* f = left.back();
+    left.pop_back();
+    for (const Specialised* callee : f->facts.calls())
+      if (called.insert(callee).second) left.push_back(callee);
+  }
+  const auto is_printed = [&](const Specialised* f) { return !f->syntax->yields || called.contains(f); };
+  for (const Specialised* f : order_)
+    if ((f != &s || options.entry != Entry::kernel) && !f->declaration.empty() && is_printed(f)) text += f->declaration + ";\n";
+  for (const Specialised* f : order_)
+    if (!f->text.empty() && is_printed(f)) text += "\n" + f->text;
+  return text + matcher_texts();
+}
+
 CompiledFunction Unit::compile(std::span<const Type> arguments) {
   need("core");
   for (const LinkedCode& code : options.linked) link(code);
@@ -277,73 +302,12 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.checked = options.check;
   made.addresses = addresses_;
 
-  std::string text = struct_text_;
-  if (!foreign_.empty()) text += "}\n" + foreign_declarations() + "namespace bc {\n";
-  text += matcher_declarations() + address_text();
-  for (const Table& t : tables_)
-    text +=
-        fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
-  for (const auto& [name, array] : shared_arrays) text += array.first;
-  // Of a generator only the forms that are called.
-  std::set<const Specialised*> called{&s};
-  for (std::vector<const Specialised*> left{&s}; !left.empty();) {
-    const Specialised* f = left.back();
-    left.pop_back();
-    for (const Specialised* callee : f->facts.calls())
-      if (called.insert(callee).second) left.push_back(callee);
-  }
-  const auto is_printed = [&](const Specialised* f) { return !f->syntax->yields || called.contains(f); };
-  for (const Specialised* f : order_)
-    if ((f != &s || options.entry != Entry::kernel) && !f->declaration.empty() && is_printed(f)) text += f->declaration + ";\n";
-  for (const Specialised* f : order_)
-    if (!f->text.empty() && is_printed(f)) text += "\n" + f->text;
-  text += matcher_texts();
+  std::string text = printed_functions(s);
   if (options.entry == Entry::host) {
     made.name = "bc_" + s.name;
     text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
   }
-  if (options.entry == Entry::host && options.entered) {
-    std::string call, sets, back;
-    int at = 0;
-    for (Type t : s.arguments)
-      if (t->has_value()) {
-        std::string value = host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
-        if (t->is(Kind::set)) {
-          sets += fmt::format("  const {} bc_set{} = {};\n", cpp(t), at, value);
-          back += fmt::format("  py::give_back(arguments[{0}], bc_set{0});\n", at);
-          value = fmt::format("bc_set{}", at);
-        }
-        call += (call.empty() ? "" : ", ") + value;
-        ++at;
-      } else if (!t->has_value()) {
-        ++at;
-      }
-    text +=
-        fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
-    text += sets;
-    if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
-    if (s.result->has_value()) {
-      text += fmt::format("  const {} bc_value = {}({});\n", cpp(s.result), s.name, call);
-      const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "bc_value");
-      text += s.fails ? "  if (failure == 0) {\n" + stored + "  }\n" : stored;
-    } else {
-      text += fmt::format("  {}({});\n", s.name, call);
-    }
-    text += back;
-    text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
-    if (options.callback) text += callback_text(s, made.name);
-    if (s.result->is(Kind::generator)) {
-      // The next value of a generator; -1: there is none.
-      text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n",
-                          made.name);
-      text +=
-          fmt::format("  const {0} generator = py::load_shared<{0}>(arguments[0]);\n  if (!generator.next()) return -1;\n", cpp(s.result));
-      if (s.result->element->has_value())
-        text += fmt::format("  const {} value = generator.value();\n", cpp(s.result->element)) +
-                host_store(s.result->element, "static_cast<char*>(result)", 0, "value");
-      text += "  return 0;\n}\n";
-    }
-  }
+  if (options.entry == Entry::host && options.entered) text += entry_text(s, made.name);
   made.readable = (options.entry == Entry::host ? host_headers(headers_) : "") + "namespace bc {\n" + text + "}\n";
   made.functions = std::move(text);
   made.uses_library = names_library_types || !tables_.empty();
