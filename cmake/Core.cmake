@@ -107,6 +107,14 @@ set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backe
 set_source_files_properties("${SRC}/ops/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
   PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")
 
+# Small code, for the wheel's size, of the tables of the compiler of Python functions and of what few functions need.
+if(CMAKE_BUILD_TYPE MATCHES "Rel")
+  foreach(name library rows kernel_signature linked refused errors texts records random complex_calls vectors host_foreign
+      host_functions generators classes)
+    set_source_files_properties("${SRC}/kernels/${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
+  endforeach()
+endif()
+
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2), and those that compute much for
 # x86-64-v4 too.
 file(GLOB tier0_sources CONFIGURE_DEPENDS "${SRC}/codegen/tier0/*.cpp")

@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,15 @@ def _number(o: Any) -> Type:
     if dtype.kind in "OSUVT":
         raise TypeError(f"vectorized functions take numbers and arrays of them, got {dtype}")
     return _type_of(dtype)
+
+
+def _taking(given: list[Any], declared: Iterable[tuple[Type, ...]]) -> tuple[Type, ...] | None:
+    """The first declared signature whose inputs these dtypes cast to, safely if there is one."""
+    for rule in ("safe", "same_kind"):
+        for signature in declared:
+            if all(np.can_cast(g, t.dtype, rule) for g, t in zip(given, signature, strict=False)):
+                return signature
+    return None
 
 
 def _is_ours(o: Any) -> bool:
@@ -210,12 +219,8 @@ class DUFunc:
             else:
                 given.append(_number(a).dtype)
         if self._eager:
-            for signature in self._declared:
-                if all(np.can_cast(g, s.dtype, "safe") for g, s in zip(given, signature, strict=True)):
-                    return signature
-            for signature in self._declared:
-                if all(np.can_cast(g, s.dtype, "same_kind") for g, s in zip(given, signature, strict=True)):
-                    return signature
+            if signature := _taking(given, self._declared):
+                return signature
             shown = ", ".join(np.dtype(g).name for g in given)
             raise TypeError(f"ufunc '{self.__name__}' has no loop for ({shown}); it was declared for {self.types}")
         return tuple(_type_of(g) for g in given)
@@ -553,11 +558,8 @@ class GUFunc:
     def _choose(self, arrays: list[Any], outs: tuple[Any, ...]) -> tuple[Type, ...]:
         if not self._eager:
             return self._types_of((*arrays, *outs) if len(outs) == self.nout else tuple(arrays))
-        for rule in ("safe", "same_kind"):
-            for key in self._loops:
-                wanted = [t.dtype for t in key[: self.nin]]
-                if all(np.can_cast(a.dtype, w, rule) for a, w in zip(arrays, wanted, strict=True)):
-                    return key
+        if key := _taking([a.dtype for a in arrays], self._loops):
+            return key
         raise TypeError(f"ufunc '{self.__name__}' has no loop for these types; it was declared for {list(self._loops)}")
 
     # ---- calls in compiled functions

@@ -273,19 +273,59 @@ void Frame::read_own_array(PyObject* o) {
   put_array(o, data, ndim, shape, strides, itemsize(a.dtype()), itemsize(a.dtype()));
 }
 
+void Frame::read_int(PyObject* o) {
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (overflow > 0) {
+    const unsigned long long big = PyLong_AsUnsignedLongLong(o);
+    if (!PyErr_Occurred()) return put(static_cast<uint64_t>(big), kScalar | static_cast<uint64_t>(DType::u64) << 8);
+    PyErr_Clear();
+  }
+  if (overflow) raise(ErrorKind::Overflow, "expected an int of at most 64 bits, got a larger one");
+  return put(static_cast<int64_t>(v), kScalar | static_cast<uint64_t>(DType::i64) << 8);
+}
+
+/// A list, a set or a typed container: a struct of the addresses of its blocks.
+void Frame::read_container(PyObject* o) {
+  const kernels::Type t = container_type(o);
+  words_.push(kContainer | static_cast<uint64_t>(t->id) << 8);
+  char* at = room(t->bytes, 8);
+  const auto offset = static_cast<uint32_t>(at - bytes_.data());
+  host::Block* slots[2] = {nullptr, nullptr};
+  if (is_typed(o)) {
+    slots[0] = typed_block(o);
+    note_object(slots[0]);
+  } else {
+    slots[0] = new_list(o, t->element, this);
+    borrowed_.push_back({o, slots[0], t, offset});
+  }
+  std::memcpy(bytes_.data() + offset, slots, t->bytes);
+}
+
+void Frame::read_tuple(PyObject* o) {
+  const Py_ssize_t n = PyTuple_Size(o);
+  const bool plain = PyTuple_CheckExact(o);
+  words_.push((plain ? kTuple : kNamed) | static_cast<uint64_t>(n) << 8);
+  if (!plain) words_.push(reinterpret_cast<uint64_t>(Py_TYPE(o)));
+  const size_t alignment = alignment_of(o);
+  room(0, alignment);
+  const size_t begin = bytes_.size();
+  for (Py_ssize_t i = 0; i < n; ++i) read(PyTuple_GetItem(o, i));
+  if (bytes_.size() == begin) room(1, 1);  // a struct without members takes a byte
+  room(0, alignment);
+}
+
+void Frame::read_slice(PyObject* o) {
+  const SliceParts parts = slice_parts(o);
+  words_.push(kSlice | static_cast<uint64_t>(parts.given) << 8);
+  char* at = room(32, 8);  // py::Slice
+  std::memcpy(at, parts.bounds, sizeof parts.bounds);
+  for (int i = 0; i < 3; ++i) at[24 + i] = static_cast<char>(parts.given >> i & 1);
+}
+
 void Frame::read(PyObject* o) {
   if (PyFloat_CheckExact(o)) return put(PyFloat_AsDouble(o), kScalar | static_cast<uint64_t>(DType::f64) << 8);
-  if (PyLong_CheckExact(o)) {
-    int overflow = 0;
-    const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow > 0) {
-      const unsigned long long big = PyLong_AsUnsignedLongLong(o);
-      if (!PyErr_Occurred()) return put(static_cast<uint64_t>(big), kScalar | static_cast<uint64_t>(DType::u64) << 8);
-      PyErr_Clear();
-    }
-    if (overflow) raise(ErrorKind::Overflow, "expected an int of at most 64 bits, got a larger one");
-    return put(static_cast<int64_t>(v), kScalar | static_cast<uint64_t>(DType::i64) << 8);
-  }
+  if (PyLong_CheckExact(o)) return read_int(o);
   const State& s = state();
   PyTypeObject* type = Py_TYPE(o);
   if (type == s.np_ndarray) return read_array(o);
@@ -298,35 +338,8 @@ void Frame::read(PyObject* o) {
     return;
   }
   if (is_array(o)) return read_own_array(o);
-  if (PyList_Check(o) || PyAnySet_Check(o) || is_typed(o)) {
-    const kernels::Type t = container_type(o);
-    words_.push(kContainer | static_cast<uint64_t>(t->id) << 8);
-    char* at = room(t->bytes, 8);
-    const auto offset = static_cast<uint32_t>(at - bytes_.data());
-    host::Block* slots[2] = {nullptr, nullptr};
-    if (is_typed(o)) {
-      slots[0] = typed_block(o);
-      note_object(slots[0]);
-    } else {
-      slots[0] = new_list(o, t->element, this);
-      borrowed_.push_back({o, slots[0], t, offset});
-    }
-    std::memcpy(bytes_.data() + offset, slots, t->bytes);
-    return;
-  }
-  if (PyTuple_Check(o)) {
-    const Py_ssize_t n = PyTuple_Size(o);
-    const bool plain = PyTuple_CheckExact(o);
-    words_.push((plain ? kTuple : kNamed) | static_cast<uint64_t>(n) << 8);
-    if (!plain) words_.push(reinterpret_cast<uint64_t>(type));
-    const size_t alignment = alignment_of(o);
-    room(0, alignment);
-    const size_t begin = bytes_.size();
-    for (Py_ssize_t i = 0; i < n; ++i) read(PyTuple_GetItem(o, i));
-    if (bytes_.size() == begin) room(1, 1);  // a struct without members takes a byte
-    room(0, alignment);
-    return;
-  }
+  if (PyList_Check(o) || PyAnySet_Check(o) || is_typed(o)) return read_container(o);
+  if (PyTuple_Check(o)) return read_tuple(o);
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) {
     const DType t = static_cast<DType>(scalar);
@@ -344,14 +357,7 @@ void Frame::read(PyObject* o) {
     words_.push(reinterpret_cast<uint64_t>(attr(o, "dtype").get()));
     return store_value(o, t, room(t->bytes, t->alignment));
   }
-  if (is_slice(o)) {
-    const SliceParts parts = slice_parts(o);
-    words_.push(kSlice | static_cast<uint64_t>(parts.given) << 8);
-    char* at = room(32, 8);  // py::Slice
-    std::memcpy(at, parts.bounds, sizeof parts.bounds);
-    for (int i = 0; i < 3; ++i) at[24 + i] = static_cast<char>(parts.given >> i & 1);
-    return;
-  }
+  if (is_slice(o)) return read_slice(o);
   if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
     made_.push_back(array_over(o));
     return read_array(made_.back().get());

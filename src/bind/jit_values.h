@@ -95,6 +95,10 @@ class Frame {
 
  private:
   void read(PyObject* o);
+  void read_int(PyObject* o);
+  void read_container(PyObject* o);
+  void read_tuple(PyObject* o);
+  void read_slice(PyObject* o);
   void read_array(PyObject* o);
   void read_own_array(PyObject* o);
   void put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale, int64_t item);

@@ -269,6 +269,93 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
 /// The value of what may be None where only a value will do: an error at run time where there is none.
 Value FunctionCompiler::present(const Value& v, const Node* n) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; }
 
+/// a[i, j], a part of it, or what an array of places takes.
+Value FunctionCompiler::array_subscript(const Value& object, const Value& index, const Node* n) {
+  if (object.lazy && host()) return subscript_of(host_array(object, n), index, n);
+  if (object.lazy) {
+    // An element of an array expression: its operands' elements.
+    fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
+  }
+  std::vector<Value> items = array_indices(index, n);
+  bool scalars = static_cast<int>(items.size()) == object.type->ndim;
+  for (const Value& i : items) {
+    if (!i.type) return {};
+    scalars &= i.is_scalar() || i.is(Kind::literal);
+  }
+  const Value a = bound(object, "a");
+  if (host() && picks(items)) return host_picked(a, items, n);
+  if (!scalars) return view(a, items, n);
+  Value r = Value::of(object.type->element, element(a, items, n));
+  r.note(kReads);
+  if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
+  if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
+  if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
+  return r;
+}
+
+/// t[i:j:k] of a tuple: its bounds are known.
+Value FunctionCompiler::tuple_slice(const Value& object, const Value& index, const Node* n) {
+  const auto count = static_cast<int64_t>(object.type->items.size());
+  const auto part = [&](size_t k, int64_t otherwise) {
+    if (index.items[k].is_none()) return otherwise;
+    if (!index.items[k].integer()) fail(n, "a tuple's slice must be known when the function is compiled");
+    return *index.items[k].integer();
+  };
+  const int64_t step = part(2, 1);
+  if (step == 0) fail(n, "a slice's step cannot be zero");
+  const auto clamp = [&](int64_t i) {
+    return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count);
+  };
+  const int64_t start = index.items[0].is_none() ? (step > 0 ? 0 : count - 1) : clamp(part(0, 0));
+  const int64_t stop = index.items[1].is_none() ? (step > 0 ? count : -1) : clamp(part(1, 0));
+  const Value whole = object.items.empty() && !object.simple ? spill(object) : object;
+  std::vector<Value> items;
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
+  return tuple_of(std::move(items));
+}
+
+/// t[i] of a tuple of one type, `whole` in C++, whose index is known when it runs.
+Value FunctionCompiler::item_at(const Value& object, const Value& whole, const Value& index, const Node* n) {
+  const auto count = static_cast<int64_t>(object.type->items.size());
+  const char* what = object.display ? "a list's index" : "a tuple's index";
+  if (is_inexact(index.type->dtype)) fail(n, fmt::format("{} must be an integer, not {}", what, index.type->spelling));
+  Code at = index.non_negative ? convert(index, int64_type(), n) : code("py::wrap({}, {})", convert(index, int64_type(), n), count);
+  if (host() || unit_.options.debug || unit_.options.bounds) {
+    const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
+    fail_if(code("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
+            object.display ? "list index out of range" : "tuple index out of range", n);
+    at = place.text;
+  }
+  Value r = Value::of(whole.type->items[0], code("{}[{}]", whole.text, at));
+  r.non_negative = r.index = object.index;
+  return r;
+}
+
+Value FunctionCompiler::tuple_subscript(const Value& object, const Value& index, const Node* n) {
+  const int64_t count = static_cast<int64_t>(object.type->items.size());
+  if (const auto i = index.integer()) {
+    const int64_t at = *i < 0 ? *i + count : *i;
+    if (at < 0 || at >= count)
+      fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
+    return tuple_item(object.items.empty() && !object.simple ? spill(object) : object, static_cast<size_t>(at));
+  }
+  if (index.is(Kind::slice)) return tuple_slice(object, index, n);
+  const bool texts =
+      host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
+  if (index.is_scalar() && (object.type->is_uniform() || texts))
+    return item_at(object, stored(texts ? converted(object, stored_type(object.type), n) : object), index, n);
+  fail(n, "a tuple of several types needs an index that is known when the function is compiled",
+       {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
+}
+
+Value FunctionCompiler::range_item(const Value& object, const Value& index, const Node* n) {
+  const Value r = object.simple && object.items.empty() ? object : spill(Value::of(object.type, convert(object, object.type, n)), "r");
+  const Code length = code("py::range_length({0}.start, {0}.stop, {0}.step)", r.text);
+  const Value i = spill(Value::of(int64_type(), code("py::wrap({}, {})", convert(index, int64_type(), n), length)), "i");
+  fail_if(code("static_cast<u64>({}) >= static_cast<u64>({})", i.text, length), "IndexError", "range object index out of range", n);
+  return Value::of(int64_type(), code("({0}.start + {1} * {0}.step)", r.text, i.text));
+}
+
 Value FunctionCompiler::subscript_of(const Value& object, const Value& index, const Node* n) {
   if (!object.type || !index.type) return {};
   if (object.is(Kind::optional) || index.is(Kind::optional)) return subscript_of(present(object, n), present(index, n), n);
@@ -285,81 +372,10 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
     if (object.type->element->is_scalar()) fail(n, kNoFields, {{source_of(n->a), object.type}}, kWhatHasFields);
     return array_attribute(object, index.type->name, n);
   }
-  if (object.is_array()) {
-    if (object.lazy && host()) return subscript_of(host_array(object, n), index, n);
-    if (object.lazy) {
-      // An element of an array expression: its operands' elements.
-      fail(n, "an array expression cannot be indexed in compiled functions", {{source_of(n->a), object.type}}, "index its operands");
-    }
-    std::vector<Value> items = array_indices(index, n);
-    bool scalars = static_cast<int>(items.size()) == object.type->ndim;
-    for (const Value& i : items) {
-      if (!i.type) return {};
-      scalars &= i.is_scalar() || i.is(Kind::literal);
-    }
-    const Value a = bound(object, "a");
-    if (host() && picks(items)) return host_picked(a, items, n);
-    if (!scalars) return view(a, items, n);
-    Value r = Value::of(object.type->element, element(a, items, n));
-    r.note(kReads);
-    if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
-    if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
-    if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
-    return r;
-  }
-  if (object.is(Kind::tuple)) {
-    const int64_t count = static_cast<int64_t>(object.type->items.size());
-    if (const auto i = index.integer()) {
-      const int64_t at = *i < 0 ? *i + count : *i;
-      if (at < 0 || at >= count)
-        fail(n, fmt::format("the tuple's index {} is out of range: it has {} items", *i, count), {{source_of(n->a), object.type}});
-      return tuple_item(object.items.empty() && !object.simple ? spill(object) : object, static_cast<size_t>(at));
-    }
-    if (index.is(Kind::slice)) {
-      const auto part = [&](size_t k, int64_t otherwise) {
-        if (index.items[k].is_none()) return otherwise;
-        if (!index.items[k].integer()) fail(n, "a tuple's slice must be known when the function is compiled");
-        return *index.items[k].integer();
-      };
-      const int64_t step = part(2, 1);
-      if (step == 0) fail(n, "a slice's step cannot be zero");
-      const auto clamp = [&](int64_t i) {
-        return i < 0 ? std::max<int64_t>(i + count, step < 0 ? -1 : 0) : std::min(i, step < 0 ? count - 1 : count);
-      };
-      const int64_t start = index.items[0].is_none() ? (step > 0 ? 0 : count - 1) : clamp(part(0, 0));
-      const int64_t stop = index.items[1].is_none() ? (step > 0 ? count : -1) : clamp(part(1, 0));
-      const Value whole = object.items.empty() && !object.simple ? spill(object) : object;
-      std::vector<Value> items;
-      for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) items.push_back(tuple_item(whole, static_cast<size_t>(i)));
-      return tuple_of(std::move(items));
-    }
-    const bool texts =
-        host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
-    if (index.is_scalar() && (object.type->is_uniform() || texts)) {
-      const char* what = object.display ? "a list's index" : "a tuple's index";
-      if (is_inexact(index.type->dtype)) fail(n, fmt::format("{} must be an integer, not {}", what, index.type->spelling));
-      const Value whole = stored(texts ? converted(object, stored_type(object.type), n) : object);
-      Code at = index.non_negative ? convert(index, int64_type(), n) : code("py::wrap({}, {})", convert(index, int64_type(), n), count);
-      if (host() || unit_.options.debug || unit_.options.bounds) {
-        const Value place = spill(Value::of(int64_type(), "i64(" + at + ")"), "i");
-        fail_if(code("static_cast<u64>({}) >= {}u", place.text, count), "IndexError",
-                object.display ? "list index out of range" : "tuple index out of range", n);
-        at = place.text;
-      }
-      Value r = Value::of(whole.type->items[0], code("{}[{}]", whole.text, at));
-      r.non_negative = r.index = object.index;
-      return r;
-    }
-    fail(n, "a tuple of several types needs an index that is known when the function is compiled",
-         {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
-  }
-  if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype)) {
-    const Value r = object.simple && object.items.empty() ? object : spill(Value::of(object.type, convert(object, object.type, n)), "r");
-    const Code length = code("py::range_length({0}.start, {0}.stop, {0}.step)", r.text);
-    const Value i = spill(Value::of(int64_type(), code("py::wrap({}, {})", convert(index, int64_type(), n), length)), "i");
-    fail_if(code("static_cast<u64>({}) >= static_cast<u64>({})", i.text, length), "IndexError", "range object index out of range", n);
-    return Value::of(int64_type(), code("({0}.start + {1} * {0}.step)", r.text, i.text));
-  }
+  if (object.is_array()) return array_subscript(object, index, n);
+  if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
+  if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
+    return range_item(object, index, n);
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
     const auto i = *index.integer();
@@ -768,6 +784,36 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
 
 // ---- reductions -------------------------------------------------------------------------------------------------------------------
 
+/// What a reduction does with one element.
+void FunctionCompiler::reduction_turn(const std::string& name, Value x, const ReductionNames& r, Type t, const Node* n) {
+  const DType d = t->dtype;
+  const auto joined = [&](const char* function, const char* sign) {
+    linef("{} = {};", r.result,
+          is_integer(d) ? code("bc::{}<{}>({}, {})", function, cpp(t), r.result, convert(x, t, n))
+                        : code("{} {} {}", r.result, sign, paren(converted(x, t, n))));
+  };
+  if (name == "any" || name == "all") {
+    const Value test = truth(x, n);
+    linef("{0} = {0} {1} {2};", r.result, name == "any" ? "||" : "&&", paren(test));
+  } else if (finds_extreme(name)) {
+    x = spill(converted(x, t, n), "x");
+    const Code nan = is_inexact(d) ? code(" || ({0} != {0} && {1} == {1})", x.text, r.result) : "";
+    linef("if ({} == 0 || {} {} {}{}) {{", r.count, x.text, name.ends_with("max") ? ">" : "<", r.result, nan);
+    linef("  {} = {};", r.result, x.text);
+    if (!r.place.empty()) linef("  {} = {};", r.place, r.count);
+    line("}");
+    linef("++{};", r.count);
+  } else if (!r.mean.empty()) {
+    x = spill(converted(x, t, n), "x");
+    linef("{0} = {0} + ({1} - {2}) * ({1} - {2});", r.result, x.text, r.mean);
+  } else if (name == "prod") {
+    joined("multiply", "*");
+  } else {
+    joined("add", "+");
+    if (!r.count.empty()) linef("++{};", r.count);
+  }
+}
+
 Value FunctionCompiler::reduction(const std::string& name, const Value& v, const Node* n) {
   if (!v.type) return {};
   if (host()) return host_reduction(name, v, {}, n);
@@ -775,19 +821,19 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
   const auto lazy = lazy_of(v);
   const DType from = v.type->dtype;
   const int ndim = v.type->ndim;
-  const bool argument = name == "argmin" || name == "argmax";
-  const bool order = argument || name == "min" || name == "max";
+  const bool argument = finds_place(name), order = finds_extreme(name);
   if (order && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
   DType d = from;
   if (name == "sum" || name == "prod") {
     if (!is_inexact(d)) d = is_unsigned(d) ? DType::u64 : DType::i64;
-  } else if (name == "mean" || name == "var" || name == "std") {
+  } else if (averages(name)) {
     if (!is_inexact(d)) d = DType::f64;
   } else if (name == "any" || name == "all") {
     d = DType::b1;
   }
   const Type t = scalar_type(d);
-  const std::string result = temporary(name.c_str());
+  ReductionNames names;
+  names.result = temporary(name.c_str());
   const auto c = [&](int64_t x) { return literal(Constant{x}, t); };
   if (ndim == 0) {
     std::vector<Value> elements;
@@ -795,9 +841,9 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     const Value x = lazy->element(elements);
     return name == "any" || name == "all" ? truth(x, n) : argument ? constant_value(Constant{int64_t{0}}) : converted(x, t, n);
   }
-  const std::string count = order || name == "mean" || name == "var" || name == "std" ? temporary("n") : "";
-  const std::string place = argument ? temporary("at") : "";
-  linef("{} {} = {};", cpp(t), result, name == "prod" || name == "all" ? c(1) : c(0));
+  if (order || averages(name)) names.count = temporary("n");
+  if (argument) names.place = temporary("at");
+  linef("{} {} = {};", cpp(t), names.result, name == "prod" || name == "all" ? c(1) : c(0));
   // Checked mode: a NaN that is made here, of elements that are none.
   const bool follows = unit_.options.check && is_inexact(d) && !order && name != "any" && name != "all";
   const std::string nan = follows ? temporary("nan") : "";
@@ -805,9 +851,8 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     unit_.need("check");
     linef("bool {} = false;", nan);
   }
-  if (!count.empty()) linef("i64 {} = 0;", count);
-  if (!place.empty()) linef("i64 {} = 0;", place);
-  std::string mean;
+  for (const std::string& number : {names.count, names.place})
+    if (!number.empty()) linef("i64 {} = 0;", number);
   const int passes = name == "var" || name == "std" ? 2 : 1;
   for (int pass = 0; pass < passes; ++pass) {
     line("{");
@@ -823,45 +868,22 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
       x = spill(converted(x, t, n), "x");
       linef("{0} = {0} || py::is_nan({1});", nan, x.text);
     }
-    if (name == "any" || name == "all") {
-      const Value test = truth(x, n);
-      linef("{} = {} {} {};", result, result, name == "any" ? "||" : "&&", paren(test));
-    } else if (order) {
-      x = spill(converted(x, t, n), "x");
-      const bool max = name == "max" || name == "argmax";
-      const Code nan = is_inexact(d) ? code(" || ({} != {} && {} == {})", x.text, x.text, result, result) : "";
-      linef("if ({} == 0 || {} {} {}{}) {{", count, x.text, max ? ">" : "<", result, nan);
-      linef("  {} = {};", result, x.text);
-      if (argument) linef("  {} = {};", place, count);
-      line("}");
-      linef("++{};", count);
-    } else if (pass == 1) {
-      x = spill(converted(x, t, n), "x");
-      linef("{} = {} + ({} - {}) * ({} - {});", result, result, x.text, mean, x.text, mean);
-    } else if (name == "prod") {
-      linef("{} = {};", result,
-            is_integer(d) ? code("bc::multiply<{}>({}, {})", cpp(t), result, convert(x, t, n))
-                          : code("{} * {}", result, paren(converted(x, t, n))));
-    } else {
-      linef("{} = {};", result,
-            is_integer(d) ? code("bc::add<{}>({}, {})", cpp(t), result, convert(x, t, n))
-                          : code("{} + {}", result, paren(converted(x, t, n))));
-      if (!count.empty()) linef("++{};", count);
-    }
+    reduction_turn(name, x, names, t, n);
     close_loops(ndim);
     --depth_;
     line("}");
     if (passes == 2 && pass == 0) {
       if (is_complex(d)) fail(n, fmt::format("{}() does not take complex numbers", name));
-      mean = temporary("mean");
-      linef("const {} {} = {} / {}({});", cpp(t), mean, result, cpp(t), count);
-      linef("{} = {};", result, c(0));
+      names.mean = temporary("mean");
+      linef("const {} {} = {} / {}({});", cpp(t), names.mean, names.result, cpp(t), names.count);
+      linef("{} = {};", names.result, c(0));
     }
   }
-  if (name == "mean" || passes == 2) linef("{} = {} / {}({});", result, result, cpp(is_complex(d) ? scalar_type(real_type(d)) : t), count);
-  if (name == "std") linef("{} = bc::sqrt({});", result, result);
-  if (follows) linef("if (!{}) py::nan_made(bc_checker, {}, {});", nan, site(n, n ? source_of(n) : ""), result);
-  Value r = argument ? Value::of(int64_type(), place) : Value::of(t, result);
+  if (name == "mean" || passes == 2)
+    linef("{0} = {0} / {1}({2});", names.result, cpp(is_complex(d) ? scalar_type(real_type(d)) : t), names.count);
+  if (name == "std") linef("{0} = bc::sqrt({0});", names.result);
+  if (follows) linef("if (!{}) py::nan_made(bc_checker, {}, {});", nan, site(n, n ? source_of(n) : ""), names.result);
+  Value r = argument ? Value::of(int64_type(), names.place) : Value::of(t, names.result);
   r.simple = true;
   r.non_negative = argument || name == "any" || name == "all" || (r.is_scalar() && is_unsigned(r.type->dtype));
   r.index = argument;

@@ -763,6 +763,82 @@ std::vector<std::string> FunctionCompiler::members_of(Type t) const {
   return members;
 }
 
+/// A method of an array that is no row of the library and no host form.
+Value FunctionCompiler::array_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
+  const auto& p = args.positional;
+  for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
+    if (name == r) {
+      if (!p.empty() || !args.keywords.empty())
+        fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
+      return reduction(name, self, n);
+    }
+  if (name == "fill") {
+    if (p.size() != 1 || (p[0].is_array() && p[0].type->ndim > 0))
+      fail(n, fmt::format(".fill() takes one value, got {}", spelled(args)), {}, "copy an array with a[...] = b");
+    assign_elements(self, p[0], n);
+    return Value::known(none_type());
+  }
+  if (name == "item" && p.size() == static_cast<size_t>(self.type->ndim)) return subscript_of(self, tuple_of(p), n);
+  if (name == "astype" && p.size() == 1 && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
+    const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
+    if (to) return cast_to(to, self, n);
+  }
+  if (name == "view" && p.empty()) return self;
+  if (name == "view" && p.size() == 1 && !self.lazy && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
+    const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
+    if (to && to->has_value()) return viewed_as(self, to, n);
+  }
+  if ((name == "conj" || name == "conjugate") && p.empty())
+    return is_complex(self.type->dtype) ? elementwise(static_cast<int>(Op::conj), {self}, n) : self;
+  if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
+  if (name == "reshape" || name == "ravel" || name == "flatten") {
+    if (self.type->layout != 'C' || self.lazy)
+      fail(n, fmt::format(".{}() works on C-contiguous arrays", name), {{source_of(n->a), self.type}});
+    const Value a = bound(self);
+    unit_.need("core");
+    std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;
+    Code extents;
+    for (const Value& v : shape) extents += ", " + convert(v, int64_type(), n);
+    if (name != "reshape") extents = code(", {}.size()", a.text), shape.resize(1);
+    const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
+    return Value::of(t, code("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
+  }
+  fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
+       nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel",
+                      "transpose", "item", "view"}));
+}
+
+/// A method of a number; without a type where there is no such.
+Value FunctionCompiler::number_method(const Value& self, const std::string& name, const std::vector<Value>& p, const Node* n) {
+  if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
+  if (name == "item") return self;
+  if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
+  if (name == "bit_length") {
+    const Value x = spill(self);
+    return Value::of(int64_type(), code("i64({0} == 0 ? 0 : 64 - bc::count_leading_zeros(bc::magnitude({0})))", x.text));
+  }
+  if (name == "is_integer" && is_real_float(self.type->dtype)) {
+    const Value x = spill(self);
+    return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));
+  }
+  if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
+  return {};
+}
+
+/// index() and count() of a tuple.
+Value FunctionCompiler::search_tuple(const Value& self, const std::string& name, const Value& wanted, const Node* n) {
+  const Value whole = self.items.empty() && !self.simple ? spill(self) : self, item = spill(wanted);
+  Code text = name == "index" ? "-1" : "0";
+  for (size_t i = self.type->items.size(); i-- > 0;) {
+    const Value same = compare_two(Operator::eq, tuple_item(whole, i), item, n);
+    text = name == "index" ? code("({} ? {} : {})", same.text, i, text) : code("{} + ({} ? 1 : 0)", text, same.text);
+  }
+  if (name == "count" || !host()) return Value::of(int64_type(), "i64(" + text + ")");
+  Value at = spill(Value::of(int64_type(), "i64(" + text + ")"), "i");
+  fail_if(at.text + " < 0", "ValueError", "tuple.index(x): x not in tuple", n);
+  return at;
+}
+
 Value FunctionCompiler::call_method(const Value& self, const std::string& name, CallArguments args, const Node* n) {
   if (!self.type) return {};
   if (self.is(Kind::optional)) return call_method(present(self, n), name, std::move(args), n);
@@ -782,73 +858,10 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   if (self.is_array() && host() && function_.stand_in("array." + name))
     return *call_python("array." + name, args.behind(materialise(self, n), n), n);
   if (!args.keywords.empty()) fail(n, fmt::format(".{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
-  if (self.is_array()) {
-    for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
-      if (name == r) {
-        if (!p.empty() || !args.keywords.empty())
-          fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
-        return reduction(name, self, n);
-      }
-    if (name == "fill") {
-      if (p.size() != 1 || (p[0].is_array() && p[0].type->ndim > 0))
-        fail(n, fmt::format(".fill() takes one value, got {}", spelled(args)), {}, "copy an array with a[...] = b");
-      assign_elements(self, p[0], n);
-      return Value::known(none_type());
-    }
-    if (name == "item" && p.size() == static_cast<size_t>(self.type->ndim)) return subscript_of(self, tuple_of(p), n);
-    if (name == "astype" && p.size() == 1 && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
-      const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
-      if (to) return cast_to(to, self, n);
-    }
-    if (name == "view" && p.size() == 1 && !self.lazy && (p[0].is(Kind::dtype) || p[0].is(Kind::string))) {
-      const Type to = p[0].is(Kind::dtype) ? p[0].type->element : type_from_name(p[0].type->name);
-      if (to && to->has_value()) return viewed_as(self, to, n);
-    }
-    if ((name == "conj" || name == "conjugate") && p.empty())
-      return is_complex(self.type->dtype) ? elementwise(static_cast<int>(Op::conj), {self}, n) : self;
-    if (name == "transpose" && p.empty()) return array_attribute(self, "T", n);
-    if (name == "reshape" || name == "ravel" || name == "flatten") {
-      if (self.type->layout != 'C' || self.lazy)
-        fail(n, fmt::format(".{}() works on C-contiguous arrays", name), {{source_of(n->a), self.type}});
-      const Value a = bound(self);
-      unit_.need("core");
-      std::vector<Value> shape = name != "reshape" ? std::vector<Value>{} : p.size() == 1 ? index_items(p[0]) : p;
-      Code extents;
-      for (const Value& v : shape) extents += ", " + convert(v, int64_type(), n);
-      if (name != "reshape") extents = code(", {}.size()", a.text), shape.resize(1);
-      const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
-      return Value::of(t, code("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
-    }
-    fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
-         nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel",
-                        "transpose", "item", "view"}));
-  }
-  if (self.is_scalar()) {
-    if (name == "conjugate" || name == "conj") return elementwise(static_cast<int>(Op::conj), {self}, n);
-    if (name == "item") return self;
-    if (name == "bit_count") return elementwise(static_cast<int>(Op::bit_count), {self}, n);
-    if (name == "bit_length") {
-      const Value x = spill(self);
-      return Value::of(int64_type(), code("i64({0} == 0 ? 0 : 64 - bc::count_leading_zeros(bc::magnitude({0})))", x.text));
-    }
-    if (name == "is_integer" && is_real_float(self.type->dtype)) {
-      const Value x = spill(self);
-      return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));
-    }
-    if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
-  }
-  if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) {
-    const Value whole = self.items.empty() && !self.simple ? spill(self) : self, item = spill(p[0]);
-    Code text = name == "index" ? "-1" : "0";
-    for (size_t i = self.type->items.size(); i-- > 0;) {
-      const Value same = compare_two(Operator::eq, tuple_item(whole, i), item, n);
-      text = name == "index" ? code("({} ? {} : {})", same.text, i, text) : code("{} + ({} ? 1 : 0)", text, same.text);
-    }
-    if (name == "count" || !host()) return Value::of(int64_type(), "i64(" + text + ")");
-    Value at = spill(Value::of(int64_type(), "i64(" + text + ")"), "i");
-    fail_if(at.text + " < 0", "ValueError", "tuple.index(x): x not in tuple", n);
-    return at;
-  }
+  if (self.is_array()) return array_method(self, name, args, n);
+  if (self.is_scalar())
+    if (const Value r = number_method(self, name, p, n); r.type) return r;
+  if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) return search_tuple(self, name, p[0], n);
   const bool empty_list = !host() && self.is(Kind::tuple) && self.type->items.empty();
   const std::string near = nearest(name, members_of(self.type));
   fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},

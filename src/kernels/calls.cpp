@@ -515,6 +515,101 @@ Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
   return converted(v, to, n);
 }
 
+namespace {
+
+/// The arguments of complex() by position, where they are Python's.
+CallArguments parts_by_position(CallArguments args, const Value& zero) {
+  std::vector<Value> parts = args.positional;
+  if (parts.size() > 2) return args;
+  parts.resize(2);
+  for (const auto& [name, v] : args.keywords) {
+    if ((name != "real" && name != "imag") || parts[name == "imag"].type) return args;
+    parts[name == "imag"] = v;
+  }
+  if (!parts[0].type) parts[0] = zero;
+  if (!parts[1].type) parts.pop_back();
+  args.positional = std::move(parts);
+  args.keywords.clear();
+  return args;
+}
+
+}  // namespace
+
+/// A complex number of a class from its parts. Python's complex of two float32 is complex64, as in Numba.
+Value FunctionCompiler::complex_of(Type t, const Value& re, const Value& im, const Node* n) {
+  if (!re.is_scalar() || !im.is_scalar()) fail(n, "complex() takes two numbers");
+  const bool narrow = t->name == "complex" && re.type->dtype == DType::f32 && im.type->dtype == DType::f32;
+  const Type made = narrow ? scalar_type(DType::c64) : t->element, part = scalar_type(real_type(made->dtype));
+  return Value::of(made, code("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
+}
+
+/// float(x), np.int32(x) and what else makes a number of one, or casts an array.
+Value FunctionCompiler::number_of_class(Type t, CallArguments args, const Node* n) {
+  const Type to = t->element;
+  if (t->name == "complex" && !args.keywords.empty()) args = parts_by_position(std::move(args), constant_value(Constant{int64_t{0}}));
+  if (to->is(Kind::record)) fail(n, "a record cannot be made in a compiled function", {}, "write the fields of one that is there");
+  if (!args.keywords.empty()) fail(n, fmt::format("{}() takes no keyword arguments here", to->spelling));
+  if (args.positional.empty()) return converted(constant_value(Constant{int64_t{0}}), to, n);
+  if (args.positional.size() == 2 && is_complex(to->dtype)) return complex_of(t, args.positional[0], args.positional[1], n);
+  if (args.positional.size() != 1) fail(n, fmt::format("{}() takes one number, got {}", to->spelling, args.positional.size()));
+  Value v = args.positional[0];
+  if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
+  if (v.is(Kind::string) && is_real_float(to->dtype)) {
+    // float("nan"), float("-inf"): the text is known.
+    char* end = nullptr;
+    const double value = std::strtod(v.type->name.c_str(), &end);
+    if (end != v.type->name.c_str() && *end == 0) return converted(constant_value(Constant{value}), to, n);
+    fail(n, fmt::format("{}() does not take the text '{}'", to->spelling, v.type->name), {{source_of(args.nodes[0]), v.type}});
+  }
+  // int() and float() keep the width of what is one already, as in Numba.
+  if (v.is_scalar() && ((t->name == "int" && is_integer(v.type->dtype)) || (t->name == "float" && is_real_float(v.type->dtype)) ||
+                        (t->name == "complex" && is_complex(v.type->dtype)))) {
+    v.of_numpy = false;
+    return v;
+  }
+  const bool python = t->name == "int" || t->name == "float" || t->name == "complex" || t->name == "bool";
+  if (python && v.is_array() && v.type->ndim > 0)
+    fail(n, fmt::format("{}() does not take {}", t->name, v.type->spelling), {},
+         t->name == "bool" ? "use .any() or .all()" : "take one element of it, or convert all with .astype()");
+  if (!python && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.type->is_container()))
+    fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
+         "make an array with numpy.array(…, dtype)");
+  if (!python) expect_fits(v, to, n);
+  // Which integer stands for NaN and what does not fit is not defined, so nothing is looked at.
+  const bool plain = host() && t->name == "int" && to == int64_type() && v.is_scalar() && !v.constant &&
+                     (v.type->dtype == DType::f64 || v.type->dtype == DType::f32);
+  Value made = plain ? Value::of(to, code("static_cast<i64>({})", v.text)) : cast_to(to, v, n);
+  made.of_numpy = false;
+  return made;
+}
+
+/// A named tuple or a record of the values of its fields.
+Value FunctionCompiler::fields_of_class(Type t, const CallArguments& args, const Node* n) {
+  const Type proto = t->element;
+  std::vector<Value> items(proto->items.size());
+  std::vector<bool> given(items.size());
+  if (args.positional.size() > items.size())
+    fail(n, fmt::format("{}() takes {} arguments, got {}", t->name, items.size(), args.positional.size()));
+  for (size_t i = 0; i < args.positional.size(); ++i) items[i] = args.positional[i], given[i] = true;
+  for (auto& [name, v] : args.keywords) {
+    const auto it = std::find(proto->fields.begin(), proto->fields.end(), name);
+    if (it == proto->fields.end()) fail(n, fmt::format("{}() has no field '{}'", t->name, name), {}, nearest(name, proto->fields));
+    const size_t i = static_cast<size_t>(it - proto->fields.begin());
+    items[i] = v, given[i] = true;
+  }
+  for (size_t i = 0; i < items.size(); ++i)
+    if (!given[i]) fail(n, fmt::format("{}() needs a value for '{}'", t->name, proto->fields[i]));
+  if (proto->is_tuple()) {
+    Value v = tuple_of(std::move(items));
+    if (!v.type) return {};
+    v.type = named_tuple_type(proto->object, proto->name, proto->fields, v.type->items);
+    return v;
+  }
+  Code text;
+  for (size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + convert(items[i], proto->items[i], n);
+  return Value::of(proto, code("{}{{{}}}", cpp(proto), text));
+}
+
 Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   if (t->is(Kind::type) && (t->name == "iinfo" || t->name == "finfo") && args.positional.size() == 1) {
     Value limits = Value::known(builtin_type("numpy." + t->name));
@@ -526,7 +621,8 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
       args.keywords[0].first == "base")
     args.positional.push_back(std::exchange(args.keywords, {})[0].second);
   const bool fields = t->element && (t->element->is_tuple() || t->element->is(Kind::record) || t->element->is(Kind::instance));
-  if (!fields && !args.keywords.empty())
+  const bool parts = t->is(Kind::dtype) && t->name == "complex";
+  if (!fields && !parts && !args.keywords.empty())
     fail(n,
          fmt::format("{}() takes no argument '{}' in compiled functions", t->name.empty() ? t->spelling : t->name, args.keywords[0].first));
   if (t->is(Kind::dtype) && (t->name == "int" || t->name == "float"))
@@ -546,77 +642,8 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
     for (const char* container : {"list", "set", "frozenset", "dict"})
       if (t->name == container) return call_container(t->name, args, n);
   }
-  if (t->is(Kind::dtype)) {
-    const Type to = t->element;
-    if (to->is(Kind::record)) fail(n, "a record cannot be made in a compiled function", {}, "write the fields of one that is there");
-    if (!args.keywords.empty()) fail(n, fmt::format("{}() takes no keyword arguments here", to->spelling));
-    if (args.positional.empty()) return converted(constant_value(Constant{int64_t{0}}), to, n);
-    if (args.positional.size() == 2 && is_complex(to->dtype)) {
-      const Value &re = args.positional[0], &im = args.positional[1];
-      if (!re.is_scalar() || !im.is_scalar()) fail(n, "complex() takes two numbers");
-      // Python's complex of two float32 is complex64, as in Numba.
-      Type made = to;
-      if (t->name == "complex" && re.type->dtype == DType::f32 && im.type->dtype == DType::f32) made = scalar_type(DType::c64);
-      const Type part = scalar_type(real_type(made->dtype));
-      Value r = Value::of(made, code("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
-      return r;
-    }
-    if (args.positional.size() != 1) fail(n, fmt::format("{}() takes one number, got {}", to->spelling, args.positional.size()));
-    Value v = args.positional[0];
-    if (v.is(Kind::literal)) v = converted(v, int64_type(), n);
-    if (v.is(Kind::string) && is_real_float(to->dtype)) {
-      // float("nan"), float("-inf"): the text is known.
-      char* end = nullptr;
-      const double value = std::strtod(v.type->name.c_str(), &end);
-      if (end != v.type->name.c_str() && *end == 0) return converted(constant_value(Constant{value}), to, n);
-      fail(n, fmt::format("{}() does not take the text '{}'", to->spelling, v.type->name), {{source_of(args.nodes[0]), v.type}});
-    }
-    // int() and float() keep the width of what is one already, as in Numba.
-    if (v.is_scalar() && ((t->name == "int" && is_integer(v.type->dtype)) || (t->name == "float" && is_real_float(v.type->dtype)) ||
-                          (t->name == "complex" && is_complex(v.type->dtype)))) {
-      v.of_numpy = false;
-      return v;
-    }
-    const bool python = t->name == "int" || t->name == "float" || t->name == "complex" || t->name == "bool";
-    if (python && v.is_array() && v.type->ndim > 0)
-      fail(n, fmt::format("{}() does not take {}", t->name, v.type->spelling), {},
-           t->name == "bool" ? "use .any() or .all()" : "take one element of it, or convert all with .astype()");
-    if (!python && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.type->is_container()))
-      fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
-           "make an array with numpy.array(…, dtype)");
-    if (!python) expect_fits(v, to, n);
-    // Which integer stands for NaN and what does not fit is not defined, so nothing is looked at.
-    const bool plain = host() && t->name == "int" && to == int64_type() && v.is_scalar() && !v.constant &&
-                       (v.type->dtype == DType::f64 || v.type->dtype == DType::f32);
-    Value made = plain ? Value::of(to, code("static_cast<i64>({})", v.text)) : cast_to(to, v, n);
-    made.of_numpy = false;
-    return made;
-  }
-  if (t->element && (t->element->is_tuple() || t->element->is(Kind::record))) {
-    const Type proto = t->element;
-    std::vector<Value> items(proto->items.size());
-    std::vector<bool> given(items.size());
-    if (args.positional.size() > items.size())
-      fail(n, fmt::format("{}() takes {} arguments, got {}", t->name, items.size(), args.positional.size()));
-    for (size_t i = 0; i < args.positional.size(); ++i) items[i] = args.positional[i], given[i] = true;
-    for (auto& [name, v] : args.keywords) {
-      const auto it = std::find(proto->fields.begin(), proto->fields.end(), name);
-      if (it == proto->fields.end()) fail(n, fmt::format("{}() has no field '{}'", t->name, name), {}, nearest(name, proto->fields));
-      const size_t i = static_cast<size_t>(it - proto->fields.begin());
-      items[i] = v, given[i] = true;
-    }
-    for (size_t i = 0; i < items.size(); ++i)
-      if (!given[i]) fail(n, fmt::format("{}() needs a value for '{}'", t->name, proto->fields[i]));
-    if (proto->is_tuple()) {
-      Value v = tuple_of(std::move(items));
-      if (!v.type) return {};
-      v.type = named_tuple_type(proto->object, proto->name, proto->fields, v.type->items);
-      return v;
-    }
-    Code text;
-    for (size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + convert(items[i], proto->items[i], n);
-    return Value::of(proto, code("{}{{{}}}", cpp(proto), text));
-  }
+  if (t->is(Kind::dtype)) return number_of_class(t, std::move(args), n);
+  if (t->element && (t->element->is_tuple() || t->element->is(Kind::record))) return fields_of_class(t, args, n);
   fail(n, fmt::format("objects of the class {} cannot be made in a compiled function", t->name));
 }
 

@@ -103,6 +103,10 @@ class Unit {
                           std::vector<std::string> captured, bool each = false);
   /// The C++ type; defines structs as needed.
   std::string cpp(Type t);
+  std::string cpp_object(Type t);
+  std::string cpp_instance(Type t);
+  std::string cpp_struct(Type t);
+  std::string record_members(Type t, const std::vector<std::string>& members, bool* natural_offsets);
   /// Statements that write a result of the type where the caller reads it, and the text of an argument that it wrote.
   std::string host_store(Type t, const std::string& at, uint32_t offset, const std::string& value);
   /// `keeper`: what keeps the memory of arrays there.
@@ -141,6 +145,9 @@ class Unit {
   std::string address_text() const;
   /// The entry for C.
   std::string callback_text(const Specialised& s, const std::string& name);
+  std::string printed_functions(const Specialised& s);
+  std::string entry_text(const Specialised& s, const std::string& name);
+  std::string next_text(const Specialised& s, const std::string& name);
   /// The function that tells whether a failure's code is of an exception class.
   std::string matcher(Type cls);
   int site(CheckSite s);
@@ -269,12 +276,20 @@ std::string spelled(const CallArguments& args);
 std::vector<std::string> builtin_names();
 /// The dtype that a sum or product of a dtype has.
 DType sum_dtype(DType d);
+/// Kinds of reductions, by their names.
+inline bool averages(std::string_view name) { return name == "mean" || name == "var" || name == "std"; }
+inline bool finds_place(std::string_view name) { return name == "argmin" || name == "argmax"; }
+inline bool finds_extreme(std::string_view name) { return finds_place(name) || name == "min" || name == "max"; }
 
 class FunctionCompiler {
  public:
   FunctionCompiler(Unit& unit, Specialised& s) : unit_(unit), spec_(s), function_(*s.function), syntax_(*s.syntax) {}
   /// Walks the function until its types are stable, then prints it.
   void run();
+  Type found_result(Type declared);
+  void settle_types();
+  void declare_kernel(std::string list);
+  void declare_function(std::string list);
 
  private:
   // ---- statements.cpp
@@ -310,6 +325,11 @@ class FunctionCompiler {
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);
   void aug_assign(const Node* n);
+  void aug_assign_name(const Node* n);
+  void aug_assign_item(const Node* n);
+  void aug_assign_pointer(const Value& pointer, const Node* n);
+  void aug_assign_element(const Value& object, const std::vector<Value>& items, const Node* n);
+  void update_shared(const Value& old, const Node* n);
   void assign(const Node* target, Value value, const Node* at);
   void assign_name(const std::string& name, Value value, const Node* at);
   void expect_count(size_t names, const Code& count, const Node* at);
@@ -339,6 +359,10 @@ class FunctionCompiler {
   Value attribute_of(const Value& object, const std::string& name, const Node* n);
   Value binary(Operator op, const Value& a, const Value& b, const Node* n);
   Value scalar_binary(Operator op, const Value& a, const Value& b, const Node* n);
+  Value folded(Operator op, const Value& a, const Value& b);
+  DType binary_dtype(Operator op, const Value& a, const Value& b, const Node* n);
+  Code quotient(const Value& p, const Value& q, bool known, const Node* n);
+  Code floored(Operator op, const Value& p, const Value& q, bool checked, bool both, bool positive, const Node* n);
   Value power(const Value& a, const Value& b, const Node* n);
   Value unary(Operator op, const Value& a, const Node* n);
   Value compare(const Node* n);
@@ -380,9 +404,15 @@ class FunctionCompiler {
   Value map_function(const Function& f, CallArguments args, const Node* n);
   const FunctionSignature& loop_for(const Function& f, const std::vector<Value>& operands, const Node* n);
   Value call_class(Type t, CallArguments args, const Node* n);
+  Value complex_of(Type t, const Value& re, const Value& im, const Node* n);
+  Value number_of_class(Type t, CallArguments args, const Node* n);
+  Value fields_of_class(Type t, const CallArguments& args, const Node* n);
   static Value numpy_scalar(Value r, std::string_view function, const std::vector<Value>& arguments);
   Value call_builtin(const std::string& name, CallArguments args, const Node* n);
   Value call_method(const Value& self, const std::string& name, CallArguments args, const Node* n);
+  Value array_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value number_method(const Value& self, const std::string& name, const std::vector<Value>& p, const Node* n);
+  Value search_tuple(const Value& self, const std::string& name, const Value& wanted, const Node* n);
   Value cast_to(Type to, const Value& v, const Node* n);
   std::optional<Value> call_row(const std::string& name, const CallArguments& args, const Node* n);
   std::optional<Value> call_elementwise(const std::string& op, const CallArguments& args, const Node* n);
@@ -394,6 +424,11 @@ class FunctionCompiler {
   Value atomic(const std::string& name, const CallArguments& args, const Node* n);
   Value make_array(const std::string& space, const CallArguments& args, const Node* n);
   Value reduction(const std::string& name, const Value& a, const Node* n);
+  /// What the loops of a reduction name; empty where it needs none.
+  struct ReductionNames {
+    std::string result, count, place, mean;
+  };
+  void reduction_turn(const std::string& name, Value x, const ReductionNames& r, Type t, const Node* n);
   /// random.cpp: the functions of cuda.random that have a state.
   std::optional<Value> random_call(const std::string& name, const CallArguments& args, const Node* n);
   /// complex_calls.cpp: cmath.
@@ -431,6 +466,11 @@ class FunctionCompiler {
   // ---- arrays.cpp
   Value subscript(const Node* n);
   Value subscript_of(const Value& object, const Value& index, const Node* n);
+  Value array_subscript(const Value& object, const Value& index, const Node* n);
+  Value tuple_subscript(const Value& object, const Value& index, const Node* n);
+  Value tuple_slice(const Value& object, const Value& index, const Node* n);
+  Value item_at(const Value& object, const Value& whole, const Value& index, const Node* n);
+  Value range_item(const Value& object, const Value& index, const Node* n);
   std::vector<Value> index_items(const Value& index);
   /// The same for an array, where lists are arrays.
   std::vector<Value> array_indices(const Value& index, const Node* n);
@@ -496,6 +536,14 @@ class FunctionCompiler {
   Value whole_function(const std::string& name, CallArguments args, const Node* n);
   bool takes_natively(const LibraryFunction& f, const CallArguments& args) const;
   Value array_operand(const Value& v, bool numbers, const std::string& function, const std::string& parameter, const Node* n);
+  struct ReductionOptions {
+    Value axis, dtype, ddof;
+    bool keepdims = false;
+  };
+  ReductionOptions reduction_options(const std::string& name, const CallArguments& rest, const Node* n);
+  DType wanted_dtype(const std::string& name, const Value& v, const Value& dtype, DType otherwise, const Node* n);
+  Value reduced_axis(const std::string& name, const Value& v, const Value& axis, Type t, const Code& freedom, const Node* n);
+  Value reduced_whole(const std::string& name, const Value& v, Type t, const Code& freedom, const Node* n);
   Value host_reduction(const std::string& name, const Value& v, const CallArguments& rest, const Node* n);
   Code host_shape(const Value& shape, int* ndim, const Node* n);
   Type host_dtype(const Value& v, Type otherwise, const Node* n);
@@ -535,6 +583,21 @@ class FunctionCompiler {
   // ---- host_interpret.cpp
   void with_statement(const Node* n);
   // ---- host_parallel.cpp
+  /// A name that the turns of a parallel loop sum up.
+  struct ParallelReduction {
+    int index;
+    std::string op;
+    bool rebinds;
+  };
+  /// A parallel loop as it is printed: what comes before it, in each piece before and behind its turns, and behind the loop.
+  struct ParallelText {
+    Block head, shadows, out, joins;
+    Code sizes;
+    std::string k, first, last, length, grain;
+  };
+  void share_objects(const std::set<std::string>& bound, const std::vector<std::optional<Local>>& before, Block* head);
+  static Code joined_pieces(const std::string& op, const std::string& c, const Code& x, const Code& y);
+  void reduce_pieces(const ParallelReduction& r, ParallelText* t, const Node* n);
   void parallel_for(const Node* n, const Value& range);
   bool differs_by_turn(const Node* index, int depth) const;
   bool meets_other_turns(const Node* target) const;
@@ -573,6 +636,10 @@ class FunctionCompiler {
   std::optional<Value> container_binary(Operator op, const Value& a, const Value& b, const Node* n);
   bool container_update(const Node* target, Operator op, const Value& a, const Value& b, const Node* n);
   std::optional<Value> container_compare(Operator op, const Value& a, const Value& b, const Node* n);
+  std::optional<Value> contained(Operator op, const Value& x, const Value& y, const Node* n);
+  std::optional<Value> text_compare(Operator op, const Value& x, const Value& y, const Node* n);
+  std::optional<Value> tuple_order(Operator op, const Value& x, const Value& y, const Node* n);
+  std::optional<Value> container_order(Operator op, const Value& a, const Value& b);
   std::optional<Value> container_item(const Value& object, const Value& index, const Node* n);
   bool container_store(const Node* target, const Value& object, const Value& index, const Value& value, const Node* at);
   bool container_update_item(const Node* n);
@@ -634,6 +701,18 @@ class FunctionCompiler {
   void raise_statement(const Node* n);
   void assert_statement(const Node* n);
   void try_statement(const Node* n);
+  void enter_try(const std::map<int, Type>& pins);
+  void walk_try(const Node* n, const std::map<int, Type>& pins, Protection* p);
+  void pin_types(const Node* n, const Protection& p, std::map<int, Type>* pins);
+  void finally_part(const std::vector<Node*>& body, const Protection& p, const Env& after, const Env& seen);
+  /// A branch behind a try statement's body.
+  struct Branch {
+    Code test;
+    Block text;
+    Env end;
+  };
+  Branch handler_branch(const Node* handler, const Protection& p, const Env& seen, bool* catches_all);
+  void except_parts(const Node* n, const Protection& p, const Env& after, const Env& seen);
   static Code jump(const Protection& p);
   void label(const std::string& name) { line(code("{}:;", name).with(kLabelled)); }
   void fail_with(int code);

@@ -711,74 +711,101 @@ bool FunctionCompiler::container_update(const Node* target, Operator op, const V
   return false;
 }
 
-std::optional<Value> FunctionCompiler::container_compare(Operator op, const Value& x, const Value& y, const Node* n) {
-  if (!host()) return std::nullopt;
-  const auto boolean = [&](Code text) {
-    Value r = Value::of(bool_type(), std::move(text));
-    r.note(kReads | kActs);
-    r.non_negative = true;
-    return r;
-  };
-  if (op == Operator::in || op == Operator::not_in) {
-    const std::string negation = op == Operator::not_in ? "!" : "";
-    if (x.is_array() && x.type->ndim > 0 && !y.is_array())
-      fail(n, fmt::format("'in' does not look for {}: its comparison with an item has several truths", x.type->spelling), {},
-           "use numpy.isin");
-    if (y.display && y.is(Kind::tuple) && !y.type->items.empty()) return std::nullopt;  // compared one by one
-    if (is_text(y.type)) {
-      if (x.is(Kind::string) && y.is(Kind::string))
-        return constant_value(Constant{(y.type->name.find(x.type->name) != std::string::npos) != (op == Operator::not_in)});
-      if (!is_text(x.type)) fail(n, fmt::format("'in <str>' needs a str, not {}", x.type->spelling));
-      return boolean(code("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
-    }
-    if (y.is(Kind::builtin) && y.type->name == "dict.keys") return container_compare(op, x, y.items[0], n);
-    if (y.is_array() && (x.is_scalar() || x.is(Kind::literal))) {
-      const Value item = x.simple ? x : spill(x, "item");
-      const Value all = lift({y}, [this, item, n](std::span<const Value> e) { return compare_two(Operator::eq, e[0], item, n); }, n);
-      Value r = host_reduction("any", all, {}, n);
-      if (op == Operator::not_in) r = Value::of(bool_type(), "!" + paren(r));
-      return r;
-    }
-    Value c = y;
-    if (y.is(Kind::builtin) && y.type->name == "dict.values") c = list_from(y, n);
-    if (y.is(Kind::generator) || (y.is(Kind::builtin) && y.type->name == "map")) {
-      const Value item = x.simple ? x : spill(x, "item");
-      const Value r = tested(true, y, [&](const Value& one) { return compare_two(Operator::eq, one, item, n); }, n);
-      return op == Operator::in || !r.type ? r : boolean("!" + paren(r));
-    }
-    if (!c.type || !c.type->is_container()) return std::nullopt;
-    if (c.display) c = finished(made(c, nullptr, n), n);
-    if (is_incomplete(c.type)) {
-      if (emitting_) display_text(Value{}, c.type, n);
-      return boolean("false");
-    }
-    const Type key = c.is(Kind::dict) ? c.type->items[0] : c.type->element;
-    if (!converts(x.type, key)) return constant_value(Constant{op == Operator::not_in});
-    const Code item =
-        c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : code("{}({})", cpp(key), convert(made(x, key, n), key, n));
-    return boolean(code("{}{}.has({})", negation, paren(c), item));
+namespace {
+
+/// A truth that reads a container, and may compare what a user's class compares.
+Value truth_of_container(Code text) {
+  Value r = Value::of(bool_type(), std::move(text));
+  r.note(kReads | kActs);
+  r.non_negative = true;
+  return r;
+}
+
+bool is_order(Operator op) { return op == Operator::lt || op == Operator::le || op == Operator::gt || op == Operator::ge; }
+
+}  // namespace
+
+/// x in y.
+std::optional<Value> FunctionCompiler::contained(Operator op, const Value& x, const Value& y, const Node* n) {
+  const std::string negation = op == Operator::not_in ? "!" : "";
+  if (x.is_array() && x.type->ndim > 0 && !y.is_array())
+    fail(n, fmt::format("'in' does not look for {}: its comparison with an item has several truths", x.type->spelling), {},
+         "use numpy.isin");
+  if (y.display && y.is(Kind::tuple) && !y.type->items.empty()) return std::nullopt;  // compared one by one
+  if (is_text(y.type)) {
+    if (x.is(Kind::string) && y.is(Kind::string))
+      return constant_value(Constant{(y.type->name.find(x.type->name) != std::string::npos) != (op == Operator::not_in)});
+    if (!is_text(x.type)) fail(n, fmt::format("'in <str>' needs a str, not {}", x.type->spelling));
+    return truth_of_container(code("{}py::contains_text({}, {})", negation, convert(y, text_type(), n), convert(x, text_type(), n)));
   }
+  if (y.is(Kind::builtin) && y.type->name == "dict.keys") return container_compare(op, x, y.items[0], n);
+  Value c = y;
+  if (y.is(Kind::builtin) && y.type->name == "dict.values") c = list_from(y, n);
+  if (y.is(Kind::generator) || (y.is(Kind::builtin) && y.type->name == "map")) {
+    const Value item = x.simple ? x : spill(x, "item");
+    const Value r = tested(true, y, [&](const Value& one) { return compare_two(Operator::eq, one, item, n); }, n);
+    return op == Operator::in || !r.type ? r : truth_of_container("!" + paren(r));
+  }
+  if (!c.type || !c.type->is_container()) return std::nullopt;
+  if (c.display) c = finished(made(c, nullptr, n), n);
+  if (is_incomplete(c.type)) {
+    if (emitting_) display_text(Value{}, c.type, n);
+    return truth_of_container("false");
+  }
+  const Type key = c.is(Kind::dict) ? c.type->items[0] : c.type->element;
+  if (!converts(x.type, key)) return constant_value(Constant{op == Operator::not_in});
+  const Code item =
+      c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : code("{}({})", cpp(key), convert(made(x, key, n), key, n));
+  return truth_of_container(code("{}{}.has({})", negation, paren(c), item));
+}
+
+/// Texts, of which none equals what is no text.
+std::optional<Value> FunctionCompiler::text_compare(Operator op, const Value& x, const Value& y, const Node* n) {
   const bool texts = is_text(x.type) && is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text));
   if (texts) {
     const Code a = convert(x, text_type(), n), b = convert(y, text_type(), n);
-    if (op == Operator::eq || op == Operator::is) return boolean(code("py::same_text({}, {})", a, b));
-    if (op == Operator::ne || op == Operator::is_not) return boolean(code("!py::same_text({}, {})", a, b));
-    return boolean(operation(code("py::order_of({}, {})", a, b), to_string(op), "0"));
+    if (op == Operator::eq || op == Operator::is) return truth_of_container(code("py::same_text({}, {})", a, b));
+    if (op == Operator::ne || op == Operator::is_not) return truth_of_container(code("!py::same_text({}, {})", a, b));
+    return truth_of_container(operation(code("py::order_of({}, {})", a, b), to_string(op), "0"));
   }
   if (is_text(x.type) != is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text)) && (op == Operator::eq || op == Operator::ne) &&
       !x.is(Kind::optional) && !y.is(Kind::optional) && !x.is_none() && !y.is_none())
     return constant_value(Constant{op == Operator::ne});
-  if (!x.type->is_container() && !y.type->is_container()) {
-    // Tuples in their order.
-    if (x.is(Kind::tuple) && y.is(Kind::tuple) && (op == Operator::lt || op == Operator::le || op == Operator::gt || op == Operator::ge)) {
-      const Type t = widened(x.type, y.type);
-      if (!t) return std::nullopt;
-      const Value a = stored(converted(x, t, n)), b = stored(converted(y, t, n));
-      const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
-      return boolean(code("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
-    }
-    return std::nullopt;
+  return std::nullopt;
+}
+
+/// Tuples in their order.
+std::optional<Value> FunctionCompiler::tuple_order(Operator op, const Value& x, const Value& y, const Node* n) {
+  if (!x.is(Kind::tuple) || !y.is(Kind::tuple) || !is_order(op)) return std::nullopt;
+  const Type t = widened(x.type, y.type);
+  if (!t) return std::nullopt;
+  const Value a = stored(converted(x, t, n)), b = stored(converted(y, t, n));
+  const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
+  return truth_of_container(code("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
+}
+
+/// The order of two lists, or whether a set is a part of another one.
+std::optional<Value> FunctionCompiler::container_order(Operator op, const Value& a, const Value& b) {
+  if (a.is(Kind::list)) {
+    const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
+    return truth_of_container(code("{}{}.less({})", negate ? "!" : "", paren(swap ? b : a), (swap ? a : b).text));
   }
+  if (a.is(Kind::set)) {
+    const bool swap = op == Operator::gt || op == Operator::ge;
+    const Code p = (swap ? b : a).text, q = (swap ? a : b).text;
+    const bool strict = op == Operator::lt || op == Operator::gt;
+    return truth_of_container(
+        strict ? code("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b))
+               : code("py::is_subset({}, {})", p, q));
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> FunctionCompiler::container_compare(Operator op, const Value& x, const Value& y, const Node* n) {
+  if (!host()) return std::nullopt;
+  if (op == Operator::in || op == Operator::not_in) return contained(op, x, y, n);
+  if (auto r = text_compare(op, x, y, n)) return r;
+  if (!x.type->is_container() && !y.type->is_container()) return tuple_order(op, x, y, n);
   const auto list = [](const Value& v) { return v.is(Kind::list) || (v.display && v.is(Kind::tuple)); };
   if ((x.is_array() && list(y)) || (y.is_array() && list(x))) {
     const auto array = [&](const Value& v) { return array_operand(v, false, to_string(op), "operand", n); };
@@ -790,28 +817,17 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     if ((op == Operator::eq || op == Operator::ne) && !a.is_none() && !b.is_none()) return constant_value(Constant{op == Operator::ne});
     return std::nullopt;
   }
-  if (is_incomplete(a.type) || is_incomplete(b.type)) return boolean("false");
+  if (is_incomplete(a.type) || is_incomplete(b.type)) return truth_of_container("false");
   if (op == Operator::is || op == Operator::is_not)
-    return boolean(code("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
+    return truth_of_container(code("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
   if (cpp(a.type) != cpp(b.type)) {
     if (op == Operator::eq || op == Operator::ne)
       fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
     return std::nullopt;
   }
-  if (op == Operator::eq) return boolean(code("{}.equals({})", paren(a), b.text));
-  if (op == Operator::ne) return boolean(code("!{}.equals({})", paren(a), b.text));
-  if (a.is(Kind::list)) {
-    const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
-    return boolean(code("{}{}.less({})", negate ? "!" : "", paren(swap ? b : a), (swap ? a : b).text));
-  }
-  if (a.is(Kind::set)) {
-    const bool swap = op == Operator::gt || op == Operator::ge;
-    const Code p = (swap ? b : a).text, q = (swap ? a : b).text;
-    const bool strict = op == Operator::lt || op == Operator::gt;
-    return boolean(strict ? code("(py::is_subset({0}, {1}) && {2}.size() != {3}.size())", p, q, paren(swap ? b : a), paren(swap ? a : b))
-                          : code("py::is_subset({}, {})", p, q));
-  }
-  return std::nullopt;
+  if (op == Operator::eq) return truth_of_container(code("{}.equals({})", paren(a), b.text));
+  if (op == Operator::ne) return truth_of_container(code("!{}.equals({})", paren(a), b.text));
+  return container_order(op, a, b);
 }
 
 // ---- items ------------------------------------------------------------------------------------------------------------------------

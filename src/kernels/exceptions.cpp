@@ -231,69 +231,76 @@ void FunctionCompiler::pin(const std::set<std::string>& names, const Env& before
   }
 }
 
+/// Where a try statement begins: variables that are there already take their types.
+void FunctionCompiler::enter_try(const std::map<int, Type>& pins) {
+  for (const auto& [index, t] : pins) {
+    std::optional<Local>& l = env_.locals[static_cast<size_t>(index)];
+    if (!l || l->conflict || l->type == t || !l->type) continue;
+    Env to = env_;
+    to.locals[static_cast<size_t>(index)]->type = t;
+    to.locals[static_cast<size_t>(index)]->constant = nullptr;
+    emit_edge(env_, to);
+    env_ = to;
+  }
+}
+
+void FunctionCompiler::walk_try(const Node* n, const std::map<int, Type>& pins, Protection* p) {
+  protections_.push_back(*p);
+  pins_.push_back(pins);
+  protections_.back().seen = env_;
+  block(n->body);
+  *p = protections_.back();
+  p->seen = join(p->seen, env_);
+  pins_.pop_back();
+  protections_.pop_back();
+}
+
+/// The types of what a try statement's body binds, by walks that leave nothing, until they stay as they are.
+void FunctionCompiler::pin_types(const Node* n, const Protection& p, std::map<int, Type>* pins) {
+  std::set<std::string> names;
+  bound_names(n->body, &names);
+  const Env entry = env_;
+  for (int round = 0; round < 8; ++round) {
+    const int temporaries = temporaries_, labels = labels_;
+    env_ = entry;
+    Protection trial = p;
+    trial.caught = "e", trial.label = "l", trial.left = "f";
+    captured([&] {
+      enter_try(*pins);
+      walk_try(n, *pins, &trial);
+    });
+    temporaries_ = temporaries;
+    labels_ = labels;
+    const auto old = *pins;
+    pin(names, entry, trial.seen, pins);
+    if (*pins == old) break;
+  }
+  env_ = entry;
+}
+
 void FunctionCompiler::try_statement(const Node* n) {
   if (!host()) fail(n, "'try' is not supported in kernels", {}, "test the values before");
   const bool finally = n->c != nullptr;
-  std::set<std::string> names;
-  bound_names(n->body, &names);
   const std::string key = fmt::format("try{}{}", static_cast<const void*>(n), unrolled_);
-  const bool emitting = emitting_;
   const Env entry = env_;
   std::map<int, Type> pins = try_types_[key];
-  const auto enter = [&] {
-    // Variables that are there already take their types.
-    for (const auto& [index, t] : pins) {
-      std::optional<Local>& l = env_.locals[static_cast<size_t>(index)];
-      if (!l || l->conflict || l->type == t || !l->type) continue;
-      Env to = env_;
-      to.locals[static_cast<size_t>(index)]->type = t;
-      to.locals[static_cast<size_t>(index)]->constant = nullptr;
-      emit_edge(env_, to);
-      env_ = to;
-    }
-  };
-  const auto walk = [&](Protection* p) {
-    protections_.push_back(*p);
-    pins_.push_back(pins);
-    protections_.back().seen = env_;
-    block(n->body);
-    *p = protections_.back();
-    p->seen = join(p->seen, env_);
-    pins_.pop_back();
-    protections_.pop_back();
-  };
   Protection p;
   p.loops = static_cast<int>(loops_.size());
   p.finally = finally ? n->c : nullptr;
-  if (!emitting) {
-    for (int round = 0; round < 8; ++round) {
-      const int temporaries = temporaries_, labels = labels_;
-      env_ = entry;
-      Protection trial = p;
-      trial.caught = "e", trial.label = "l", trial.left = "f";
-      captured([&] {
-        enter();
-        walk(&trial);
-      });
-      temporaries_ = temporaries;
-      labels_ = labels;
-      const auto old = pins;
-      pin(names, entry, trial.seen, &pins);
-      if (pins == old) break;
-    }
+  if (!emitting_) {
+    pin_types(n, p, &pins);
     try_types_[key] = pins;
   }
-  env_ = entry;
   comment(n);
   p.caught = temporary("caught");
   p.label = fmt::format("except_{}", ++labels_);
   p.number = static_cast<uintptr_t>(labels_);
   p.left = finally ? temporary("left") : "";
-  enter();
+  enter_try(pins);
   linef("py::Caught {};", p.caught);
   if (finally) linef("bool {} = false;", p.left);
   line("try {");
-  Block body = captured([&] { walk(&p); });
+  Block body = captured([&] { walk_try(n, pins, &p); });
   const Env after = env_;
   out_ += body;
   linef("}} catch (...) {{ {}.take(); }}", p.caught);
@@ -305,88 +312,83 @@ void FunctionCompiler::try_statement(const Node* n) {
     if (seen.locals[i] && entry.locals[i] && entry.locals[i]->constant && p.seen.locals[i] && p.seen.locals[i]->constant)
       seen.locals[i] = p.seen.locals[i];
   seen.reachable = true;
+  if (finally)
+    finally_part(n->c->body, p, after, seen);
+  else
+    except_parts(n, p, after, seen);
+}
 
-  if (finally) {
-    // Raised: what is done last, and on.
-    linef("if ({}.code != 0) {{", p.caught);
-    Block text = captured([&] {
-      env_ = seen;
-      const std::string outer = std::exchange(unrolled_, unrolled_ + "/raised");
-      linef("if (!{}) {{", p.left);
-      ++depth_;
-      block(n->c->body);
-      --depth_;
-      line("}");
-      unrolled_ = outer;
-      linef("{}.again();", p.caught);
-    });
-    out_ += text;
-    line("}");
-    env_ = after;
-    if (after.reachable) {
-      const std::string outer = std::exchange(unrolled_, unrolled_ + "/done");
-      block(n->c->body);
-      unrolled_ = outer;
-    }
-    return;
-  }
-
-  // The else branch, then the handlers one after the other.
-  struct Branch {
-    Code test;
-    Block text;
-    Env end;
+/// What is done last: where something was raised, which then goes on, and where nothing was.
+void FunctionCompiler::finally_part(const std::vector<Node*>& body, const Protection& p, const Env& after, const Env& seen) {
+  const auto walk = [&](const char* where) {
+    const std::string outer = std::exchange(unrolled_, unrolled_ + where);
+    block(body);
+    unrolled_ = outer;
   };
-  std::vector<Branch> branches;
-  if (!n->orelse.empty() && after.reachable) {
-    Branch b{code("{}.code == 0", p.caught), {}, {}};
-    env_ = after;
-    b.text = captured([&] { block(n->orelse); });
-    b.end = env_;
-    branches.push_back(std::move(b));
+  linef("if ({}.code != 0) {{", p.caught);
+  Block text = captured([&] {
+    env_ = seen;
+    linef("if (!{}) {{", p.left);
+    ++depth_;
+    walk("/raised");
+    --depth_;
+    line("}");
+    linef("{}.again();", p.caught);
+  });
+  out_ += text;
+  line("}");
+  env_ = after;
+  if (after.reachable) walk("/done");
+}
+
+/// A handler: which exceptions it takes, and what it does.
+FunctionCompiler::Branch FunctionCompiler::handler_branch(const Node* handler, const Protection& p, const Env& seen, bool* catches_all) {
+  Branch b;
+  if (handler->a) {
+    const Value v = expression(handler->a);
+    const std::vector<Value> classes = v.is(Kind::tuple) ? v.items : std::vector<Value>{v};
+    for (const Value& c : classes) {
+      if (!c.is(Kind::type)) fail(handler, "except: expected an exception class", {{source_of(handler->a), v.type}});
+      *catches_all |= c.type->name == "BaseException";
+      b.test += (b.test.empty() ? "" : " || ") + code("{}({}.code)", unit_.matcher(c.type), p.caught);
+    }
+    if (classes.empty()) b.test = "false";
   } else {
-    branches.push_back({code("{}.code == 0", p.caught), {}, after});
+    *catches_all = true;
+    b.test = "true";
+  }
+  env_ = seen;
+  b.text = captured([&] {
+    handled_.push_back(p.caught);
+    const auto named = [&]() -> std::optional<Local>& { return env_.locals[static_cast<size_t>(syntax_.local_index(handler->text))]; };
+    if (!handler->text.empty()) {
+      caught_names_.emplace_back(handler->text, p.caught);
+      Local l;
+      l.type = caught_type(p.caught);
+      named() = l;
+    }
+    block(handler->body);
+    if (!handler->text.empty()) {
+      caught_names_.pop_back();
+      named() = std::nullopt;
+    }
+    handled_.pop_back();
+  });
+  b.end = env_;
+  return b;
+}
+
+/// The else branch, then the handlers one after the other.
+void FunctionCompiler::except_parts(const Node* n, const Protection& p, const Env& after, const Env& seen) {
+  std::vector<Branch> branches = {{code("{}.code == 0", p.caught), {}, after}};
+  if (!n->orelse.empty() && after.reachable) {
+    env_ = after;
+    branches[0].text = captured([&] { block(n->orelse); });
+    branches[0].end = env_;
   }
   bool catches_all = false;
   for (const Node* handler : n->list) {
-    Branch b;
-    if (handler->a) {
-      std::vector<Value> classes;
-      const Value v = expression(handler->a);
-      if (v.is(Kind::tuple))
-        classes = v.items;
-      else
-        classes = {v};
-      for (const Value& c : classes) {
-        if (!c.is(Kind::type)) fail(handler, "except: expected an exception class", {{source_of(handler->a), v.type}});
-        catches_all |= c.type->name == "BaseException";
-        b.test += (b.test.empty() ? "" : " || ") + code("{}({}.code)", unit_.matcher(c.type), p.caught);
-      }
-      if (classes.empty()) b.test = "false";
-    } else {
-      catches_all = true;
-      b.test = "true";
-    }
-    env_ = seen;
-    b.text = captured([&] {
-      handled_.push_back(p.caught);
-      if (!handler->text.empty()) caught_names_.emplace_back(handler->text, p.caught);
-      std::optional<Local>* named = nullptr;
-      if (!handler->text.empty()) {
-        named = &env_.locals[static_cast<size_t>(syntax_.local_index(handler->text))];
-        Local l;
-        l.type = caught_type(p.caught);
-        *named = l;
-      }
-      block(handler->body);
-      if (!handler->text.empty()) {
-        caught_names_.pop_back();
-        env_.locals[static_cast<size_t>(syntax_.local_index(handler->text))] = std::nullopt;
-      }
-      handled_.pop_back();
-    });
-    b.end = env_;
-    branches.push_back(std::move(b));
+    branches.push_back(handler_branch(handler, p, seen, &catches_all));
     if (catches_all) break;
   }
   Env all = branches[0].end;

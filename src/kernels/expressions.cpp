@@ -692,9 +692,9 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
   return nan_checked(scalar_binary(op, v[0], v[1], n), v, n);
 }
 
-Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& b, const Node* n) {
+/// Of constants their result, so that shapes and tests on them are known; without a type where they are none.
+Value FunctionCompiler::folded(Operator op, const Value& a, const Value& b) {
   const DType x = a.type->dtype, y = b.type->dtype;
-  // Constants fold, so that shapes and tests on them are known.
   if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64) {
     if (op == Operator::div && *b.integer() != 0)
       return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
@@ -707,8 +707,12 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
     if (op == Operator::mul) return constant_value(Constant{p * q});
     if (op == Operator::div && q != 0) return constant_value(Constant{p / q});
   }
-  if (op == Operator::pow) return power(a, b, n);
+  return {};
+}
 
+/// The type that two numbers are computed in.
+DType FunctionCompiler::binary_dtype(Operator op, const Value& a, const Value& b, const Node* n) {
+  const DType x = a.type->dtype, y = b.type->dtype;
   const bool whole = !is_inexact(x) && !is_inexact(y);
   DType d;
   if (is_bitwise(op)) {
@@ -738,7 +742,42 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
   }
   if (is_complex(d) && (op == Operator::floor_div || op == Operator::mod))
     fail(n, fmt::format("no operator {} for complex numbers", to_string(op)), {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
+  return d;
+}
 
+/// p / q, where a divisor of zero is Python's error unless it is known to be none.
+Code FunctionCompiler::quotient(const Value& p, const Value& q, bool known, const Node* n) {
+  if (known) return operation(p.text, "/", q.text);
+  const DType d = p.type->dtype;
+  const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
+  fail_if(code("{} == {}(0)", divisor.text, cpp_name(d)), "ZeroDivisionError",
+          is_complex(d) ? "complex division by zero" : "division by zero", n);
+  return operation(dividend.text, "/", divisor.text);
+}
+
+/// p // q or p % q. `checked`: a divisor of zero is Python's error; `both`: neither is negative; `positive`: the divisor is known to be.
+Code FunctionCompiler::floored(Operator op, const Value& p, const Value& q, bool checked, bool both, bool positive, const Node* n) {
+  const DType d = p.type->dtype;
+  const bool modulo = op == Operator::mod;
+  Value divisor = q, dividend = p;
+  if (checked) {
+    divisor = spill(q, "d");
+    dividend = p.simple ? p : spill(p, "n");
+    fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
+  }
+  if (!is_integer(d)) return code("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", function_of(op), dividend.text, divisor.text);
+  if (both && positive) return operation(dividend.text, modulo ? "%" : "/", divisor.text);
+  unit_.need("core");
+  if (both && is_signed_int(d)) return code("py::{}({}, {})", modulo ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
+  const char* const t = cpp_name(d);
+  return code("py::{}({}({}), {}({}))", modulo ? "floor_modulo" : "floor_quotient", t, dividend.text, t, divisor.text);
+}
+
+Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& b, const Node* n) {
+  if (Value known = folded(op, a, b); known.type) return known;
+  if (op == Operator::pow) return power(a, b, n);
+
+  const DType d = binary_dtype(op, a, b, n);
   const Type t = scalar_type(d);
   const Value p = converted(a, t, n), q = converted(b, t, n);
   Value r;
@@ -761,42 +800,13 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       r.index = index && is_integer(d);
       r.non_negative = is_unsigned(d) || (op != Operator::sub && both && index);
       break;
-    case Operator::div:
-      plain("/");
-      if (raises) {
-        const auto c = real_of(b);
-        if (!c || *c == 0) {
-          const Value divisor = spill(q, "d"), dividend = p.simple ? p : spill(p, "n");
-          fail_if(code("{} == {}(0)", divisor.text, cpp_name(d)), "ZeroDivisionError",
-                  is_complex(d) ? "complex division by zero" : "division by zero", n);
-          r.text = operation(dividend.text, "/", divisor.text);
-        }
-      }
-      break;
+    case Operator::div: r.text = quotient(p, q, !raises || (real_of(b) && *real_of(b) != 0), n); break;
     case Operator::floor_div:
-    case Operator::mod: {
+    case Operator::mod:
       r.index = a.index && (b.index || op == Operator::mod);
       r.non_negative = is_unsigned(d) || both || (op == Operator::mod && b.non_negative);
-      Value divisor = q, dividend = p;
-      if (raises && !(real_of(b) && *real_of(b) != 0)) {
-        divisor = spill(q, "d");
-        dividend = p.simple ? p : spill(p, "n");
-        fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
-      }
-      if (is_integer(d) && both && b.integer() && *b.integer() > 0) {
-        r.text = operation(dividend.text, op == Operator::mod ? "%" : "/", divisor.text);
-      } else if (is_integer(d) && both && is_signed_int(d)) {
-        unit_.need("core");
-        r.text = code("py::{}({}, {})", op == Operator::mod ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
-      } else if (is_integer(d)) {
-        unit_.need("core");
-        const char* t = cpp_name(d);
-        r.text = code("py::{}({}({}), {}({}))", op == Operator::mod ? "floor_modulo" : "floor_quotient", t, dividend.text, t, divisor.text);
-      } else {
-        r.text = code("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", f, dividend.text, divisor.text);
-      }
+      r.text = floored(op, p, q, raises && !(real_of(b) && *real_of(b) != 0), both, b.integer() && *b.integer() > 0, n);
       break;
-    }
     case Operator::bit_and:
     case Operator::bit_or:
     case Operator::bit_xor:
@@ -928,6 +938,10 @@ Value FunctionCompiler::within_range(const Value& a, const Value& b, bool negate
 
 Value FunctionCompiler::within_tuple(const Value& a, const Value& b, bool negated, const Node* n) {
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
+  if (b.is_array() && host()) {
+    const Value found = *call_python("array.contains", {{materialise(b, n), a}, {n, n}, {}}, n);
+    return found.type && negated ? Value::of(bool_type(), prefixed("!", operand(found.text))) : found;
+  }
   if (!b.is(Kind::tuple)) fail(n, fmt::format("'in' works on tuples, not on {}", b.type->spelling));
   const Value item = a.simple || !a.type->has_value() ? a : spill(a);
   const Value all = b.items.empty() && !b.simple ? spill(b) : b;

@@ -161,123 +161,135 @@ Code FunctionCompiler::whole_number(const Value& v, const char* what, const Node
 
 // ---- reductions -------------------------------------------------------------------------------------------------------------------
 
-/// `rest`: by name, as library_arguments gives them.
-Value FunctionCompiler::host_reduction(const std::string& name, const Value& given, const CallArguments& rest, const Node* n) {
-  if (!given.type) return {};
-  const Value v = given.is_array() ? given : array_operand(given, true, name, "a", n);
-  Value axis, dtype, ddof;
-  bool keepdims = false;
+namespace {
+
+bool adds_up(const std::string& name) { return name == "sum" || name == "prod" || name == "mean"; }
+
+/// The type of a reduction's result, where none is asked for.
+DType reduced_dtype(const std::string& name, DType d) {
+  if (name == "any" || name == "all") return DType::b1;
+  if (finds_place(name) || name == "count_nonzero") return DType::i64;
+  if (name == "sum" || name == "prod") return sum_dtype(d);
+  if (!averages(name)) return d;
+  if (!is_inexact(d)) return DType::f64;
+  return name == "mean" ? d : real_type(d);
+}
+
+}  // namespace
+
+/// The options of a reduction. `rest`: by name, as library_arguments gives them.
+FunctionCompiler::ReductionOptions FunctionCompiler::reduction_options(const std::string& name, const CallArguments& rest, const Node* n) {
+  ReductionOptions o;
   for (const auto& [key, value] : rest.keywords) {
     if (key == "axis") {
-      axis = value;
+      o.axis = value;
     } else if (key == "dtype") {
-      dtype = value;
+      o.dtype = value;
     } else if (key == "ddof") {
-      ddof = value;
+      o.ddof = value;
     } else if (key == "keepdims") {
       const bool* known = value.constant ? value.constant->boolean() : nullptr;
       if (!known) fail(n, fmt::format("{}(): keepdims must be known when the function is compiled", name));
-      keepdims = *known;
+      o.keepdims = *known;
     } else {
       fail(n, fmt::format("{}() takes no argument '{}' in compiled functions", name, key));
     }
   }
   if (!rest.positional.empty()) fail(n, fmt::format("{}() takes fewer arguments in compiled functions", name));
-  if ((name == "argmin" || name == "argmax") && axis.is(Kind::tuple))
-    fail(n, fmt::format("{}(): the axis must be an integer, not {}", name, axis.type->spelling));
-  if (keepdims) {
+  return o;
+}
+
+/// The type that a reduction of `v` is to give, as `dtype` asks for it.
+DType FunctionCompiler::wanted_dtype(const std::string& name, const Value& v, const Value& dtype, DType otherwise, const Node* n) {
+  if (!dtype.type) return otherwise;
+  const Type wanted = host_dtype(dtype, scalar_type(otherwise), n);
+  if (!wanted->is_scalar() || (is_complex(v.type->dtype) && !is_complex(wanted->dtype)))
+    fail(n, fmt::format("{}(): {} does not become {}", name, v.type->spelling, wanted->spelling));
+  if (averages(name) && !is_inexact(wanted->dtype))
+    fail(n, fmt::format("{}() computes in floating point, not in {}", name, wanted->spelling), {},
+         "leave dtype out and convert the result");
+  return wanted->dtype;
+}
+
+Value FunctionCompiler::host_reduction(const std::string& name, const Value& given, const CallArguments& rest, const Node* n) {
+  if (!given.type) return {};
+  const Value v = given.is_array() ? given : array_operand(given, true, name, "a", n);
+  ReductionOptions o = reduction_options(name, rest, n);
+  const bool place = finds_place(name);
+  if (place && o.axis.is(Kind::tuple)) fail(n, fmt::format("{}(): the axis must be an integer, not {}", name, o.axis.type->spelling));
+  if (o.keepdims) {
     CallArguments plain = rest;
     std::erase_if(plain.keywords, [](const auto& k) { return k.first == "keepdims"; });
-    return kept_axes(v, axis, host_reduction(name, v, plain, n), n);
+    return kept_axes(v, o.axis, host_reduction(name, v, plain, n), n);
   }
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
-  const DType from = v.type->dtype;
-  const bool argument = name == "argmin" || name == "argmax", extreme = argument || name == "min" || name == "max";
-  if (argument && is_complex(from)) fail(n, fmt::format("{}() does not take complex numbers", name));
-  DType d = from;
-  if (name == "sum" || name == "prod") d = sum_dtype(d);
-  if (name == "mean" || name == "var" || name == "std") d = is_inexact(d) ? d : DType::f64;
-  if (name == "var" || name == "std") d = real_type(d);
-  if (name == "any" || name == "all") d = DType::b1;
-  if (argument || name == "count_nonzero") d = DType::i64;
-  if (dtype.type) {
-    const Type wanted = host_dtype(dtype, scalar_type(d), n);
-    if (!wanted->is_scalar() || (is_complex(from) && !is_complex(wanted->dtype)))
-      fail(n, fmt::format("{}(): {} does not become {}", name, v.type->spelling, wanted->spelling));
-    if ((name == "mean" || name == "var" || name == "std") && !is_inexact(wanted->dtype))
-      fail(n, fmt::format("{}() computes in floating point, not in {}", name, wanted->spelling), {},
-           "leave dtype out and convert the result");
-    d = wanted->dtype;
-  }
-  const Type t = scalar_type(d);
-  const Code element = cpp(v.type->element), result = cpp(t);
-  const Code freedom = ddof.type ? convert(ddof, float64_type(), n) : "0.0";
-
-  if (axis.type && !axis.is_none() && v.type->ndim == 0) {
-    const bool averages = name == "mean" || name == "var" || name == "std";
-    if (averages || !axis.integer() || *axis.integer() < -1 || *axis.integer() > 0)
+  if (place && is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take complex numbers", name));
+  const Type t = scalar_type(wanted_dtype(name, v, o.dtype, reduced_dtype(name, v.type->dtype), n));
+  const Code freedom = o.ddof.type ? convert(o.ddof, float64_type(), n) : "0.0";
+  if (o.axis.type && !o.axis.is_none() && v.type->ndim == 0) {
+    if (averages(name) || !o.axis.integer() || *o.axis.integer() < -1 || *o.axis.integer() > 0)
       fail(n, fmt::format("{}(): the axis is out of bounds for an array without dimensions", name));
-    axis = {};
+    o.axis = {};
   }
-  if (axis.is(Kind::tuple)) return reduced_axes(name, v, axis, rest, n);
-  if (axis.type && !axis.is_none()) {
-    const Value a = host_array(v, n);
-    const Code along = whole_number(axis, "an axis", n);
-    if (extreme) {
-      unit_.need("host_numpy");
-      linef("py::expect_elements({0}.shape[py::axis_of({1}, {2})], {3});", a.text, along, a.type->ndim, argument ? "true" : "false");
-    }
-    Code red, finish, state = element;
-    if (name == "sum" || name == "prod" || name == "mean") {
-      red = code("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
-      state = code("acc_t<{}>", result);
-      finish = name == "mean" ? code("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
-                              : code("cast<{}>(s)", result);
-    } else if (name == "var" || name == "std") {
-      red = code("py::Moments<{0}, {0}>", element);
-      finish =
-          name == "var" ? code("cast<{}>(var_finish(s, {}))", result, freedom) : code("cast<{}>(sqrt(var_finish(s, {})))", result, freedom);
-    } else if (extreme) {
-      red = code("py::{1}{2}<{0}, {0}>", element, argument ? "Arg" : "", name.ends_with("max") ? "Maximum" : "Minimum");
-      finish = argument ? "s.index" : "s";
-    } else if (name == "count_nonzero") {
-      red = code("py::Count<{0}, {0}>", element);
-      finish = "s";
-    } else {
-      red = code("py::{1}Of<{0}, {0}>", element, name == "any" ? "Any" : "All");
-      finish = "s";
-    }
-    const Type made = array_type(t, a.type->ndim - 1, 'C');
-    Value r = Value::of(made, code("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
-    r.note(kActs);
-    if (a.type->ndim == 1) {
-      // Of a vector: a number.
-      const Value whole = spill(r);
-      return subscript_of(whole, tuple_of({}), n);
-    }
-    return r;
-  }
+  if (o.axis.is(Kind::tuple)) return reduced_axes(name, v, o.axis, rest, n);
+  return o.axis.type && !o.axis.is_none() ? reduced_axis(name, v, o.axis, t, freedom, n) : reduced_whole(name, v, t, freedom, n);
+}
 
+/// A reduction over one axis.
+Value FunctionCompiler::reduced_axis(const std::string& name, const Value& v, const Value& axis, Type t, const Code& freedom,
+                                     const Node* n) {
+  const bool argument = finds_place(name);
+  const Value a = host_array(v, n);
+  const Code along = whole_number(axis, "an axis", n), element = cpp(v.type->element), result = cpp(t);
+  if (finds_extreme(name)) {
+    unit_.need("host_numpy");
+    linef("py::expect_elements({0}.shape[py::axis_of({1}, {2})], {3});", a.text, along, a.type->ndim, argument ? "true" : "false");
+  }
+  Code red, finish = "s";
+  if (adds_up(name)) {
+    red = code("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
+    finish = name == "mean" ? code("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
+                            : code("cast<{}>(s)", result);
+  } else if (name == "var" || name == "std") {
+    red = code("py::Moments<{0}, {0}>", element);
+    const Code variance = code("var_finish(s, {})", freedom);
+    finish = code("cast<{}>({})", result, name == "var" ? variance : code("sqrt({})", variance));
+  } else if (finds_extreme(name)) {
+    red = code("py::{1}{2}<{0}, {0}>", element, argument ? "Arg" : "", name.ends_with("max") ? "Maximum" : "Minimum");
+    if (argument) finish = "s.index";
+  } else {
+    red = code("py::{1}<{0}, {0}>", element, name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count");
+  }
+  const Type made = array_type(t, a.type->ndim - 1, 'C');
+  Value r = Value::of(made, code("py::reduce_axis<{}, {}>({}, {}, [&](auto s) {{ return {}; }})", red, result, a.text, along, finish));
+  r.note(kActs);
+  // Of a vector: a number.
+  return a.type->ndim == 1 ? subscript_of(spill(r), tuple_of({}), n) : r;
+}
+
+/// A reduction of all elements.
+Value FunctionCompiler::reduced_whole(const std::string& name, const Value& v, Type t, const Code& freedom, const Node* n) {
+  const bool argument = finds_place(name);
   const auto lazy = lazy_of(v);
   Code leaves;
-  const Code f = v.lazy ? host_lambda(*lazy, v.type->element, &leaves, n) : code("py::Same{{}}");
+  const Code f = v.lazy ? host_lambda(*lazy, v.type->element, &leaves, n) : code("py::Same{{}}"), result = cpp(t);
   if (!v.lazy) leaves = ", " + lazy->leaves[0].text;
   const int ndim = v.type->ndim;
   Value r = Value::of(t, "");
-  if (name == "sum" || name == "prod" || name == "mean")
+  if (adds_up(name))
     r.text = code("py::{}<{}, {}>({}{})", name == "prod" ? "product" : name, result, ndim, f, leaves);
   else if (name == "var")
     r.text = code("py::variance<{}, {}>({}, {}{})", result, ndim, freedom, f, leaves);
   else if (name == "std")
     r.text = code("cast<{}>(sqrt(py::variance<double, {}>({}, {}{})))", result, ndim, freedom, f, leaves);
-  else if (extreme)
+  else if (finds_extreme(name))
     r.text = code("py::{}{}<{}>({}{}){}", name.ends_with("max") ? "largest" : "smallest", argument ? "_at" : "", ndim, f, leaves,
                   argument ? ".index" : "");
   else
     r.text = code("py::fold<py::{}, {}>({}{})", name == "any" ? "AnyOf" : name == "all" ? "AllOf" : "Count", ndim, f, leaves);
   r.note(kActs);  // it may raise, and is not to be done twice
   r = spill(r, "r");
-  r.non_negative = argument || is_unsigned(d) || is_bool(d) || name == "count_nonzero";
+  r.non_negative = argument || is_unsigned(t->dtype) || is_bool(t->dtype) || name == "count_nonzero";
   r.index = argument || name == "count_nonzero";
   return r;
 }

@@ -66,4 +66,50 @@ const std::string& host_library(bool parallel) {
   return parallel ? threaded : plain;
 }
 
+/// What gives the next value of a generator; -1: there is none.
+std::string Unit::next_text(const Specialised& s, const std::string& name) {
+  std::string text;
+  text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n", name);
+  text += fmt::format("  const {0} generator = py::load_shared<{0}>(arguments[0]);\n  if (!generator.next()) return -1;\n", cpp(s.result));
+  if (s.result->element->has_value())
+    text += fmt::format("  const {} value = generator.value();\n", cpp(s.result->element)) +
+            host_store(s.result->element, "static_cast<char*>(result)", 0, "value");
+  text += "  return 0;\n}\n";
+  return text;
+}
+
+/// The function that the engine calls: it loads the arguments and stores the result.
+std::string Unit::entry_text(const Specialised& s, const std::string& name) {
+  std::string text;
+  std::string call, sets, back;
+  int at = 0;
+  for (Type t : s.arguments)
+    if (t->has_value()) {
+      std::string value = host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
+      if (t->is(Kind::set)) {
+        sets += fmt::format("  const {} bc_set{} = {};\n", cpp(t), at, value);
+        back += fmt::format("  py::give_back(arguments[{0}], bc_set{0});\n", at);
+        value = fmt::format("bc_set{}", at);
+      }
+      call += (call.empty() ? "" : ", ") + value;
+      ++at;
+    } else if (!t->has_value()) {
+      ++at;
+    }
+  text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", name);
+  text += sets;
+  if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
+  if (s.result->has_value()) {
+    text += fmt::format("  const {} bc_value = {}({});\n", cpp(s.result), s.name, call);
+    const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "bc_value");
+    text += s.fails ? "  if (failure == 0) {\n" + stored + "  }\n" : stored;
+  } else {
+    text += fmt::format("  {}({});\n", s.name, call);
+  }
+  text += back;
+  text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
+  if (options.callback) text += callback_text(s, name);
+  return s.result->is(Kind::generator) ? text + next_text(s, name) : text;
+}
+
 }  // namespace bc::kernels

@@ -182,13 +182,6 @@ class HostCall : NamedCall {
     return c_.host_reduction(is("amin") ? "min" : is("amax") ? "max" : f_, p_[0], {{}, {}, args_.keywords}, n_);
   }
   Made reduced_without_nan() { return takes(1) ? Made(c_.nan_reduction(f_.substr(3), p_[0], n_)) : std::nullopt; }
-  Made ptp() {
-    if (!takes(1)) return std::nullopt;
-    const Value a = array_at(0);
-    if (a.type->element == bool_type()) fail("ptp() does not take booleans, which have no difference", {}, "convert with astype()");
-    return c_.binary(Operator::sub, c_.host_reduction("max", a, {}, n_), c_.host_reduction("min", a, {}, n_), n_);
-  }
-  Made average() { return takes(1) ? Made(c_.host_reduction("mean", p_[0], {}, n_)) : std::nullopt; }
   Made median() {
     if (!takes(1)) return std::nullopt;
     if (is_complex(p_[0].type->dtype)) fail("median() does not take complex numbers");
@@ -473,8 +466,6 @@ const Forms<HostCall::Form>& HostCall::forms() {
       {&H::array, {"array", "asarray", "ascontiguousarray", "copy"}},
       {&H::reduced, {"sum", "prod", "min", "max", "amin", "amax", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero"}},
       {&H::reduced_without_nan, {"nansum", "nanmean", "nanmin", "nanmax"}},
-      {&H::ptp, {"ptp"}},
-      {&H::average, {"average"}},
       {&H::median, {"median"}},
       {&H::cumulative, {"cumsum", "cumprod"}},
       {&H::sorted, {"sort", "argsort"}},

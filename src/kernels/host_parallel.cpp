@@ -196,6 +196,77 @@ bool FunctionCompiler::is_prange(const Node* n) {
   return callee.is(Kind::builtin) && callee.type->name == "numba.prange";
 }
 
+/// Objects that were there before a parallel loop and that its turns may change: several threads hold them from here on.
+void FunctionCompiler::share_objects(const std::set<std::string>& bound, const std::vector<std::optional<Local>>& before, Block* head) {
+  // An inner function that the body calls may name any of them.
+  const bool calls = std::any_of(bound.begin(), bound.end(), [&](const std::string& name) {
+    const int i = syntax_.local_index(name);
+    return i >= 0 && before[static_cast<size_t>(i)] && before[static_cast<size_t>(i)]->type->is(Kind::function);
+  });
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (!before[i] || !holds_object(before[i]->type) || !(calls || bound.contains(syntax_.locals[i]))) continue;
+    const std::string name = variable(static_cast<int>(i), before[i]->type);
+    const bool object = before[i]->type->is_container() || before[i]->type->is(Kind::instance);
+    head->line(depth_, object ? code("const py::SharedByLoop {}({});", temporary("shared"), name) : code("py::share_value({});", name));
+  }
+}
+
+/// The result of two pieces' results by the operator of `name op= …`; nothing where there is no such operator.
+Code FunctionCompiler::joined_pieces(const std::string& op, const std::string& c, const Code& x, const Code& y) {
+  if (op == "+" || op == "*") return code("bc::{}<{}>({}, {})", op == "+" ? "add" : "multiply", c, x, y);
+  if (is_extreme(op)) return op.size() == 3 ? code("py::{}<{}>({}, {})", op, c, x, y) : code("bc::{}<{}>({}, {})", op, c, x, y);
+  if (op == "|" || op == "^" || op == "&") return code("{}({} {} {})", c, x, op, y);
+  return {};
+}
+
+/// What a parallel loop does for one name that its turns sum up: each piece has its own, which are joined in their order.
+void FunctionCompiler::reduce_pieces(const ParallelReduction& r, ParallelText* t, const Node* n) {
+  const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
+  const std::string& python = syntax_.locals[static_cast<size_t>(r.index)];
+  const bool array = type->is_array() && type->ndim > 0 && type->element->is_scalar();
+  if (!type->is_scalar() && !array)
+    fail(n, fmt::format("prange: '{}' is {}; numbers and arrays of them are summed up over the turns", python, type->spelling),
+         {{python, type}}, "sum up each number in a variable of its own");
+  const std::string name = variable(r.index, type), c = cpp(array ? type->element : type), parts = temporary("parts");
+  const Code joined = joined_pieces(r.op, c, array ? Code("x") : Code(name), array ? Code("y") : code("{}.data[{}]", parts, t->k));
+  if (joined.empty())
+    fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}},
+         "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
+  const bool extreme = is_extreme(r.op);
+  const Code identity = code("bc::cast<{}>({})", c, r.op == "*" ? "1" : r.op == "&" ? "-1" : "0");
+  const auto add = [this](Block* to, Code statement, int deeper = 0) { to->line(depth_ + deeper, std::move(statement)); };
+  if (!array) {
+    add(&t->head, code("py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});", c, parts, c, t->length,
+                       t->grain, t->grain));
+    if (extreme) add(&t->head, code("const {} {}_before = {};", c, parts, name));
+    add(&t->shadows, code("{} {} = {};", c, name, extreme ? Code(parts + "_before") : identity), 1);
+    add(&t->out, code("{}.data[{} / {}] = {};", parts, t->first, t->grain, name), 1);
+    add(&t->joins, code("for (i64 {0} = 0; {0} < {1}.shape[0]; ++{0}) {2} = {3};", t->k, parts, name, joined));
+    return;
+  }
+  unit_.need("host_parallel");
+  const std::string all = cpp(type);
+  t->sizes += code(" + {}.size() * static_cast<i64>(sizeof({}))", name, c);
+  // A name that is bound again has an array of its own from here on.
+  if (r.rebinds)
+    add(&t->head, code("{} = {};", name,
+                       type->layout == 'F' ? code("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name)
+                                           : code("py::host_cast<{}>(py::copy({}))", all, name)));
+  add(&t->head, code("const {} {}_before = {};", all, parts, name));
+  add(&t->head, code("const auto {} = py::piece_arrays({}, ({} + {} - 1) / {});", parts, name, t->length, t->grain, t->grain));
+  add(&t->shadows, code("{0} {1} = py::piece_array({2}, {2}_before, {3} / {4});", all, name, parts, t->first, t->grain), 1);
+  add(&t->shadows,
+      extreme ? code("py::assign({}, [](auto x) {{ return x; }}, {}_before);", name, parts) : code("py::fill_all({}, {});", name, identity),
+      1);
+  if (r.rebinds)
+    add(&t->out,
+        code("py::assign(py::piece_array({0}, {0}_before, {1} / {2}), [](auto x) {{ return x; }}, {3});", parts, t->first, t->grain, name),
+        1);
+  add(&t->joins, code("for (i64 {0} = 0; {0} * {1} < {2}; ++{0}) py::assign({3}, []({4} x, {4} y) -> {4} {{ return {5}; }}, {3}, "
+                      "py::piece_array({6}, {3}, {0}));",
+                      t->k, t->grain, t->length, name, c, joined, parts));
+}
+
 /// `for i in prange(…)`: pieces of the loop on all threads. What the body binds is each piece's own; sums, products and extremes of the
 /// pieces are joined in their order, so that the result does not depend on the threads.
 void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
@@ -204,14 +275,10 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   unit_.need("host_numpy");
   std::map<std::string, Binding> bindings;
   find_bindings(n->body, &bindings);
-  struct Reduction {
-    int index;
-    std::string op;
-    bool rebinds;
-  };
-  std::vector<Reduction> reductions;
-  std::set<std::string> own;
+  std::vector<ParallelReduction> reductions;
+  std::set<std::string> own, bound;
   for (const auto& [name, b] : bindings) {
+    bound.insert(name);
     const int index = syntax_.local_index(name);
     if (index >= 0 && (b.other || b.reduced)) own.insert(name);
     if (index < 0 || !b.reduced || b.other || !env_.locals[static_cast<size_t>(index)]) continue;
@@ -228,8 +295,10 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   item.simple = true;
   const int index = syntax_.local_index(n->a->text);
   const std::string counter = temporary("turn");
-  const std::string k = temporary("k"), first = temporary("first"), last = temporary("last"), length = temporary("length"),
-                    grain = temporary("grain"), body_name = temporary("body");
+  ParallelText names;
+  names.k = temporary("k"), names.first = temporary("first"), names.last = temporary("last");
+  names.length = temporary("length"), names.grain = temporary("grain");
+  const std::string body_name = temporary("body");
   const std::optional<Local> outside = env_.locals[static_cast<size_t>(index)];
   const std::vector<std::optional<Local>> before = env_.locals;
   in_parallel_ = true;
@@ -245,95 +314,26 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
     set_local(index, item);
   };
   const auto print = [&](const Block& body) {
-    Block head, shadows, out, joins;
-    Code sizes;
-    const auto add = [this](Block* to, Code statement, int deeper = 0) { to->line(depth_ + deeper, std::move(statement)); };
-    if (unit_.changes_containers) {
-      // An inner function that the body calls may name any of them.
-      const bool calls = std::any_of(bindings.begin(), bindings.end(), [&](const auto& b) {
-        const int i = syntax_.local_index(b.first);
-        return i >= 0 && before[static_cast<size_t>(i)] && before[static_cast<size_t>(i)]->type->is(Kind::function);
-      });
-      for (size_t i = 0; i < before.size(); ++i) {
-        if (!before[i] || !holds_object(before[i]->type) || !(calls || bindings.contains(syntax_.locals[i]))) continue;
-        const std::string name = variable(static_cast<int>(i), before[i]->type);
-        const bool object = before[i]->type->is_container() || before[i]->type->is(Kind::instance);
-        add(&head, object ? code("const py::SharedByLoop {}({});", temporary("shared"), name) : code("py::share_value({});", name));
-      }
-    }
-    for (const Reduction& r : reductions) {
-      const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
-      const std::string& python = syntax_.locals[static_cast<size_t>(r.index)];
-      const bool array = type->is_array() && type->ndim > 0 && type->element->is_scalar();
-      if (!type->is_scalar() && !array)
-        fail(n, fmt::format("prange: '{}' is {}; numbers and arrays of them are summed up over the turns", python, type->spelling),
-             {{python, type}}, "sum up each number in a variable of its own");
-      const Type element = array ? type->element : type;
-      const std::string name = variable(r.index, type), c = cpp(element), parts = temporary("parts");
-      const bool extreme = is_extreme(r.op);
-      Code identity = r.op == "*" ? "1" : "0", joined;
-      const Code x = array ? Code("x") : Code(name), y = array ? Code("y") : code("{}.data[{}]", parts, k);
-      if (r.op == "+" || r.op == "*")
-        joined = code("bc::{}<{}>({}, {})", r.op == "+" ? "add" : "multiply", c, x, y);
-      else if (extreme)
-        joined = r.op.size() == 3 ? code("py::{}<{}>({}, {})", r.op, c, x, y) : code("bc::{}<{}>({}, {})", r.op, c, x, y);
-      else if (r.op == "|" || r.op == "^")
-        joined = code("{}({} {} {})", c, x, r.op, y);
-      else if (r.op == "&")
-        joined = code("{}({} & {})", c, x, y), identity = "-1";
-      else
-        fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}},
-             "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
-      identity = code("bc::cast<{}>({})", c, identity);
-      if (array) {
-        unit_.need("host_parallel");
-        const std::string all = cpp(type);
-        sizes += code(" + {}.size() * static_cast<i64>(sizeof({}))", name, c);
-        // A name that is bound again has an array of its own from here on.
-        if (r.rebinds)
-          add(&head, code("{} = {};", name,
-                          type->layout == 'F' ? code("py::piece_array(py::piece_arrays({0}, 1), {0}, 0)", name)
-                                              : code("py::host_cast<{}>(py::copy({}))", all, name)));
-        add(&head, code("const {} {}_before = {};", all, parts, name));
-        add(&head, code("const auto {} = py::piece_arrays({}, ({} + {} - 1) / {});", parts, name, length, grain, grain));
-        add(&shadows, code("{0} {1} = py::piece_array({2}, {2}_before, {3} / {4});", all, name, parts, first, grain), 1);
-        add(&shadows,
-            extreme ? code("py::assign({}, [](auto x) {{ return x; }}, {}_before);", name, parts)
-                    : code("py::fill_all({}, {});", name, identity),
-            1);
-        if (r.rebinds)
-          add(&out,
-              code("py::assign(py::piece_array({0}, {0}_before, {1} / {2}), [](auto x) {{ return x; }}, {3});", parts, first, grain, name),
-              1);
-        add(&joins, code("for (i64 {0} = 0; {0} * {1} < {2}; ++{0}) py::assign({3}, []({4} x, {4} y) -> {4} {{ return {5}; }}, {3}, "
-                         "py::piece_array({6}, {3}, {0}));",
-                         k, grain, length, name, c, joined, parts));
-        continue;
-      }
-      add(&head, code("py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});", c, parts, c, length,
-                      grain, grain));
-      if (extreme) add(&head, code("const {} {}_before = {};", c, parts, name));
-      add(&shadows, code("{} {} = {};", c, name, extreme ? Code(parts + "_before") : identity), 1);
-      add(&out, code("{}.data[{} / {}] = {};", parts, first, grain, name), 1);
-      add(&joins, code("for (i64 {0} = 0; {0} < {1}.shape[0]; ++{0}) {2} = {3};", k, parts, name, joined));
-    }
+    ParallelText text = names;
+    if (unit_.changes_containers) share_objects(bound, before, &text.head);
+    for (const ParallelReduction& r : reductions) reduce_pieces(r, &text, n);
     line("{");
-    linef("const i64 {} = py::range_length({}, {}, {}), {} = {};", length, start.text, stop.text, step.text, grain,
-          sizes.empty() ? code("py::grain_of({})", length) : code("py::grain_beside({}, 0{})", length, sizes));
-    out_ += head;
-    linef("auto {} = [=](i64 {}, i64 {}) mutable {{", body_name, first, last);
+    linef("const i64 {} = py::range_length({}, {}, {}), {} = {};", text.length, start.text, stop.text, step.text, text.grain,
+          text.sizes.empty() ? code("py::grain_of({})", text.length) : code("py::grain_beside({}, 0{})", text.length, text.sizes));
+    out_ += text.head;
+    linef("auto {} = [=](i64 {}, i64 {}) mutable {{", body_name, text.first, text.last);
     linef("  py::Poll bc_poll;");
-    out_ += shadows;
+    out_ += text.shadows;
     ++depth_;
     Block turn;
-    turn.line(depth_ + 1, code("const i64 {} = {} + {} * {};", counter, start.text, k, step.text));
+    turn.line(depth_ + 1, code("const i64 {} = {} + {} * {};", counter, start.text, text.k, step.text));
     turn += body;
-    counted_loop(n, "i64", k, Value::of(t, first), Value::of(t, last), 1, turn);
+    counted_loop(n, "i64", text.k, Value::of(t, text.first), Value::of(t, text.last), 1, turn);
     --depth_;
-    out_ += out;
+    out_ += text.out;
     line("};");
-    linef("py::parallel({}, {}, {});", length, grain, body_name);
-    out_ += joins;
+    linef("py::parallel({}, {}, {});", text.length, text.grain, body_name);
+    out_ += text.joins;
     line("}");
   };
   loop(n, [] {}, print, before_body);

@@ -112,18 +112,25 @@ Type FunctionCompiler::declared_result() const {
   return nullptr;
 }
 
-void FunctionCompiler::run() {
-  if (syntax_.keyword_rest)
-    fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {},
-         "name the parameters");
-  for (const Node* outer : syntax_.outer_names)
-    if (syntax_.local_index(outer->text) >= 0)
-      fail(outer, fmt::format("'{}' belongs outside this function, and compiled functions cannot assign to it", outer->text), {},
-           "return the value, or store it into an array that is passed");
-  find_free_loads();
+/// The type that the walk found to be returned, held to the declared one.
+Type FunctionCompiler::found_result(Type declared) {
+  Type result = returned_ ? (falls_off_ ? unify(returned_, none_type()) : returned_) : falls_off_ ? none_type() : nullptr;
+  if (returned_ && falls_off_ && !result) result = returned_;
+  if (result && result->is(Kind::literal)) result = int64_type();
+  if (syntax_.yields) result = yielded_ ? generator_type(yielded_) : nullptr;
+  if (declared) {
+    if (result && result != declared && (falls_off_ || result->is(Kind::none)))
+      fail(nullptr, fmt::format("the signature says that it returns {}, it returns {}", declared->spelling, result->spelling));
+    result = declared;
+  }
+  return result;
+}
+
+/// Walks the function until its types stay as they are: a recursive one is walked again until the type that its calls return is the one
+/// that it returns.
+void FunctionCompiler::settle_types() {
   const Type declared = syntax_.yields ? nullptr : declared_result();
   if (declared) spec_.result = declared;
-  // A recursive function is walked again until the type that its calls return is the one that it returns.
   for (int round = 0; round < 12; ++round) {
     const Type before = spec_.result;
     const bool failed = spec_.fails;
@@ -133,20 +140,61 @@ void FunctionCompiler::run() {
     pass(false);
     const int used = unit_.lowest_used_;
     unit_.lowest_used_ = std::min(used, used_outside);
-    Type result = returned_ ? (falls_off_ ? unify(returned_, none_type()) : returned_) : falls_off_ ? none_type() : nullptr;
-    if (returned_ && falls_off_ && !result) result = returned_;
-    if (result && result->is(Kind::literal)) result = int64_type();
-    if (syntax_.yields) result = yielded_ ? generator_type(yielded_) : nullptr;
-    if (declared) {
-      if (result && result != declared && (falls_off_ || result->is(Kind::none)))
-        fail(nullptr, fmt::format("the signature says that it returns {}, it returns {}", declared->spelling, result->spelling));
-      result = declared;
-    }
+    const Type result = found_result(declared);
     spec_.result = result;
     spec_.fails = fails_;
     spec_.captures = captures_;
     if (!lists_changed_ && (used > spec_.depth || (result == before && failed == fails_ && captured == captures_ && round > 0))) break;
   }
+}
+
+/// The declaration of a kernel; `list`: its parameters.
+void FunctionCompiler::declare_kernel(std::string list) {
+  if (fails_) {
+    unit_.need("cuda");
+    list += fmt::format("{}py::Status* status", list.empty() ? "" : ", ");
+    declarations_ = "  int failure = 0;\n" + declarations_;
+  }
+  if (unit_.options.check) {
+    unit_.need("check");
+    declarations_ = fmt::format("  py::Checker bc_checker = py::checker(status, {});\n", !unit_.orders_blocks) + declarations_;
+  }
+  const std::string& bounds = unit_.options.launch_bounds;
+  spec_.declaration = fmt::format("extern \"C\" __global__ void {}{}({})",
+                                  bounds.empty() ? "" : fmt::format("__launch_bounds__({}) ", bounds), spec_.name, list);
+}
+
+/// The declaration of a function that others call; `list`: its parameters.
+void FunctionCompiler::declare_function(std::string list) {
+  if (fails_)
+    list += fmt::format("{}int& failure", list.empty() ? "" : ", ");
+  else if (needs_failure_)
+    declarations_ = "  int failure = 0;\n" + declarations_;
+  if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
+  if (spec_.each) list += fmt::format("{}const Each& bc_each", list.empty() ? "" : ", ");
+  if (leaves_ && (spec_.each || (!syntax_.yields && spec_.result->has_value())))
+    declarations_ = fmt::format("  {} bc_result{{}};\n", spec_.each ? "int" : cpp(spec_.result)) + declarations_;
+  const Code result = spec_.each                  ? Code("int")
+                      : syntax_.yields            ? code("py::StartedGenerator<{}>", cpp(spec_.result->element))
+                      : spec_.result->has_value() ? Code(cpp(spec_.result))
+                                                  : Code("void");
+  spec_.declaration = fmt::format("{}{} {} {}({})", spec_.each ? "template <class Each> " : "",
+                                  function_.force_inline || syntax_.outer ? "BC_FN"
+                                  : unit_.options.inlined                 ? "BC_INLINE"
+                                                                          : "BC_PY",
+                                  result.text(), spec_.name, list);
+}
+
+void FunctionCompiler::run() {
+  if (syntax_.keyword_rest)
+    fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {},
+         "name the parameters");
+  for (const Node* outer : syntax_.outer_names)
+    if (syntax_.local_index(outer->text) >= 0)
+      fail(outer, fmt::format("'{}' belongs outside this function, and compiled functions cannot assign to it", outer->text), {},
+           "return the value, or store it into an array that is passed");
+  find_free_loads();
+  settle_types();
   if (!spec_.result) {
     if (unit_.lowest_used_ < spec_.depth) return;  // found when the function around the recursion is walked again
     spec_.result = none_type();                    // every path calls itself
@@ -161,7 +209,6 @@ void FunctionCompiler::run() {
     fail(nullptr, fmt::format("the kernel {} returns {}; a kernel must not return a value", syntax_.name, spec_.result->spelling));
   const size_t parameters = syntax_.parameters.size() + (syntax_.rest.empty() ? 0 : 1);
   std::string list;
-  std::string named;
   for (size_t i = 0; i < spec_.arguments.size(); ++i) {
     const Type t = spec_.arguments[i];
     if (!t->has_value()) continue;
@@ -173,38 +220,10 @@ void FunctionCompiler::run() {
     const Unit::Capture& c = unit_.captures_[static_cast<size_t>(i)];
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", cpp(c.array.type), c.text);
   }
-  if (kernel) {
-    if (fails_) {
-      unit_.need("cuda");
-      list += fmt::format("{}py::Status* status", list.empty() ? "" : ", ");
-      declarations_ = "  int failure = 0;\n" + declarations_;
-    }
-    if (unit_.options.check) {
-      unit_.need("check");
-      declarations_ = fmt::format("  py::Checker bc_checker = py::checker(status, {});\n", !unit_.orders_blocks) + declarations_;
-    }
-    const std::string& bounds = unit_.options.launch_bounds;
-    spec_.declaration = fmt::format("extern \"C\" __global__ void {}{}({})",
-                                    bounds.empty() ? "" : fmt::format("__launch_bounds__({}) ", bounds), spec_.name, list);
-  } else {
-    if (fails_)
-      list += fmt::format("{}int& failure", list.empty() ? "" : ", ");
-    else if (needs_failure_)
-      declarations_ = "  int failure = 0;\n" + declarations_;
-    if (unit_.options.check) list += fmt::format("{}py::Checker& bc_checker", list.empty() ? "" : ", ");
-    if (spec_.each) list += fmt::format("{}const Each& bc_each", list.empty() ? "" : ", ");
-    if (leaves_ && (spec_.each || (!syntax_.yields && spec_.result->has_value())))
-      declarations_ = fmt::format("  {} bc_result{{}};\n", spec_.each ? "int" : cpp(spec_.result)) + declarations_;
-    const Code result = spec_.each                  ? Code("int")
-                        : syntax_.yields            ? code("py::StartedGenerator<{}>", cpp(spec_.result->element))
-                        : spec_.result->has_value() ? Code(cpp(spec_.result))
-                                                    : Code("void");
-    spec_.declaration = fmt::format("{}{} {} {}({})", spec_.each ? "template <class Each> " : "",
-                                    function_.force_inline || syntax_.outer ? "BC_FN"
-                                    : unit_.options.inlined                 ? "BC_INLINE"
-                                                                            : "BC_PY",
-                                    result.text(), spec_.name, list);
-  }
+  if (kernel)
+    declare_kernel(std::move(list));
+  else
+    declare_function(std::move(list));
   for (size_t i = 0; i < spec_.arguments.size(); ++i)
     spec_.writes.push_back(i >= uses_.size() || !spec_.arguments[i]->is_array() ||
                            (uses_[i] != reads_[i] && !spec_.arguments[i]->read_only));
@@ -563,99 +582,112 @@ void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
   }
 }
 
-void FunctionCompiler::aug_assign(const Node* n) {
+void FunctionCompiler::aug_assign_name(const Node* n) {
   const Node* t = n->a;
-  if (t->kind == NodeKind::name) {
-    const Value old = name(t);
-    if (old.type && old.type->is_container() && host()) {
-      const Value right = expression(n->b);
-      if (container_update(t, n->op, old, right, n)) return;
-    }
-    if (old.is_array() && old.type->ndim > 0) {
-      assign_elements(old, binary(n->op, old, expression(n->b), n), n);
-      return;
-    }
-    const std::vector<Value> both = ordered({t, n->b});
-    assign_name(t->text, binary(n->op, both[0], both[1], n), n);
+  const Value old = name(t);
+  if (old.type && old.type->is_container() && host()) {
+    const Value right = expression(n->b);
+    if (container_update(t, n->op, old, right, n)) return;
+  }
+  if (old.is_array() && old.type->ndim > 0) {
+    assign_elements(old, binary(n->op, old, expression(n->b), n), n);
     return;
   }
-  if (t->kind == NodeKind::subscript) {
-    const size_t before = out_.size();
-    Value object = expression(t->a);
-    if (!object.type) return;
-    if (object.type->is_container() && host()) {
-      out_.cut(before);
-      if (container_update_item(n)) return;
-    }
-    if (t->b->kind == NodeKind::constant && t->b->literal.string()) {
-      const std::vector<Value> both = ordered({t, n->b});
-      return assign(t, binary(n->op, both[0], both[1], n), n);
-    }
-    if (object.is(Kind::instance)) {
-      const Value held = object.simple ? object : spill(object), index = made(expression(t->b), nullptr, n);
-      const Value place = !index.type || index.simple || !index.type->has_value() ? index : spill(index);
-      if (const auto old = instance_operator("getitem", {held, place}, n)) {
-        const Value now = binary(n->op, *old, expression(n->b), n);
-        if (const auto r = instance_operator("setitem", {held, place, kept(now, nullptr, n)}, n)) {
-          perform(*r);
-          return;
-        }
-      }
-    }
-    if (object.is(Kind::pointer)) {
-      const Value start = object.simple ? object : spill(object, "p");
-      const Value index = converted(expression(t->b), int64_type(), n);
-      const Code place = code("{}[{}]", paren(start), (index.simple ? index : spill(index, "i")).text);
-      Value old = Value::of(object.type->element, place);
-      old.note(kReads);
-      const size_t before_right = out_.size();
-      const Value right = expression(n->b);
-      settle(before_right, right.acts(), std::array{&old});
-      const Value now = binary(n->op, old, right, n);
-      if (now.type) linef("{} = {};", place, convert(now, old.type, n));
-      return;
-    }
-    if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
-    object = bound(object);
-    std::vector<Value> items = array_indices(expression(t->b), n);
-    for (Value& i : items)
-      if (i.is_scalar() && !i.simple) i = spill(i, "i");
-    if (host() && picks(items)) {
-      for (Value& i : items)
-        if (i.is_array()) i = host_array(i, n);
-      const Value old = spill(host_picked(object, items, t));
-      return host_pick_assign(object, items, binary(n->op, old, expression(n->b), n), n);
-    }
-    const bool all_scalars = std::all_of(items.begin(), items.end(), [](const Value& i) { return i.is_scalar() || i.is(Kind::literal); });
-    if (all_scalars && static_cast<int>(items.size()) == object.type->ndim) {
-      if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
-      Value old = Value::of(object.type->element, element(object, items, t));
-      old.note(kReads);
-      if (meets_other_turns(t) && (!is_complex(old.type->dtype) || n->op == Operator::add || n->op == Operator::sub)) {
-        unit_.need("host_parallel");
-        const Value right = spill(expression(n->b), "by");
-        const std::string e = temporary("e"), c = cpp(old.type);
-        Value element = Value::of(old.type, e);
-        element.simple = true;
-        Code result;
-        const Block lines = captured([&] { result = convert(binary(n->op, element, right, n), old.type, n); });
-        linef("py::update_shared({}, [&]({} {}) -> {} {{\n{}    return {}; }});", old.text, c, e, c, lines, result);
+  const std::vector<Value> both = ordered({t, n->b});
+  assign_name(t->text, binary(n->op, both[0], both[1], n), n);
+}
+
+/// p[i] op= v of a pointer.
+void FunctionCompiler::aug_assign_pointer(const Value& pointer, const Node* n) {
+  const Node* t = n->a;
+  const Value start = pointer.simple ? pointer : spill(pointer, "p");
+  const Value index = converted(expression(t->b), int64_type(), n);
+  const Code place = code("{}[{}]", paren(start), (index.simple ? index : spill(index, "i")).text);
+  Value old = Value::of(pointer.type->element, place);
+  old.note(kReads);
+  const size_t before_right = out_.size();
+  const Value right = expression(n->b);
+  settle(before_right, right.acts(), std::array{&old});
+  const Value now = binary(n->op, old, right, n);
+  if (now.type) linef("{} = {};", place, convert(now, old.type, n));
+}
+
+/// x op= v of an element that other turns of a parallel loop may write, too.
+void FunctionCompiler::update_shared(const Value& old, const Node* n) {
+  unit_.need("host_parallel");
+  const Value right = spill(expression(n->b), "by");
+  const std::string e = temporary("e"), c = cpp(old.type);
+  Value element = Value::of(old.type, e);
+  element.simple = true;
+  Code result;
+  const Block lines = captured([&] { result = convert(binary(n->op, element, right, n), old.type, n); });
+  linef("py::update_shared({}, [&]({} {}) -> {} {{\n{}    return {}; }});", old.text, c, e, c, lines, result);
+}
+
+/// a[i, j] op= v of one element.
+void FunctionCompiler::aug_assign_element(const Value& object, const std::vector<Value>& items, const Node* n) {
+  const Node* t = n->a;
+  if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
+  Value old = Value::of(object.type->element, element(object, items, t));
+  old.note(kReads);
+  if (meets_other_turns(t) && (!is_complex(old.type->dtype) || n->op == Operator::add || n->op == Operator::sub))
+    return update_shared(old, n);
+  const Code place = old.text;
+  const size_t before_right = out_.size();
+  const Value right = expression(n->b);
+  settle(before_right, right.acts(), std::array{&old});
+  const Code text = convert(binary(n->op, old, right, n), old.type, n);
+  access_ = Access::write;
+  linef("{} = {};", unit_.options.check ? element(object, items, t) : place, text);
+  access_ = Access::read;
+}
+
+void FunctionCompiler::aug_assign_item(const Node* n) {
+  const Node* t = n->a;
+  const size_t before = out_.size();
+  Value object = expression(t->a);
+  if (!object.type) return;
+  if (object.type->is_container() && host()) {
+    out_.cut(before);
+    if (container_update_item(n)) return;
+  }
+  if (t->b->kind == NodeKind::constant && t->b->literal.string()) {
+    const std::vector<Value> both = ordered({t, n->b});
+    return assign(t, binary(n->op, both[0], both[1], n), n);
+  }
+  if (object.is(Kind::instance)) {
+    const Value held = object.simple ? object : spill(object), index = made(expression(t->b), nullptr, n);
+    const Value place = !index.type || index.simple || !index.type->has_value() ? index : spill(index);
+    if (const auto old = instance_operator("getitem", {held, place}, n)) {
+      const Value now = binary(n->op, *old, expression(n->b), n);
+      if (const auto r = instance_operator("setitem", {held, place, kept(now, nullptr, n)}, n)) {
+        perform(*r);
         return;
       }
-      const Code place = old.text;
-      const size_t before_right = out_.size();
-      const Value right = expression(n->b);
-      settle(before_right, right.acts(), std::array{&old});
-      const Code text = convert(binary(n->op, old, right, n), old.type, n);
-      access_ = Access::write;
-      linef("{} = {};", unit_.options.check ? element(object, items, t) : place, text);
-      access_ = Access::read;
-      return;
     }
-    const Value part = bound(view(object, items, t), "v");
-    assign_elements(part, binary(n->op, part, expression(n->b), n), n);
-    return;
   }
+  if (object.is(Kind::pointer)) return aug_assign_pointer(object, n);
+  if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
+  object = bound(object);
+  std::vector<Value> items = array_indices(expression(t->b), n);
+  for (Value& i : items)
+    if (i.is_scalar() && !i.simple) i = spill(i, "i");
+  if (host() && picks(items)) {
+    for (Value& i : items)
+      if (i.is_array()) i = host_array(i, n);
+    const Value old = spill(host_picked(object, items, t));
+    return host_pick_assign(object, items, binary(n->op, old, expression(n->b), n), n);
+  }
+  const bool all_scalars = std::all_of(items.begin(), items.end(), [](const Value& i) { return i.is_scalar() || i.is(Kind::literal); });
+  if (all_scalars && static_cast<int>(items.size()) == object.type->ndim) return aug_assign_element(object, items, n);
+  const Value part = bound(view(object, items, t), "v");
+  assign_elements(part, binary(n->op, part, expression(n->b), n), n);
+}
+
+void FunctionCompiler::aug_assign(const Node* n) {
+  const Node* t = n->a;
+  if (t->kind == NodeKind::name) return aug_assign_name(n);
+  if (t->kind == NodeKind::subscript) return aug_assign_item(n);
   if (t->kind == NodeKind::attribute) {
     const std::vector<Value> both = ordered({t, n->b});
     assign(t, binary(n->op, both[0], both[1], n), n);

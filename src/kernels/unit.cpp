@@ -23,6 +23,120 @@ int Unit::capture(const Entity& e, std::string_view name) {
   return static_cast<int>(captures_.size()) - 1;
 }
 
+std::string Unit::cpp_instance(Type t) {
+  const auto found = structs_.find(t);
+  if (found != structs_.end()) return found->second;
+  std::string members;
+  for (size_t i = 0; i < t->items.size(); ++i)
+    if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), user_name(Named::field, t->fields[i]));
+  const std::string fields = unique(Named::type, t->name);
+  std::string share;
+  for (size_t i = 0; i < t->items.size(); ++i)
+    if (t->items[i]->has_value() && !t->items[i]->is_scalar())
+      share += fmt::format(" py::share_value({});", user_name(Named::field, t->fields[i]));
+  struct_text_ += fmt::format("struct {} {{{}\n  template <class = void> void share() const {{{} }}\n}};\n", fields, members, share);
+  return structs_[t] = fmt::format("py::Instance<{}>", fields);
+}
+
+/// A class of what only functions for the CPU have.
+std::string Unit::cpp_object(Type t) {
+  if (options.entry != Entry::host)
+    raise(ErrorKind::Typing, "{} is not supported in kernels and elementwise functions; only functions under jit have it; pass an array",
+          t->spelling);
+  if (is_incomplete(t)) return "void*";  // it is in the making
+  if (t->is(Kind::text)) return "py::Str";
+  if (t->is(Kind::instance)) return cpp_instance(t);
+  if (t->is(Kind::generator)) return fmt::format("py::Generator<{}>", cpp(t->element));
+  if (t->is(Kind::dict)) return fmt::format("py::Dict<{}, {}>", cpp(t->items[0]), cpp(t->items[1]));
+  return fmt::format("py::{}<{}>", t->is(Kind::set) ? "Set" : "List", cpp(t->element));
+}
+
+/// The members of a record. Offsets that are not the natural ones are reached by padding; where what is not aligned makes the struct
+/// packed, `natural` becomes false.
+std::string Unit::record_members(Type t, const std::vector<std::string>& members, bool* natural_offsets) {
+  std::string body;
+  bool natural = true;
+  uint32_t at = 0, alignment = 1;
+  for (size_t i = 0; i < t->items.size(); ++i) {
+    const uint32_t a = t->items[i]->alignment;
+    alignment = std::max(alignment, a);
+    natural &= t->offsets[i] % a == 0 && t->offsets[i] >= at;
+    at = t->offsets[i] + t->items[i]->bytes;
+  }
+  natural &= t->bytes % alignment == 0;
+  uint32_t end = 0;
+  int pads = 0;
+  std::vector<size_t> order(t->items.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return t->offsets[a] < t->offsets[b]; });
+  for (size_t i : order) {
+    const uint32_t a = natural ? t->items[i]->alignment : 1;
+    const uint32_t here = (end + a - 1) / a * a;
+    if (t->offsets[i] > here) body += fmt::format(" char pad{}[{}];", pads++, t->offsets[i] - end);
+    if (!members[i].empty()) body += fmt::format(" {} {};", members[i], user_name(Named::field, t->fields[i]));
+    end = t->offsets[i] + t->items[i]->bytes;
+  }
+  const uint32_t a = natural ? alignment : 1;
+  if (t->bytes > (end + a - 1) / a * a) body += fmt::format(" char pad{}[{}];", pads, t->bytes - end);
+  *natural_offsets = natural;
+  return body;
+}
+
+namespace {
+
+/// What lists, sets and dicts do with their items that are tuples.
+std::string tuple_methods(Type t, const std::vector<std::string>& members) {
+  std::string equals, less, hash, write, keep, share;
+  bool first = true;
+  for (size_t i = 0; i < t->items.size(); ++i) {
+    write += first ? "" : " w.put(\", \", 2);";
+    first = false;
+    if (members[i].empty()) {
+      write += " w.put(\"None\", 4);";
+      continue;
+    }
+    equals += fmt::format(" && py::equal_to(f{0}, o.f{0})", i);
+    if (t->items[i]->is(Kind::optional)) less += fmt::format(" if (!py::both_none(f{0}, o.f{0}))", i);
+    less += fmt::format(" if (py::less_than(f{0}, o.f{0})) return true; else if (py::less_than(o.f{0}, f{0})) return false;", i);
+    hash += fmt::format(" h = py::mixed(h + py::hash_of(f{}));", i);
+    write += fmt::format(" py::write(w, f{});", i);
+    if (t->items[i]->is_scalar()) continue;
+    keep += fmt::format(" py::keep_value(f{});", i);
+    share += fmt::format(" py::share_value(f{});", i);
+  }
+  std::string body = fmt::format("\n  template <class S> bool equals(const S& o) const {{ return true{}; }}", equals);
+  body += fmt::format("\n  template <class S> bool less(const S& o) const {{{} return false; }}", less);
+  body += fmt::format("\n  template <class H = u64> H hash() const {{ H h = {};{} return h; }}", t->items.size(), hash);
+  if (!keep.empty())
+    body +=
+        fmt::format("\n  template <class = void> void keep() {{{} }}\n  template <class = void> void share() const {{{} }}", keep, share);
+  body += fmt::format("\n  template <class W> void write_to(W& w) const {{ w.put(\"(\", 1);{} w.put({}); }}\n", write,
+                      t->items.size() == 1 ? "\",)\", 2" : "\")\", 1");
+  return body;
+}
+
+}  // namespace
+
+/// The struct of a tuple or a record.
+std::string Unit::cpp_struct(Type t) {
+  const auto found = structs_.find(t);
+  if (found != structs_.end()) return found->second;
+  std::vector<std::string> members;
+  for (Type item : t->items) members.push_back(item->has_value() ? cpp(item) : "");
+  const std::string name = t->name.empty() ? unique(t->is(Kind::record) ? "Record" : "Tuple") : unique(Named::type, t->name);
+  structs_[t] = name;
+  bool natural = true;
+  std::string body = t->is(Kind::record) ? record_members(t, members, &natural) : "";
+  if (!t->is(Kind::record)) {
+    for (size_t i = 0; i < t->items.size(); ++i)
+      if (!members[i].empty()) body += fmt::format(" {} f{};", members[i], i);
+    if (options.entry == Entry::host) body += tuple_methods(t, members);
+  }
+  struct_text_ += natural ? fmt::format("struct {} {{{} }};\n", name, body)
+                          : fmt::format("#pragma pack(push, 1)\nstruct {} {{{} }};\n#pragma pack(pop)\n", name, body);
+  return name;
+}
+
 std::string Unit::cpp(Type t) {
   if (!t) return "void";
   names_library_types |= !t->is_scalar() && !t->is(Kind::literal) && !t->is(Kind::record) && !t->is(Kind::none);
@@ -41,29 +155,7 @@ std::string Unit::cpp(Type t) {
     case Kind::dict:
     case Kind::text:
     case Kind::instance:
-    case Kind::generator:
-      if (options.entry != Entry::host)
-        raise(ErrorKind::Typing,
-              "{} is not supported in kernels and elementwise functions; only functions under jit have it; pass an array", t->spelling);
-      if (is_incomplete(t)) return "void*";  // it is in the making
-      if (t->is(Kind::text)) return "py::Str";
-      if (t->is(Kind::instance)) {
-        const auto found = structs_.find(t);
-        if (found != structs_.end()) return found->second;
-        std::string members;
-        for (size_t i = 0; i < t->items.size(); ++i)
-          if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), user_name(Named::field, t->fields[i]));
-        const std::string fields = unique(Named::type, t->name);
-        std::string share;
-        for (size_t i = 0; i < t->items.size(); ++i)
-          if (t->items[i]->has_value() && !t->items[i]->is_scalar())
-            share += fmt::format(" py::share_value({});", user_name(Named::field, t->fields[i]));
-        struct_text_ += fmt::format("struct {} {{{}\n  template <class = void> void share() const {{{} }}\n}};\n", fields, members, share);
-        return structs_[t] = fmt::format("py::Instance<{}>", fields);
-      }
-      if (t->is(Kind::generator)) return fmt::format("py::Generator<{}>", cpp(t->element));
-      if (t->is(Kind::dict)) return fmt::format("py::Dict<{}, {}>", cpp(t->items[0]), cpp(t->items[1]));
-      return fmt::format("py::{}<{}>", t->is(Kind::set) ? "Set" : "List", cpp(t->element));
+    case Kind::generator: return cpp_object(t);
     case Kind::literal: return "i64";
     case Kind::tuple:
       if (t->is_uniform() && t->items[0]->has_value()) {
@@ -71,76 +163,7 @@ std::string Unit::cpp(Type t) {
         return fmt::format("py::Tuple<{}, {}>", cpp(t->items[0]), t->items.size());
       }
       [[fallthrough]];
-    case Kind::record: {
-      const auto found = structs_.find(t);
-      if (found != structs_.end()) return found->second;
-      std::vector<std::string> members;
-      for (Type item : t->items) members.push_back(item->has_value() ? cpp(item) : "");
-      const std::string name = t->name.empty() ? unique(t->is(Kind::record) ? "Record" : "Tuple") : unique(Named::type, t->name);
-      structs_[t] = name;
-      std::string body;
-      bool natural = true;
-      if (t->is(Kind::record)) {
-        // Offsets that are not the natural ones are reached by padding; what is not aligned is packed.
-        uint32_t at = 0, alignment = 1;
-        for (size_t i = 0; i < t->items.size(); ++i) {
-          const uint32_t a = t->items[i]->alignment;
-          alignment = std::max(alignment, a);
-          natural &= t->offsets[i] % a == 0 && t->offsets[i] >= at;
-          at = t->offsets[i] + t->items[i]->bytes;
-        }
-        natural &= t->bytes % alignment == 0;
-        uint32_t end = 0;
-        int pads = 0;
-        std::vector<size_t> order(t->items.size());
-        for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return t->offsets[a] < t->offsets[b]; });
-        for (size_t i : order) {
-          const uint32_t a = natural ? t->items[i]->alignment : 1;
-          const uint32_t here = (end + a - 1) / a * a;
-          if (t->offsets[i] > here) body += fmt::format(" char pad{}[{}];", pads++, t->offsets[i] - end);
-          if (!members[i].empty()) body += fmt::format(" {} {};", members[i], user_name(Named::field, t->fields[i]));
-          end = t->offsets[i] + t->items[i]->bytes;
-        }
-        const uint32_t a = natural ? alignment : 1;
-        if (t->bytes > (end + a - 1) / a * a) body += fmt::format(" char pad{}[{}];", pads, t->bytes - end);
-      } else {
-        for (size_t i = 0; i < t->items.size(); ++i)
-          if (!members[i].empty()) body += fmt::format(" {} f{};", members[i], i);
-        if (options.entry == Entry::host) {
-          // What lists, sets and dicts do with their items.
-          std::string equals, less, hash, write, keep, share;
-          bool first = true;
-          for (size_t i = 0; i < t->items.size(); ++i) {
-            write += first ? "" : " w.put(\", \", 2);";
-            first = false;
-            if (members[i].empty()) {
-              write += " w.put(\"None\", 4);";
-              continue;
-            }
-            equals += fmt::format(" && py::equal_to(f{0}, o.f{0})", i);
-            if (t->items[i]->is(Kind::optional)) less += fmt::format(" if (!py::both_none(f{0}, o.f{0}))", i);
-            less += fmt::format(" if (py::less_than(f{0}, o.f{0})) return true; else if (py::less_than(o.f{0}, f{0})) return false;", i);
-            hash += fmt::format(" h = py::mixed(h + py::hash_of(f{}));", i);
-            write += fmt::format(" py::write(w, f{});", i);
-            if (t->items[i]->is_scalar()) continue;
-            keep += fmt::format(" py::keep_value(f{});", i);
-            share += fmt::format(" py::share_value(f{});", i);
-          }
-          body += fmt::format("\n  template <class S> bool equals(const S& o) const {{ return true{}; }}", equals);
-          body += fmt::format("\n  template <class S> bool less(const S& o) const {{{} return false; }}", less);
-          body += fmt::format("\n  template <class H = u64> H hash() const {{ H h = {};{} return h; }}", t->items.size(), hash);
-          if (!keep.empty())
-            body += fmt::format("\n  template <class = void> void keep() {{{} }}\n  template <class = void> void share() const {{{} }}",
-                                keep, share);
-          body += fmt::format("\n  template <class W> void write_to(W& w) const {{ w.put(\"(\", 1);{} w.put({}); }}\n", write,
-                              t->items.size() == 1 ? "\",)\", 2" : "\")\", 1");
-        }
-      }
-      struct_text_ += natural ? fmt::format("struct {} {{{} }};\n", name, body)
-                              : fmt::format("#pragma pack(push, 1)\nstruct {} {{{} }};\n#pragma pack(pop)\n", name, body);
-      return name;
-    }
+    case Kind::record: return cpp_struct(t);
     default: return "void";
   }
 }
@@ -228,6 +251,31 @@ bool Unit::loops(const Facts& facts, int depth) const {
   return depth <= 8 && std::any_of(calls.begin(), calls.end(), [&](const Specialised* f) { return f->done && loops(f->facts, depth + 1); });
 }
 
+/// All that the functions need, and the functions.
+std::string Unit::printed_functions(const Specialised& s) {
+  std::string text = struct_text_;
+  if (!foreign_.empty()) text += "}\n" + foreign_declarations() + "namespace bc {\n";
+  text += matcher_declarations() + address_text();
+  for (const Table& t : tables_)
+    text +=
+        fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
+  for (const auto& [name, array] : shared_arrays) text += array.first;
+  // Of a generator only the forms that are called.
+  std::set<const Specialised*> called{&s};
+  for (std::vector<const Specialised*> left{&s}; !left.empty();) {
+    const Specialised* f = left.back();
+    left.pop_back();
+    for (const Specialised* callee : f->facts.calls())
+      if (called.insert(callee).second) left.push_back(callee);
+  }
+  const auto is_printed = [&](const Specialised* f) { return !f->syntax->yields || called.contains(f); };
+  for (const Specialised* f : order_)
+    if ((f != &s || options.entry != Entry::kernel) && !f->declaration.empty() && is_printed(f)) text += f->declaration + ";\n";
+  for (const Specialised* f : order_)
+    if (!f->text.empty() && is_printed(f)) text += "\n" + f->text;
+  return text + matcher_texts();
+}
+
 CompiledFunction Unit::compile(std::span<const Type> arguments) {
   need("core");
   for (const LinkedCode& code : options.linked) link(code);
@@ -254,73 +302,12 @@ CompiledFunction Unit::compile(std::span<const Type> arguments) {
   made.checked = options.check;
   made.addresses = addresses_;
 
-  std::string text = struct_text_;
-  if (!foreign_.empty()) text += "}\n" + foreign_declarations() + "namespace bc {\n";
-  text += matcher_declarations() + address_text();
-  for (const Table& t : tables_)
-    text +=
-        fmt::format("{} u64 {}_words[{}] = {{{}\n}};\n", t.constant_memory ? "BC_PY_CONSTANT" : "BC_PY_TABLE", t.name, t.count, t.words);
-  for (const auto& [name, array] : shared_arrays) text += array.first;
-  // Of a generator only the forms that are called.
-  std::set<const Specialised*> called{&s};
-  for (std::vector<const Specialised*> left{&s}; !left.empty();) {
-    const Specialised* f = left.back();
-    left.pop_back();
-    for (const Specialised* callee : f->facts.calls())
-      if (called.insert(callee).second) left.push_back(callee);
-  }
-  const auto is_printed = [&](const Specialised* f) { return !f->syntax->yields || called.contains(f); };
-  for (const Specialised* f : order_)
-    if ((f != &s || options.entry != Entry::kernel) && !f->declaration.empty() && is_printed(f)) text += f->declaration + ";\n";
-  for (const Specialised* f : order_)
-    if (!f->text.empty() && is_printed(f)) text += "\n" + f->text;
-  text += matcher_texts();
+  std::string text = printed_functions(s);
   if (options.entry == Entry::host) {
     made.name = "bc_" + s.name;
     text += "\nnamespace py { extern \"C\" { __attribute__((visibility(\"default\"))) const Table* bc_host = nullptr; } }\n";
   }
-  if (options.entry == Entry::host && options.entered) {
-    std::string call, sets, back;
-    int at = 0;
-    for (Type t : s.arguments)
-      if (t->has_value()) {
-        std::string value = host_load(t, fmt::format("static_cast<const char*>(arguments[{}])", at), 0);
-        if (t->is(Kind::set)) {
-          sets += fmt::format("  const {} bc_set{} = {};\n", cpp(t), at, value);
-          back += fmt::format("  py::give_back(arguments[{0}], bc_set{0});\n", at);
-          value = fmt::format("bc_set{}", at);
-        }
-        call += (call.empty() ? "" : ", ") + value;
-        ++at;
-      } else if (!t->has_value()) {
-        ++at;
-      }
-    text +=
-        fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}(void* const* arguments, void* result) {{\n", made.name);
-    text += sets;
-    if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
-    if (s.result->has_value()) {
-      text += fmt::format("  const {} bc_value = {}({});\n", cpp(s.result), s.name, call);
-      const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "bc_value");
-      text += s.fails ? "  if (failure == 0) {\n" + stored + "  }\n" : stored;
-    } else {
-      text += fmt::format("  {}({});\n", s.name, call);
-    }
-    text += back;
-    text += s.fails ? "  return failure;\n}\n" : "  return 0;\n}\n";
-    if (options.callback) text += callback_text(s, made.name);
-    if (s.result->is(Kind::generator)) {
-      // The next value of a generator; -1: there is none.
-      text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n",
-                          made.name);
-      text +=
-          fmt::format("  const {0} generator = py::load_shared<{0}>(arguments[0]);\n  if (!generator.next()) return -1;\n", cpp(s.result));
-      if (s.result->element->has_value())
-        text += fmt::format("  const {} value = generator.value();\n", cpp(s.result->element)) +
-                host_store(s.result->element, "static_cast<char*>(result)", 0, "value");
-      text += "  return 0;\n}\n";
-    }
-  }
+  if (options.entry == Entry::host && options.entered) text += entry_text(s, made.name);
   made.readable = (options.entry == Entry::host ? host_headers(headers_) : "") + "namespace bc {\n" + text + "}\n";
   made.functions = std::move(text);
   made.uses_library = names_library_types || !tables_.empty();

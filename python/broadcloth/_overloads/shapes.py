@@ -762,6 +762,11 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     return np.lib.stride_tricks.as_strided(first, shape, steps, writeable=False)
 
 
+@stands_for("array.contains")
+def contains(a, item):
+    return np.any(a == item)
+
+
 @stands_for("numpy.size")
 def size(a, axis=None):
     total = 1

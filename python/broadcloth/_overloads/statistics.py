@@ -237,8 +237,8 @@ def median(a, axis):
 
 def _by_rows(f, a, axis):
     """f of the vectors along an axis."""
-    rows = np.moveaxis(a, axis, -1).copy()
-    if a.ndim == 1:
+    rows = merged(a, axis) if isinstance(axis, tuple) else np.moveaxis(a, axis, -1).copy()
+    if rows.ndim == 1:
         return f(rows)
     n = rows.shape[-1]
     flat = rows.reshape(rows.size // max(n, 1), n)
