@@ -414,7 +414,8 @@ class Maker:
             lambda: f"({self.list(e)} if {self.bool(e)} else {self.list(0)})",
             lambda: f"({self.name('ints')}[:3] * 2).tolist()",
             lambda: f"[*{self.list(e)}, {self.int(e)}]",
-            lambda: f"[*{self.of(self.pick('list', 'values', 'set'), e)}, *{self.list(0)}, *(1, 2)][:9]",
+            lambda: f"[*{self.of(self.pick('list', 'values'), e)}, *{self.list(0)}, *(1, 2)][:9]",
+            lambda: f"[*sorted({self.set(e)}), *{self.list(0)}, *(1, 2)][:9]",  # the order of a set means nothing
             lambda: f"[int(u) for u in {self.ints(e)}]",
             lambda: f"list({self.name('array')}.shape)",
             lambda: f"[u[0] for u in {self.pairs(e)}]",
