@@ -15,6 +15,7 @@ namespace {
 constexpr int kMaxInlined[] = {96, 192};  // CPU, CUDA
 constexpr int kMaxCost = 256;             // Note::cost, where there are more nodes than the CPU's limit
 constexpr int kMaxLeaves = 32;
+constexpr int kMaxValues[] = {512, 1024};     // of one node, of a kernel: Note::values
 constexpr int kMaxGroupNodes[] = {160, 256};  // CPU, CUDA
 constexpr size_t kMaxMembers = 20;
 // Bytes: a value of this size that only other kernels read is computed where it is first needed, not beside independent values in an
@@ -218,6 +219,7 @@ int Fusion::collect_inlined(int i) {
   std::bitset<kMaxLeafNumbers> leaves;
   note.own_leaves.clear();
   note.own_cost = inlined_cost(node);
+  note.own_values = 1;
   note.view_leaves = 0;
   int heaviest = -1;
   for (size_t k = 0; k < node.in.size(); ++k) {
@@ -232,6 +234,7 @@ int Fusion::collect_inlined(int i) {
       note.same_place |= operand.same_place;
     } else {
       note.own_cost = std::min(note.own_cost + operand.cost, kVeryMany);
+      note.own_values = std::min(note.own_values + operand.values, kVeryMany);
       note.view_leaves = std::min(note.view_leaves + operand.leaves, kVeryMany);
     }
     if (heaviest < 0 || operand.inlined.count() > notes_[heaviest].inlined.count()) heaviest = j;
@@ -247,13 +250,23 @@ int Fusion::collect_inlined(int i) {
   }
   // Few nodes read few places, whatever the sums say.
   note.leaves = std::min(note.leaves + static_cast<int>(leaves.count()), 2 * static_cast<int>(note.inlined.count()) + 1);
+  note.values = i < kMaxFused ? values_of(note.same_place) : note.own_values;
   return heaviest;
+}
+
+/// How many values a kernel has that computes these nodes, each for its own element.
+int Fusion::values_of(const std::bitset<kMaxFused>& same_place) const {
+  int sum = 0;
+  for (int u = 0; u < kMaxFused; ++u)
+    if (same_place[u]) sum = std::min(sum + notes_[u].own_values, kVeryMany);
+  return sum;
 }
 
 bool Fusion::too_large(const Note& note) const {
   const bool cuda = target_ == Target::cuda;
   const int count = static_cast<int>(note.inlined.count());
-  return count > kMaxInlined[cuda] || (count > kMaxInlined[0] && note.cost > kMaxCost) || note.leaves > kMaxLeaves;
+  return count > kMaxInlined[cuda] || (count > kMaxInlined[0] && note.cost > kMaxCost) || note.leaves > kMaxLeaves ||
+         note.values > kMaxValues[0];
 }
 
 /// A number of what an operand reads from memory: views of one node have several.
@@ -577,6 +590,7 @@ void Fusion::assign_groups() {
       }
     }
     fresh.inlined = note.inlined;
+    fresh.same_place = note.same_place;
     fresh.members.push_back(i);
     note.group = static_cast<int>(groups_.size());
     groups_.push_back(std::move(fresh));
@@ -601,7 +615,8 @@ bool Fusion::join(int i, Group& g, int g_index) {
   // Several results of one isolated function may share its kernel.
   if (isolated_function(node) != isolated_function(*nodes_[g.members[0]])) return false;
   if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers ||
-      static_cast<int>((g.inlined | note.inlined).count()) > kMaxGroupNodes[target_ == Target::cuda])
+      static_cast<int>((g.inlined | note.inlined).count()) > kMaxGroupNodes[target_ == Target::cuda] ||
+      values_of(g.same_place | note.same_place) > kMaxValues[1])
     return false;
   const bool reduce = info(node.op).kind == OpKind::reduce;
   const Dims& space = space_of(node);
@@ -645,6 +660,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
       g.segmented = segmented;
       g.stages = std::max(g.stages, stage + 1);
       g.inlined |= note.inlined;
+      g.same_place |= note.same_place;
       g.members.push_back(i);
       note.group = g_index;
       note.stage = stage;
@@ -664,6 +680,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
   });
   if (!fits || stage < 0) return false;
   g.inlined |= note.inlined;
+  g.same_place |= note.same_place;
   g.members.push_back(i);
   note.group = g_index;
   note.stage = stage;

@@ -32,8 +32,9 @@ struct Group {
   uint64_t axes = 0;  ///< reduced axes of `space`
   bool segmented = false;
   int stages = 1;
-  std::bitset<kMaxFused> inlined;  ///< the nodes that the kernel computes
-  std::vector<int> members;        ///< materialized nodes, in program order
+  std::bitset<kMaxFused> inlined;     ///< the nodes that the kernel computes
+  std::bitset<kMaxFused> same_place;  ///< of them, those that are computed for the members' own elements
+  std::vector<int> members;           ///< materialized nodes, in program order
 };
 
 /// The planner's data about one pending node.
@@ -47,11 +48,12 @@ struct Note {
   int small_stores = 0;                    ///< number of successive stores into small regions in the inlined subtree
   int cost = 0;                            ///< estimated operations for one element of the inlined subtree
   int leaves = 0;                          ///< what the inlined subtree reads from memory; several views of a node count
+  int values = 1;                          ///< of a kernel that computes the inlined subtree: a node counts for each view
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
   std::bitset<kMaxFused> inlined;          ///< the nodes that are inlined together with this node
   std::bitset<kMaxFused> same_place;       ///< of them, those that are computed for this node's own element only
   // The node's own share, with the subtrees that it reads through views.
-  int own_cost = 0, view_leaves = 0;
+  int own_cost = 0, own_values = 1, view_leaves = 0;
   std::vector<size_t> own_leaves;  ///< by leaf_number()
 };
 
@@ -68,6 +70,7 @@ class Fusion {
   void merge_equal();
   void find_users();
   int collect_inlined(int i);
+  int values_of(const std::bitset<kMaxFused>& same_place) const;
   bool too_large(const Note& note) const;
   size_t leaf_number(const Operand& operand);
   void choose_materialized();

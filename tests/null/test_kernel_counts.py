@@ -154,6 +154,17 @@ def test_values_before_and_after_a_store_are_two():
     del total
 
 
+@pytest.mark.parametrize("shape", [(7,), (8, 500), (3, 40), (2,)])
+def test_rows_that_are_updated_one_after_the_other_stay_small_kernels(shape):
+    """Each update reads a view of all earlier ones: inlined, a value would be computed anew for each view of a view."""
+    x = make(shape, "float32")
+    with recorded() as r:
+        y = x * 2
+        for k in range(12 * shape[0]):
+            y[k % shape[0]] += k % 3
+    assert max(len(launch.source) for launch in r.launches) < 60_000, r.names
+
+
 def test_steps_of_a_mandelbrot_set_are_few_kernels(target):
     z = c = make((1 << 16,), "complex64")
     steps = make(c.shape, "int32")

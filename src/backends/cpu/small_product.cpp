@@ -124,16 +124,34 @@ struct Vectors<double> {
 #pragma GCC pop_options
 #endif
 
+constexpr int64_t kMost = 32;
+
+/// A product with a matrix that is read along its columns: with a copy of it, so that the sums are the same, bit for bit, for every layout.
+template <class T, TileFunction Run>
+void with_copy(const TileShape& s, const void* a, const void* b_data, void* c) {
+  const T* b = static_cast<const T*>(b_data);
+  T rows[kMost * kMost];
+  for (int64_t j = 0; j < s.n; ++j)
+    for (int64_t p = 0; p < s.k; ++p) rows[p * s.n + j] = b[p * s.b_row + j * s.b_column];
+  TileShape contiguous = s;
+  contiguous.b_row = s.n;
+  contiguous.b_column = 1;
+  Run(contiguous, a, rows, c);
+}
+
+template <class T, TileFunction Run>
+TileFunction for_layout(const TileShape& s) {
+  return s.b_column == 1 ? Run : &with_copy<T, Run>;
+}
+
 template <class T>
 TileFunction choose(const TileShape& s) {
-  // OpenBLAS is faster for products with a vector, for matrices that are read along their columns, and for large products.
-  if (s.m < 2 || s.n < 2 || s.b_column != 1) return nullptr;
+  // OpenBLAS is faster for products with a vector and for large products.
   const CpuLevel level = cpu_level();
-  constexpr int64_t kMost = 32;
-  if (level < CpuLevel::v3 || s.m > kMost || s.n > kMost || s.k > kMost) return nullptr;
+  if (s.m < 2 || s.n < 2 || level < CpuLevel::v3 || s.m > kMost || s.n > kMost || s.k > kMost) return nullptr;
   // For narrow matrices half of a wide vector would be unused.
-  if (level >= CpuLevel::v4 && s.n > avx2::Vectors<T>::kLanes) return &avx512::SmallProduct<T>::run;
-  return &avx2::SmallProduct<T>::run;
+  if (level >= CpuLevel::v4 && s.n > avx2::Vectors<T>::kLanes) return for_layout<T, &avx512::SmallProduct<T>::run>(s);
+  return for_layout<T, &avx2::SmallProduct<T>::run>(s);
 }
 
 }  // namespace
