@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxInlined[] = {96, 192};  // CPU, CUDA
 constexpr int kMaxCost = 256;             // Note::cost, where there are more nodes than the CPU's limit
 constexpr int kMaxLeaves = 32;
-constexpr int kMaxValues[] = {512, 1024};     // of one node, of a kernel: Note::values
+constexpr int kMaxValues[] = {256, 768};      // of one node, of a kernel: Note::values
 constexpr int kMaxGroupNodes[] = {160, 256};  // CPU, CUDA
 constexpr size_t kMaxMembers = 20;
 // Bytes: a value of this size that only other kernels read is computed where it is first needed, not beside independent values in an
@@ -590,7 +590,7 @@ void Fusion::assign_groups() {
       }
     }
     fresh.inlined = note.inlined;
-    fresh.same_place = note.same_place;
+    fresh.values = note.expanded = note.values;
     fresh.members.push_back(i);
     note.group = static_cast<int>(groups_.size());
     groups_.push_back(std::move(fresh));
@@ -615,8 +615,7 @@ bool Fusion::join(int i, Group& g, int g_index) {
   // Several results of one isolated function may share its kernel.
   if (isolated_function(node) != isolated_function(*nodes_[g.members[0]])) return false;
   if (g.kind != Group::Kind::fused || g.members.size() >= kMaxMembers ||
-      static_cast<int>((g.inlined | note.inlined).count()) > kMaxGroupNodes[target_ == Target::cuda] ||
-      values_of(g.same_place | note.same_place) > kMaxValues[1])
+      static_cast<int>((g.inlined | note.inlined).count()) > kMaxGroupNodes[target_ == Target::cuda])
     return false;
   const bool reduce = info(node.op).kind == OpKind::reduce;
   const Dims& space = space_of(node);
@@ -644,8 +643,10 @@ bool Fusion::join(int i, Group& g, int g_index) {
       }
     }
     int stage = 0;
+    note.expanded = note.values;
     const bool fits = visit(i, identity_map(space), space, [&](int d, const IndexMap& map) {
       if (notes_[d].group != g_index) return true;
+      note.expanded += notes_[d].expanded;
       if (is_row(d)) {
         if (!row_dep(d, map)) return false;
         stage = std::max(stage, notes_[d].stage + 1);
@@ -654,13 +655,13 @@ bool Fusion::join(int i, Group& g, int g_index) {
       stage = std::max(stage, notes_[d].stage);
       return static_cast<int>(map.axis.size()) == nodes_[d]->shape.size() && is_identity(map, nodes_[d]->shape, space);
     });
-    if (fits && !(stage > 0 && (walk != Walk::rows || segmented)) && stage < kMaxStages) {
+    if (fits && g.values + note.expanded <= kMaxValues[1] && !(stage > 0 && (walk != Walk::rows || segmented)) && stage < kMaxStages) {
       g.axes = axes;
       g.walk = walk;
       g.segmented = segmented;
       g.stages = std::max(g.stages, stage + 1);
       g.inlined |= note.inlined;
-      g.same_place |= note.same_place;
+      g.values += note.expanded;
       g.members.push_back(i);
       note.group = g_index;
       note.stage = stage;
@@ -672,15 +673,17 @@ bool Fusion::join(int i, Group& g, int g_index) {
   IndexMap start;
   if (!row_map(node.shape, g, &start)) return false;
   int stage = -1;
+  note.expanded = note.values;
   const bool fits = visit(i, start, g.space, [&](int d, const IndexMap& map) {
     if (notes_[d].group != g_index) return true;
+    note.expanded += notes_[d].expanded;
     if (!is_row(d) || !row_dep(d, map)) return false;
     stage = std::max(stage, notes_[d].stage);
     return true;
   });
-  if (!fits || stage < 0) return false;
+  if (!fits || stage < 0 || g.values + note.expanded > kMaxValues[1]) return false;
   g.inlined |= note.inlined;
-  g.same_place |= note.same_place;
+  g.values += note.expanded;
   g.members.push_back(i);
   note.group = g_index;
   note.stage = stage;

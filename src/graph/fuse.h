@@ -32,9 +32,9 @@ struct Group {
   uint64_t axes = 0;  ///< reduced axes of `space`
   bool segmented = false;
   int stages = 1;
-  std::bitset<kMaxFused> inlined;     ///< the nodes that the kernel computes
-  std::bitset<kMaxFused> same_place;  ///< of them, those that are computed for the members' own elements
-  std::vector<int> members;           ///< materialized nodes, in program order
+  std::bitset<kMaxFused> inlined;  ///< the nodes that the kernel computes
+  int values = 0;                  ///< Note::expanded of the members
+  std::vector<int> members;        ///< materialized nodes, in program order
 };
 
 /// The planner's data about one pending node.
@@ -50,8 +50,9 @@ struct Note {
   int leaves = 0;                          ///< what the inlined subtree reads from memory; several views of a node count
   int values = 1;                          ///< of a kernel that computes the inlined subtree: a node counts for each view
   std::vector<std::pair<int, int>> users;  ///< (node, operand)
-  std::bitset<kMaxFused> inlined;          ///< the nodes that are inlined together with this node
-  std::bitset<kMaxFused> same_place;       ///< of them, those that are computed for this node's own element only
+  int expanded = 1;                   ///< the same with the members of its kernel that it reads: they may be computed anew under a select
+  std::bitset<kMaxFused> inlined;     ///< the nodes that are inlined together with this node
+  std::bitset<kMaxFused> same_place;  ///< of them, those that are computed for this node's own element only
   // The node's own share, with the subtrees that it reads through views.
   int own_cost = 0, own_values = 1, view_leaves = 0;
   std::vector<size_t> own_leaves;  ///< by leaf_number()
