@@ -165,9 +165,8 @@ void Fusion::merge_equal() {
     first[i] = static_cast<int>(i);
     for (size_t k = 0; k < node.in.size(); ++k)
       if (const int j = index(node.in[k].node.get()); j >= 0 && first[j] != j) node.in[k].node = nodes_[first[j]];
-    const bool in_place = node.op == Op::store || (node.op == Op::library && static_cast<const LibraryExtra&>(*node.extra).in_place);
-    // What is read before a store and after it can differ, since two leaves can share memory.
-    if (in_place) readers.clear();
+    // A value read before a store can differ from the same read after it, since two leaves can share memory.
+    if (writes_in_place(node)) readers.clear();
     if (node.extra || node.in.size() == 0 || info(node.op).kind != OpKind::elementwise) continue;
     std::vector<int>& earlier = readers[node.in[0].node.get()];
     const auto found = std::ranges::find_if(earlier, [&](int u) { return !node.held && same_value(node, *nodes_[u]); });
@@ -241,25 +240,17 @@ int Fusion::collect_inlined(int i) {
   }
   note.inlined.set(i % kMaxFused);
   note.same_place.set(i % kMaxFused);
-  note.cost = note.leaves = 0;
+  note.cost = note.leaves = note.values = 0;
   for (int u = 0; u < std::min(i + 1, kMaxFused); ++u) {
     if (!note.same_place[u]) continue;
     note.cost = std::min(note.cost + notes_[u].own_cost, kVeryMany);
+    note.values = std::min(note.values + notes_[u].own_values, kVeryMany);
     note.leaves = std::min(note.leaves + notes_[u].view_leaves, kVeryMany);
     for (const size_t leaf : notes_[u].own_leaves) leaves.set(leaf);
   }
   // Few nodes read few places, whatever the sums say.
   note.leaves = std::min(note.leaves + static_cast<int>(leaves.count()), 2 * static_cast<int>(note.inlined.count()) + 1);
-  note.values = i < kMaxFused ? values_of(note.same_place) : note.own_values;
   return heaviest;
-}
-
-/// How many values a kernel has that computes these nodes, each for its own element.
-int Fusion::values_of(const std::bitset<kMaxFused>& same_place) const {
-  int sum = 0;
-  for (int u = 0; u < kMaxFused; ++u)
-    if (same_place[u]) sum = std::min(sum + notes_[u].own_values, kVeryMany);
-  return sum;
 }
 
 bool Fusion::too_large(const Note& note) const {

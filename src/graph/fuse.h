@@ -71,7 +71,6 @@ class Fusion {
   void merge_equal();
   void find_users();
   int collect_inlined(int i);
-  int values_of(const std::bitset<kMaxFused>& same_place) const;
   bool too_large(const Note& note) const;
   size_t leaf_number(const Operand& operand);
   void choose_materialized();

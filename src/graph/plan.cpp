@@ -620,11 +620,14 @@ class KernelBuilder {
 
 Target target_of(Device device) { return backend(device).runs_grids() ? Target::cuda : Target::cpu; }
 
+bool writes_in_place(const Node& node) {
+  return node.op == Op::store || (node.op == Op::library && static_cast<const LibraryExtra&>(*node.extra).in_place);
+}
+
 const Buffer* memory_of(const Node& node) {
   const Node* at = &node;
   while (!at->buffer) {
-    const bool in_place = at->op == Op::store || (at->op == Op::library && static_cast<const LibraryExtra&>(*at->extra).in_place);
-    if (!in_place || at->in.size() == 0) return nullptr;
+    if (!writes_in_place(*at) || at->in.size() == 0) return nullptr;
     at = at->in[0].node.get();
   }
   return at->buffer.get();

@@ -90,6 +90,8 @@ Hash128 tape_hash(size_t pending, Slots* slots);
 /// The buffer of a node's value. For a pending in-place change it is the buffer of the value that is changed. nullptr: the flush will
 /// allocate it.
 const Buffer* memory_of(const Node& node);
+/// Whether a node changes the memory of its first operand.
+bool writes_in_place(const Node& node);
 
 /// Tells whether two different buffers share memory, as imports of other libraries' arrays may.
 inline bool share_memory(const Buffer& a, const Buffer& b) {

@@ -318,7 +318,7 @@ void FunctionCompiler::try_statement(const Node* n) {
     except_parts(n, p, after, seen);
 }
 
-/// What is done last: where something was raised, which then goes on, and where nothing was.
+/// Prints a `finally` block: where something was raised, which then goes on, and where nothing was.
 void FunctionCompiler::finally_part(const std::vector<Node*>& body, const Protection& p, const Env& after, const Env& seen) {
   const auto walk = [&](const char* where) {
     const std::string outer = std::exchange(unrolled_, unrolled_ + where);

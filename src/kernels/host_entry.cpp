@@ -66,7 +66,7 @@ const std::string& host_library(bool parallel) {
   return parallel ? threaded : plain;
 }
 
-/// What gives the next value of a generator; -1: there is none.
+/// The function that gives the next value of a generator; it returns -1 where there is none.
 std::string Unit::next_text(const Specialised& s, const std::string& name) {
   std::string text;
   text += fmt::format("extern \"C\" __attribute__((visibility(\"default\"))) int {}_next(void* const* arguments, void* result) {{\n", name);

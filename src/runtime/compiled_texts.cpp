@@ -125,7 +125,7 @@ std::string float_body(double v, const Spec& spec) {
   return type == '%' ? r + '%' : r;
 }
 
-/// What a format makes of a value, before it is filled up to the width.
+/// The text that a format makes of a value, before it is filled up to the width.
 struct Body {
   std::string sign, text;
   size_t grouped = 0;  ///< digits at the beginning, which may stand in groups

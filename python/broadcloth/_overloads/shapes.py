@@ -728,7 +728,7 @@ def choose(a, choices, mode="raise"):
         raise ValueError("invalid entry in choice array")
     if isinstance(choices, tuple):
         return _choice(places, choices, 0)
-    out = np.where(places == 0, choices[0], choices[0])
+    out = np.where(places == 0, choices[0], choices[0])  # a new array, in the shape of both
     for k in range(1, len(choices)):
         out = np.where(places == k, choices[k], out)
     return out

@@ -20,7 +20,7 @@ _MOST_THREADS = 18  # as a power of two: they fill a GPU, and each has many numb
 _NUMBERS_OF_THREAD = 4  # as a power of two: a jump costs as much as several steps
 _ROWS, _BLOCKS = 16, 4  # integers: words of a thread, and blocks that share a multiprocessor
 
-# What chooses a kernel of src/device/random/pcg_streams.h.
+# The macros that choose a kernel of src/device/random/pcg_streams.h.
 KERNELS = {
     "pcg_float64": {"FLOAT64": "1"},
     "pcg_float32": {"FLOAT32": "1"},

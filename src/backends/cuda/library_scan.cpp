@@ -15,11 +15,11 @@ constexpr int64_t kManyLines = 32 * 1024;  // enough lines for one thread per li
 constexpr int64_t kShortLine = 32;
 constexpr int64_t kLinesOfWarps = 256;  // enough lines that a warp for each is better than a block
 constexpr int64_t kLongColumn = 1024;
-// 1e8 float32 on an H200 take 260 us in tiles of 8 rows with 4 blocks per multiprocessor, in tiles of 4 rows at best 295 (6 blocks). Of it
-// 50 us are the wait for the tiles before: without it 215 us. Without the prefetch (library_look_back.cpp): 285 us, 318 with 3 blocks, 310
-// with
-// 5. Blocks that stay and fetch their next tile before they wait take 362, 325 if they publish its total first: a tile that is fetched
-// early is published late, and all later ones wait for it. Tiles in shared memory, which leave registers for more of them: 279.
+// 1e8 float32 on an H200 take 250 us in tiles of 8 rows with 4 blocks per multiprocessor, of which 40 are the wait for the tiles before.
+// Without the prefetch (library_look_back.cpp) they take 285 us, 318 with 3 blocks and 310 with 5. Tiles of 4 rows take 295 at best (6
+// blocks). Blocks that stay and fetch their next tile before they wait take 362, or 325 if they publish its total first: a tile that is
+// fetched early is published late, and all later ones wait for it. Tiles in shared memory, which leave registers for more of them, take
+// 279.
 constexpr int kTileRows = 8, kTileBlocks = 4;
 
 /// Elements of one 16-byte access, accesses of a thread, and elements of a block's tile.

@@ -173,7 +173,7 @@ void compress(Queue& queue, std::span<const View> inputs, const View& output) {
   // Elements on their way are in shared memory, of which a block gets 48 KB, or in registers.
   const int size = itemsize(output.dtype);
   const bool in_shared = size <= 8;
-  EachSet each(queue, inputs[1], count_, size > 4 ? 16 : 32, row > 1 || !in_shared ? kResident : size > 4 ? 5 : 6);
+  EachSet each(queue, inputs[1], count_, size > 4 ? 16 : 32, row == 1 && in_shared && size > 4 ? 5 : kResident);
   const std::string type = carrier(output.dtype);
   if (row == 1) {
     each.words.pointer(first(output));
