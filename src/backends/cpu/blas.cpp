@@ -188,20 +188,22 @@ TileFunction tile_function(DType dtype, const TileShape& whole) {
 // ---- tiles of a product
 
 /// Splits m x n into about `parts` tiles that are nearly square, since a tile reads m·k + k·n elements for its m·n·k multiplications.
+/// Of two grids that cost the same, `rows_first` takes the one with more rows.
 struct Grid {
   int64_t rows = 1, columns = 1;
 };
 
-Grid make_grid(int64_t m, int64_t n, int64_t parts) {
+Grid make_grid(int64_t m, int64_t n, int64_t parts, bool rows_first) {
   Grid best;
   double best_cost = 0;
-  for (int64_t rows = 1; rows <= parts; ++rows) {
+  for (int64_t i = 1; i <= parts; ++i) {
+    const int64_t rows = rows_first ? parts + 1 - i : i;
     const Grid grid{std::min(rows, m), std::min((parts + rows - 1) / rows, n)};
     const double tile_m = std::ceil(static_cast<double>(m) / static_cast<double>(grid.rows));
     const double tile_n = std::ceil(static_cast<double>(n) / static_cast<double>(grid.columns));
     // The largest tile determines the time; its border stands for the cost of packing.
     const double cost = tile_m * tile_n * (1 + 16 / tile_m + 16 / tile_n);
-    if (rows == 1 || cost < best_cost) {
+    if (i == 1 || cost < best_cost) {
       best = grid;
       best_cost = cost;
     }
@@ -318,7 +320,10 @@ void run(const Problem& p) {
     pieces /= (p.k + depth - 1) / depth;
   }
   if (pieces > parts) parts = (pieces + threads - 1) / threads * threads;
-  Grid grid = make_grid(p.m, p.n, parts);
+  // OpenBLAS packs the rows of b faster than its columns: each thread packs all of a b with contiguous rows, else a part of it. (Measured
+  // with 2 threads, 256 to 1024: halves by rows take 0.93 to 1 of halves by columns, and 1.03 to 1.1 if b is transposed.)
+  const bool rows_first = p.sb[2] == 1;
+  Grid grid = make_grid(p.m, p.n, parts, rows_first);
   grid.rows = std::max(grid.rows, (p.m + kIntMax - 1) / kIntMax);
   grid.columns = std::max(grid.columns, (p.n + kIntMax - 1) / kIntMax);
   const int64_t tiles = grid.rows * grid.columns;
