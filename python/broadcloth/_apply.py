@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -128,14 +130,16 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     conditions = [_asarray(c, np.bool_, device=values.device) for c in condlist]
     count = len(conditions)
     if count == len(funclist) - 1:
-        covered = _c.reduce("any", _c.stack(conditions), 0)
-        conditions.append(~covered)
+        conditions.append(~functools.reduce(operator.or_, conditions))
     elif count != len(funclist):
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
     made = _c.full_like(values, 0)
     for condition, func in zip(conditions, funclist, strict=True):
         if not callable(func):
-            made[condition] = func
+            if np.ndim(func) == 0 and condition.shape == made.shape:
+                made = _c.where(condition, _c.full((), func, made.dtype, device=made.device), made)
+            else:
+                made[condition] = func
             continue
         part = values[condition]
         if part.size:

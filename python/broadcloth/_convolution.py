@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _MODES = ("valid", "same", "full")
 # Fewer results than this are sums over rows; more are sums over columns, which go side by side.
 _FEW = 64
+# Factors whose products are added one by one.
+_SHORT = 16
 
 
 def _mode_of(mode: Any) -> str:
@@ -40,6 +42,11 @@ def _sums(a: ndarray, v: ndarray, count: int, within: tuple[int, int] | None = N
 
     Only the elements of `a` at the places `within` count, so that zeros around them do not meet infinities of `v`.
     """
+    if within is None and v.size <= _SHORT and a.dtype.kind != "b":  # elementwise: one kernel whose loads are all in a row
+        total = a[:count] * v[0]
+        for j in range(1, v.size):
+            total = total + a[j : j + count] * v[j]
+        return total
     step, axis = a.strides[0], 0 if count >= _FEW else 1
     shape = (v.size, count) if axis == 0 else (count, v.size)
     windows = _c.as_strided(a, shape, (step, step))
@@ -75,8 +82,12 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     elif whole <= 4 * k:
         made = _edge_sums(a, v, before, before + whole + behind)
     else:
-        ends = _edge_sums(a[: k - 1], v, before, before), _edge_sums(a[whole:], v, 0, behind)
-        made = _c.concatenate([ends[0], _sums(a, v, whole), ends[1]])
+        made = _c.empty(before + whole + behind, wide, device=a.device)
+        made[before : before + whole] = _sums(a, v, whole)
+        if before:
+            made[:before] = _edge_sums(a[: k - 1], v, before, before)
+        if behind:
+            made[before + whole :] = _edge_sums(a[whole:], v, 0, behind)
     return made.astype(dtype, copy=False)
 
 

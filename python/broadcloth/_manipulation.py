@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -492,6 +493,8 @@ def _padded(x: ndarray, widths: list[Any], mode: Any, kwargs: dict[str, Any]) ->
         for axis, pair in enumerate(widths):
             x = _odd(x, axis, pair, 0 if mode == "symmetric" else 1)
         return x
+    if all(max(pair) <= _longest_border(mode, extent) for extent, pair in zip(x.shape, widths)):
+        return _continued(x, widths, mode)
     for axis, (before, after) in enumerate(widths):
         if before or after:
             x = _chosen(x, np.pad(np.arange(x.shape[axis]), (before, after), mode), axis)  # type: ignore[call-overload]
@@ -534,6 +537,38 @@ def _bordered(x: ndarray, widths: Any) -> ndarray:
     shape = [before + extent + after for extent, (before, after) in zip(x.shape, widths)]
     result = _c.empty(shape, x.dtype, "F" if x.flags.fnc else "C", device=x.device)
     result[tuple(slice(before, before + extent) for extent, (before, _) in zip(x.shape, widths))] = x
+    return result
+
+
+def _longest_border(mode: str, extent: int) -> float:
+    """The widest border whose elements come from the array once: a wider one repeats them."""
+    return math.inf if mode == "edge" else extent - 1 if mode == "reflect" else extent
+
+
+def _backwards(first: int, count: int) -> slice:
+    stop = first - count
+    return slice(first, stop if stop >= 0 else None, -1)
+
+
+def _continued(x: ndarray, widths: Any, mode: str) -> ndarray:
+    """The array with a border of its own elements, each side of an axis as one view of what is inside."""
+    result = _bordered(x, widths)
+    for axis, (extent, (before, after)) in enumerate(zip(x.shape, widths)):
+        # The border of an axis covers those of the axes before it, and with them the corners.
+        inside = tuple(slice(b, b + n) for n, (b, _) in zip(x.shape[axis + 1 :], widths[axis + 1 :]))
+        outer, end = (slice(None),) * axis, before + extent
+        if mode == "edge":
+            left, right = slice(before, before + 1), slice(end - 1, end)
+        elif mode == "wrap":
+            left, right = slice(extent, end), slice(before, before + after)
+        else:
+            skipped = 1 if mode == "reflect" else 0  # the element at the edge stands once
+            first, last = before + skipped, end - 1 - skipped
+            left, right = _backwards(first + before - 1, before), _backwards(last, after)
+        if before:
+            result[(*outer, slice(0, before), *inside)] = result[(*outer, left, *inside)]
+        if after:
+            result[(*outer, slice(end, end + after), *inside)] = result[(*outer, right, *inside)]
     return result
 
 
@@ -651,6 +686,11 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     cuts = [slice(None)] * x.ndim
     if x.size == 0:
         return x[tuple(slice(0, 0) if d in axes else slice(None) for d in range(x.ndim))]
+    if x.ndim == 1:
+        places = _c.nonzero(x)[0]
+        first, stop = (int(places[0]), int(places[-1]) + 1) if places.size else (0, 0)
+        kept = slice(first if "f" in where else None, stop if "b" in where or not places.size else None)
+        return filt[kept] if isinstance(filt, (list, tuple)) else x[kept]
     facts = [_c.reduce("any", x)]
     for d in axes:
         seen = _c.reduce("any", x, tuple(k for k in range(x.ndim) if k != d))
@@ -662,8 +702,6 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
             continue
         high = x.shape[d] - behind
         cuts[d] = slice(low if "f" in where else None, high if "b" in where else None)
-    if x.ndim == 1 and isinstance(filt, (list, tuple)):
-        return filt[cuts[0]]
     return x[tuple(cuts)]
 
 

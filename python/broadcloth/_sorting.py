@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -469,6 +470,9 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> nda
     return both[differs[1:] & differs[:-1]]
 
 
+_FEW_TESTS = 16  # comparisons with so many take less time than a binary search
+
+
 def isin(
     element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
 ) -> ndarray:
@@ -504,6 +508,9 @@ def isin(
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:
         return _c.full(x.shape, bool(invert), device=x.device)
+    if tests.size <= _FEW_TESTS:  # one kernel
+        compare, join = _c.ufuncs["not_equal" if invert else "equal"], _c.ufuncs["logical_and" if invert else "logical_or"]
+        return _asarray(functools.reduce(join, [compare(x, tests[k]) for k in range(tests.size)]))
     common = np.promote_types(x.dtype, tests.dtype)
     tests = _c.sort(tests.astype(common))
     at = _c.searchsorted(tests, x)

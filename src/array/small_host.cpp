@@ -1,6 +1,7 @@
 #include "array/small_host.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -10,6 +11,7 @@
 #include "array/history.h"
 #include "codegen/tier0/tier0.h"
 #include "core/extents.h"
+#include "core/set_bytes.h"
 #include "core/stored_value.h"
 #include "graph/config.h"
 #include "graph/tape.h"
@@ -95,13 +97,18 @@ U get(const char* from) {
 /// The positions that an index selects; empty if an index is out of range.
 struct Places {
   int count = 0;
-  int64_t at[kMasked];
+  int64_t at[kMasked + kSetBytesRoom];
 };
 
 /// The positions of the numbers of T that are not zero; -0.0 is zero.
 template <class T>
 void find_numbers(const Near& from, Places* places) {
-  // Always written, and kept only if set: this avoids a branch that a random mask would mispredict.
+  if constexpr (sizeof(T) == 1) {
+    if (from.step == 1) {
+      places->count = static_cast<int>(find_set_bytes(reinterpret_cast<const uint8_t*>(from.first), from.count, 0, places->at));
+      return;
+    }
+  }
   int n = 0;
   const char* p = from.first;
   for (int64_t k = 0; k < from.count; ++k, p += from.step) {
@@ -782,7 +789,7 @@ std::optional<Array> zip_small(const Array& a, const Array& b, DType result, int
 }
 
 bool place_small(const Array& a, const Array& mask, const Array& values) {
-  constexpr int64_t kMost = 1 << 12;  // of more a kernel is faster
+  constexpr int64_t kMost = 1 << 14;  // of more a kernel is faster
   if (!open(a.device()) || !(mask.device() == a.device()) || !(values.device() == a.device())) return false;
   if (!is_bool(mask.dtype()) || mask.shape() != a.shape() || values.dtype() != a.dtype() || changes_history(a, Arg(values))) return false;
   const TapeLock lock(tape(a.device()));
@@ -873,7 +880,7 @@ const char* first_element(const Array& a) { return static_cast<const char*>(data
 
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least) {
   // With more elements a kernel is faster; other threads may wait this long for the GIL.
-  constexpr int64_t kMostElements = 1 << 13, kMostCounts = 1 << 13;
+  constexpr int64_t kMostElements = 1 << 16, kMostCounts = 1 << 13;
   const auto fits = [&](const Array& x) {
     return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
   };
@@ -900,10 +907,9 @@ std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_
 
 namespace {
 
-/// The elements of a small C-contiguous float64 array, computed if pending; nullptr for any other array.
+/// The elements of a C-contiguous float64 array, computed if pending; nullptr for any other array.
 const double* plain_doubles(const Array& a, Device device) {
-  constexpr int64_t kMost = 1 << 12;
-  const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && a.size() <= kMost && !has_history(a);
+  const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && !has_history(a);
   return plain ? reinterpret_cast<const double*>(first_element(a)) : nullptr;
 }
 
@@ -929,7 +935,9 @@ double interpolated(double x, const double* xp, const double* fp, int64_t n, dou
 std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
                                   std::optional<double> right) {
   const Device device = x.device();
-  if (!open(device) || xp.ndim() != 1 || fp.ndim() != 1 || xp.size() == 0 || xp.size() != fp.size()) return std::nullopt;
+  constexpr int64_t kMost = 1 << 12;  // places; there may be any number of points
+  if (!open(device) || xp.ndim() != 1 || fp.ndim() != 1 || xp.size() == 0 || xp.size() != fp.size() || x.size() > kMost)
+    return std::nullopt;
   const double *at = plain_doubles(x, device), *places = plain_doubles(xp, device), *values = plain_doubles(fp, device);
   if (!at || !places || !values) return std::nullopt;
   const int64_t n = xp.size();
@@ -962,16 +970,34 @@ Vector<T> vector_of(const Array& a, std::vector<T>* room, bool reversed = false)
   return {room->data(), n};
 }
 
-/// Adds a[i - before + j] * v[j] for each j in turn, so that the sums over i go side by side and each is in the order of j.
+/// The sums of a[i - before + j] * v[j] over j, each in the order of j. Those over all of v go side by side in registers.
 template <class T>
 void add_products(Vector<T> a, Vector<T> v, int64_t before, int64_t count, T* to) {
-  std::fill(to, to + count, T(0));
-  for (int64_t j = 0; j < v.count; ++j) {
-    const int64_t shift = j - before, first = std::max<int64_t>(0, -shift), last = std::min(count, a.count - shift);
-    const T factor = v.first[j];
-    const T* const from = a.first + shift;
-    for (int64_t i = first; i < last; ++i) to[i] += from[i] * factor;
+  constexpr int64_t kSide = 8;
+  const int64_t whole = std::clamp<int64_t>(a.count - v.count + 1 + before, before, count);  // the end of the sums over all of v
+  const auto some = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T sum(0);
+      for (int64_t j = std::max<int64_t>(0, before - i); j < std::min(v.count, a.count + before - i); ++j)
+        sum += a.first[i - before + j] * v.first[j];
+      to[i] = sum;
+    }
+  };
+  some(0, std::min(before, count));
+  int64_t i = std::min(before, count);
+  typedef T Pair __attribute__((vector_size(16)));
+  for (; i + kSide <= whole; i += kSide) {
+    const T* from = a.first + (i - before);
+    Pair s0{}, s1{}, s2{}, s3{};
+    for (int64_t j = 0; j < v.count; ++j, ++from) {
+      Pair p0, p1, p2, p3;
+      std::memcpy(&p0, from, 16), std::memcpy(&p1, from + 2, 16), std::memcpy(&p2, from + 4, 16), std::memcpy(&p3, from + 6, 16);
+      const T factor = v.first[j];
+      s0 += p0 * factor, s1 += p1 * factor, s2 += p2 * factor, s3 += p3 * factor;
+    }
+    std::memcpy(to + i, &s0, 16), std::memcpy(to + i + 2, &s1, 16), std::memcpy(to + i + 4, &s2, 16), std::memcpy(to + i + 6, &s3, 16);
   }
+  some(i, count);
 }
 
 template <class T>
@@ -985,7 +1011,7 @@ Array correlated(const Array& a, const Array& v, bool reversed, int64_t before, 
 }  // namespace
 
 std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed) {
-  constexpr int64_t kMostWork = 1 << 13, kMostFactors = 31;  // longer sums are added in several parts by kernels
+  constexpr int64_t kMostWork = 1 << 17, kMostFactors = 31;  // longer sums are added in several parts by kernels
   const Device device = a.device();
   const auto known = [](DType t) { return t == DType::f64 || t == DType::i64; };
   if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || !(v.device() == device) || !known(a.dtype()) || !known(v.dtype()))
@@ -1000,18 +1026,26 @@ std::optional<Array> correlate_small(const Array& a, const Array& v, std::string
   return real ? correlated<double>(a, v, reversed, before, count) : correlated<uint64_t>(a, v, reversed, before, count);
 }
 
+namespace {
+
+/// The bits of each byte, one in each byte of a word, the highest first in memory.
+constexpr auto kBitsOfByte = [] {
+  std::array<uint64_t, 256> words{};
+  // Byte j of the product has bit 7 - j of the element at its top; no two shifted copies meet.
+  for (uint64_t k = 0; k < 256; ++k) words[k] = (k * 0x8040201008040201) >> 7 & 0x0101010101010101;
+  return words;
+}();
+
+}  // namespace
+
 std::optional<Array> unpackbits_small(const Array& a) {
-  constexpr int64_t kMost = 1 << 13;
+  constexpr int64_t kMost = 1 << 17;
   if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
   Array made = empty(Dims{a.size() * 8}, DType::u8, a.device());
   char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
-  const int64_t step = a.strides()[0];
-  for (int64_t k = 0; k < a.size(); ++k, to += 8) {
-    // Byte j of the product has bit 7 - j of the element at its top; no two shifted copies meet.
-    const uint64_t bits = (get<uint8_t>(from + k * step) * 0x8040201008040201) >> 7 & 0x0101010101010101;
-    std::memcpy(to, &bits, 8);
-  }
+  const int64_t n = a.size(), step = a.strides()[0];
+  for (int64_t k = 0; k < n; ++k, to += 8) std::memcpy(to, &kBitsOfByte[get<uint8_t>(from + k * step)], 8);
   return made;
 }
 
@@ -1022,20 +1056,17 @@ std::optional<Array> packbits_small(const Array& a) {
   const char* from = first_element(a);
   Array made = empty(Dims{(a.size() + 7) / 8}, DType::u8, a.device());
   auto* to = static_cast<uint8_t*>(made.storage()->current->buffer->ptr);
-  const int64_t step = a.strides()[0], whole = step == 1 ? a.size() / 8 : 0;
+  const int64_t n = a.size(), step = a.strides()[0], whole = step == 1 ? n / 8 : 0;
   for (int64_t k = 0; k < whole; ++k) {
-    // The top bit of each byte that is not zero; then bit 8j of the word comes to bit 63 - j.
-    constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
-    const uint64_t word = get<uint64_t>(from + 8 * k), set = (((word & kLow) + kLow) | word) >> 7 & 0x0101010101010101;
-    to[k] = static_cast<uint8_t>(set * 0x8040201008040201 >> 56);
+    to[k] = static_cast<uint8_t>(set_bytes(from + 8 * k) * 0x8040201008040201 >> 56);  // bit 8j of the word comes to bit 63 - j
   }
   std::memset(to + whole, 0, static_cast<size_t>(made.size() - whole));
-  for (int64_t k = 8 * whole; k < a.size(); ++k) to[k / 8] |= static_cast<uint8_t>((from[k * step] != 0) << (7 - k % 8));
+  for (int64_t k = 8 * whole; k < n; ++k) to[k / 8] |= static_cast<uint8_t>((from[k * step] != 0) << (7 - k % 8));
   return made;
 }
 
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape) {
-  constexpr int64_t kMost = 1 << 12;  // of more elements a kernel is faster, unless each array has few
+  constexpr int64_t kMost = 1 << 15;  // of more elements a kernel is faster, unless each array has few
   constexpr size_t kMany = 16;        // arrays: a node for each would cost more than computing all of them first
   const Device device = arrays[0].device();
   const int64_t most = std::max(kMost, kFew * static_cast<int64_t>(arrays.size()));
@@ -1059,12 +1090,23 @@ std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtyp
   for (const Array& a : arrays) {
     find(a, &from, kMost, true);
     const int64_t run = from.count / outer, bytes = run * from.item;
-    for (int64_t k = 0; k < outer; ++k) {
-      if (from.step == from.item) {
-        std::memcpy(to + k * joined, from.at(k * run), static_cast<size_t>(bytes));
-        continue;
-      }
-      for (int64_t j = 0; j < run; ++j) std::memcpy(to + k * joined + j * from.item, from.at(k * run + j), from.item);
+    if (run > 4 && from.step == from.item) {
+      for (int64_t k = 0; k < outer; ++k) std::memcpy(to + k * joined, from.at(k * run), static_cast<size_t>(bytes));
+    } else {
+      by_item(from.item, [&](auto u) {  // calls of memcpy would take longer than short runs
+        const char* p = from.first;
+        if (run == 1) {
+          char* place = to;
+          for (int64_t k = 0; k < outer; ++k, p += from.step, place += joined) std::memcpy(place, p, sizeof(u));
+          return;
+        }
+        for (int64_t k = 0; k < outer; ++k) {
+          for (int64_t j = 0; j < run; ++j, p += from.step) {
+            u = get<decltype(u)>(p);
+            std::memcpy(to + k * joined + j * static_cast<int64_t>(sizeof(u)), &u, sizeof(u));
+          }
+        }
+      });
     }
     to += bytes;
   }

@@ -12,7 +12,7 @@ namespace bc {
 // wrong; then the caller records the op, which also raises errors.
 
 /// The most elements of a mask that is used at once.
-inline constexpr int64_t kMaskedFew = 1 << 12;
+inline constexpr int64_t kMaskedFew = 1 << 14;
 
 /// The value of one element in host memory, without an array.
 struct Element {

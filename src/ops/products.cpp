@@ -223,6 +223,8 @@ Array vecdot(const Array& a_in, const Array& b_in, int64_t axis) {
   check_sizes("vecdot", b.shape().back(), a.shape().back(), "(n),(n)->()");
   const DType t = promote(a.dtype(), b.dtype());
   if (is_bool(t)) return reduce(Op::reduce_any, ufunc(Op::logical_and, {a, b}), over({-1}));
+  // BLAS multiplies two long vectors faster than a kernel for one row.
+  if (a.ndim() == 1 && b.ndim() == 1 && (t == DType::f32 || t == DType::f64) && traits(a.device()).on_host) return dot(a, b);
   ReduceOptions o = over({-1});
   o.dtype = t;
   return sum(multiply(is_complex(a.dtype()) ? ufunc(Op::conj, {a}) : a, b), o);

@@ -90,7 +90,7 @@ class _Loan:
         """The value with arrays of ours as NumPy's, one copy for one array."""
         if isinstance(value, _c.ndarray) or is_record_array(value):
             if id(value) not in self.lent:
-                host = value.get()
+                host = value.get(order="K") if isinstance(value, _c.ndarray) else value.get()
                 if self.writable and (is_record_array(value) or value.flags.writeable):
                     self.lent[id(value)] = value, host, _bytes_of(host)
                 else:
@@ -127,7 +127,12 @@ class _Loan:
             for array, host, _ in self.lent.values():
                 if host is value:
                     return array
-            return self._with_lenders(value) if value.dtype.hasobject else as_ours(value)
+            if value.dtype.hasobject:
+                return self._with_lenders(value)
+            made = as_ours(value)
+            if made is not value and not value.flags.writeable:  # a view of a copy: a write would not reach the program's array
+                made.flags.writeable = False
+            return made
         if isinstance(value, np.lib.npyio.NpzFile):
             from ._archives import ProgramNpzFile  # few programs load one
 

@@ -76,30 +76,37 @@ void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int
   for (int64_t i = 0; i < n; ++i) out[i * so] = F::apply(a[i * sa], b[i * sb]);
 }
 
-/// The fold of n >= 1 elements: in order, or if any order is allowed, in eight lanes whose pieces are joined in a tree.
-template <class T, class F>
-T fold(const T* x, int64_t sx, int64_t n) {
+/// The fold of n >= 1 elements: in order, or if any order is allowed, in eight lanes whose pieces are joined in a tree. `kStep` is the step
+/// where it is known (1), which vectorises the lanes, else 0.
+template <class T, class F, int64_t kStep>
+T fold_by(const T* x, int64_t sx, int64_t n) {
+  const int64_t step = kStep ? kStep : sx;
   if constexpr (F::kAssociative) {
     if (n >= 16) {
       if (n > 256) {
         const int64_t half = n / 2 / 8 * 8;
-        const T left = fold<T, F>(x, sx, half);
-        return F::apply(left, fold<T, F>(x + half * sx, sx, n - half));
+        const T left = fold_by<T, F, kStep>(x, step, half);
+        return F::apply(left, fold_by<T, F, kStep>(x + half * step, step, n - half));
       }
       T lane[8];
-      for (int l = 0; l < 8; ++l) lane[l] = x[l * sx];
+      for (int l = 0; l < 8; ++l) lane[l] = x[l * step];
       int64_t i = 8;
       for (; i + 8 <= n; i += 8)
-        for (int l = 0; l < 8; ++l) lane[l] = F::apply(lane[l], x[(i + l) * sx]);
+        for (int l = 0; l < 8; ++l) lane[l] = F::apply(lane[l], x[(i + l) * step]);
       for (int w = 4; w > 0; w /= 2)
         for (int l = 0; l < w; ++l) lane[l] = F::apply(lane[l], lane[l + w]);
-      for (; i < n; ++i) lane[0] = F::apply(lane[0], x[i * sx]);
+      for (; i < n; ++i) lane[0] = F::apply(lane[0], x[i * step]);
       return lane[0];
     }
   }
   T acc = x[0];
-  for (int64_t i = 1; i < n; ++i) acc = F::apply(acc, x[i * sx]);
+  for (int64_t i = 1; i < n; ++i) acc = F::apply(acc, x[i * step]);
   return acc;
+}
+
+template <class T, class F>
+T fold(const T* x, int64_t sx, int64_t n) {
+  return sx == 1 ? fold_by<T, F, 1>(x, 1, n) : fold_by<T, F, 0>(x, sx, n);
 }
 
 template <class T, class F>

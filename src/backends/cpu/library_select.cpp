@@ -4,6 +4,7 @@
 #include "backends/cpu/fold_loops.h"
 #include "backends/cpu/library.h"
 #include "backends/cpu/strided.h"
+#include "core/set_bytes.h"
 #include "runtime/parallel.h"
 
 namespace bc::cpu {
@@ -14,15 +15,11 @@ constexpr int64_t kIndexGrain = 1 << 15;
 
 /// The number of nonzero bytes: counts eight bytes at a time in the bytes of a word, which is summed before one of them can overflow.
 int64_t count_set(const uint8_t* bytes, int64_t n) {
-  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f, kOnes = 0x0101010101010101, kEven = 0x00ff00ff00ff00ff;
+  constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
   int64_t total = 0, i = 0;
   while (i + 8 <= n) {
     uint64_t lanes = 0;
-    for (int turn = 0; turn < 255 && i + 8 <= n; ++turn, i += 8) {
-      uint64_t word;
-      std::memcpy(&word, bytes + i, 8);
-      lanes += ((word | ((word & kLow) + kLow)) >> 7) & kOnes;
-    }
+    for (int turn = 0; turn < 255 && i + 8 <= n; ++turn, i += 8) lanes += set_bytes(bytes + i);
     total += static_cast<int64_t>((((lanes & kEven) + (lanes >> 8 & kEven)) * 0x0001000100010001) >> 48);
   }
   for (; i < n; ++i) total += bytes[i] != 0;
@@ -57,18 +54,12 @@ class Mask {
   void each(F f) const {
     constexpr int64_t kStrip = 1024;
     parallel_for(static_cast<int64_t>(before_.size()) - 1, 1, [&](int64_t begin, int64_t end) {
-      int64_t found[kStrip];
+      int64_t found[kStrip + kSetBytesRoom];
       for (int64_t b = begin; b < end; ++b) {
         int64_t at = before_[static_cast<size_t>(b)];
         const int64_t stop = std::min(size_, (b + 1) * kMaskBlock);
         for (int64_t i = b * kMaskBlock; i < stop; i += kStrip) {
-          int64_t n = 0;
-          const int64_t last = std::min(stop, i + kStrip);
-          // Always written, and kept only if set: this avoids a branch that a random mask would mispredict.
-          for (int64_t j = i; j < last; ++j) {
-            found[n] = j;
-            n += bytes_[j] != 0;
-          }
+          const int64_t n = find_set_bytes(bytes_ + i, std::min(stop, i + kStrip) - i, i, found);
           if (n > 0) f(at, found, n);
           at += n;
         }
@@ -87,9 +78,11 @@ class Mask {
 bool all_within(const int64_t* index, int64_t n, int64_t extent) {
   std::atomic<bool> fits{true};
   parallel_for(n, kIndexGrain, [&](int64_t begin, int64_t end) {
+    // The sign of either is set if an index is out of bounds: SSE2 subtracts 64-bit numbers, but cannot compare them.
     uint64_t out = 0;
-    for (int64_t i = begin; i < end; ++i) out |= static_cast<uint64_t>(static_cast<uint64_t>(index[i]) >= static_cast<uint64_t>(extent));
-    if (out) fits.store(false, std::memory_order_relaxed);
+    const uint64_t last = static_cast<uint64_t>(extent) - 1;
+    for (int64_t i = begin; i < end; ++i) out |= static_cast<uint64_t>(index[i]) | (last - static_cast<uint64_t>(index[i]));
+    if (out >> 63) fits.store(false, std::memory_order_relaxed);
   });
   return fits.load();
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 15;      // minimum number of elements for each thread
 constexpr int64_t kLongLine = 1 << 15;   // from this length on, all threads sort one line together
-constexpr int64_t kHistogram = 1 << 15;  // from this length on, a selection begins with a histogram
+constexpr int64_t kHistogram = 1 << 12;  // from this length on, a selection begins with a histogram
 
 /// The lines along the last axis of a view.
 struct Lines {
@@ -239,25 +239,43 @@ void partition_places(const typename O::Bits* x, int64_t step, int64_t n, std::s
   places.write_places(to);
 }
 
-/// Selects the keys of the given ranks of a long line: a histogram of the leading bits finds the elements that can have these ranks, and
-/// only those are partitioned.
+/// The least and the greatest key of some elements of a line.
+template <class O>
+std::pair<typename O::Key, typename O::Key> range_of_keys(const typename O::Bits* x, int64_t step, int64_t begin, int64_t end) {
+  auto low = O::key(x[begin * step]), high = low;
+  for (int64_t i = begin + 1; i < end; ++i) {
+    const auto key = O::key(x[i * step]);
+    low = std::min(low, key), high = std::max(high, key);
+  }
+  return {low, high};
+}
+
+/// Selects the keys of the given ranks of a long line: a histogram of the leading bits in which the keys differ finds the elements that can
+/// have these ranks, and only those are partitioned.
 template <class O>
 void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out,
                          bool parallel) {
   using K = typename O::Key;
-  constexpr int kBits = std::min<int>(12, sizeof(K) * 8), kShift = static_cast<int>(sizeof(K) * 8) - kBits;
-  constexpr int64_t kBuckets = int64_t{1} << kBits;
+  constexpr int64_t kBuckets = int64_t{1} << 12;
   const int64_t piece = parallel ? std::max<int64_t>(kGrain, (n + thread_limit() - 1) / thread_limit()) : n,
                 pieces = (n + piece - 1) / piece;
-  std::vector<int64_t> counts(static_cast<size_t>(pieces * kBuckets));
   const auto each_piece = [&](auto&& body) {
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) body(p, p * piece, std::min(n, (p + 1) * piece));
     });
   };
+  std::vector<std::pair<K, K>> ranges(static_cast<size_t>(pieces));
+  each_piece([&](int64_t p, int64_t begin, int64_t end) { ranges[static_cast<size_t>(p)] = range_of_keys<O>(x, step, begin, end); });
+  auto [low, high] = ranges[0];
+  for (const auto& [least, most] : ranges) low = std::min(low, least), high = std::max(high, most);
+  const auto range = static_cast<K>(high - low);
+  const int shift = std::max(0, static_cast<int>(std::bit_width(range)) - 12);
+  const auto bucket_of = [low, shift](K key) { return static_cast<int64_t>(static_cast<K>(key - low) >> shift); };
+
+  std::vector<int64_t> counts(static_cast<size_t>(pieces * kBuckets));
   each_piece([&](int64_t p, int64_t begin, int64_t end) {
     int64_t* c = counts.data() + p * kBuckets;
-    for (int64_t i = begin; i < end; ++i) ++c[O::key(x[i * step]) >> kShift];
+    for (int64_t i = begin; i < end; ++i) ++c[bucket_of(O::key(x[i * step]))];
   });
   int64_t before = 0;
   size_t r = 0;
@@ -266,7 +284,10 @@ void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std
     for (int64_t p = 0; p < pieces; ++p) held += counts[static_cast<size_t>(p * kBuckets + bucket)];
     size_t last = r;
     while (last < ranks.size() && ranks[last] < before + held) ++last;
-    if (last > r) {
+    if (last > r && shift == 0) {  // the bucket's keys are equal
+      for (size_t k = r; k < last; ++k) out[k] = O::bits(static_cast<K>(low + static_cast<K>(bucket)));
+      r = last;
+    } else if (last > r) {
       K* keys;
       const Ref<Buffer> memory = scratch(held, &keys);
       std::vector<int64_t> at(static_cast<size_t>(pieces));
@@ -278,7 +299,7 @@ void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std
         for (int64_t i = begin; i < end && to != stop; ++i) {
           const K k = O::key(x[i * step]);
           *to = k;
-          to += static_cast<int64_t>(k >> kShift) == bucket;
+          to += bucket_of(k) == bucket;
         }
       });
       std::vector<int64_t> within;
