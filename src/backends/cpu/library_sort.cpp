@@ -268,6 +268,8 @@ void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std
   each_piece([&](int64_t p, int64_t begin, int64_t end) { ranges[static_cast<size_t>(p)] = range_of_keys<O>(x, step, begin, end); });
   auto [low, high] = ranges[0];
   for (const auto& [least, most] : ranges) low = std::min(low, least), high = std::max(high, most);
+  // The last element is asked for to see a NaN.
+  for (; !ranks.empty() && ranks.back() == n - 1; ranks = ranks.first(ranks.size() - 1)) out[ranks.size() - 1] = O::bits(high);
   const auto range = static_cast<K>(high - low);
   const int shift = std::max(0, static_cast<int>(std::bit_width(range)) - 12);
   const auto bucket_of = [low, shift](K key) { return static_cast<int64_t>(static_cast<K>(key - low) >> shift); };
