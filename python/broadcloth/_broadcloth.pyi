@@ -1152,6 +1152,9 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> n
     """The diagonals of the matrices in two axes; a read-only view whose last axis runs along them."""
 
 def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> ndarray: ...
+def differs(a: ArrayLike) -> bool:
+    """Whether the elements of an array differ between the examples of a vmap, so that the host cannot look."""
+
 def direction(a: ArrayLike) -> int:
     """Whether a vector ascends (1), descends (-1), or neither (0)."""
 

@@ -35,6 +35,8 @@ class HistoryObserver {
   virtual void leave(const Array& a, const char* by) = 0;
   /// Called before the host reads elements of `a`; raises in a trace (vmap), where the elements differ between examples.
   virtual void look(const Array& a) = 0;
+  /// Tells whether look(a) would not raise.
+  virtual bool known(const Array& a) const = 0;
 };
 
 namespace detail {

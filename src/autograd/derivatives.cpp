@@ -37,6 +37,15 @@ Array operator/(const Arg& a, const Arg& b) { return divide(a, b); }
 Array zeros_like(const Array& a) { return broadcast_to(full(Dims(), Scalar::integer(0), a.dtype(), a.device()), a.shape()); }
 
 Array unknown(const Array& g) { return g * std::numeric_limits<double>::quiet_NaN(); }
+/// The derivative of y = sinc(a); near 0, where the difference of the general form cancels, by its Taylor series, whose next term is below
+/// 1e-17 of the sum.
+Array sinc_slope(const Array& a, const Array& y) {
+  const Array t = square(a), near = less(autograd::abs(a), Arg(0.0078125));
+  const Array series = a * (t * (t * (t * 0.20918278254123842 - 1.1445109447325051) + 3.2469697011334144) - 3.289868133696453);
+  return where(near, series, (cos(a * 3.141592653589793) - y) / where(near, Arg(1.0), a));
+}
+/// The derivative of trigamma, which complex numbers have no row for.
+Array second_polygamma(const Array& a) { return is_complex(a.dtype()) ? unknown(a) : zeta(zeros_like(a) + 3.0, a) * -2.0; }
 Array gamma_density(const Arg& a, const Arg& x) { return exp(xlogy(a - 1.0, x) - x - gammaln(a)); }
 Array beta_density(const Arg& a, const Arg& b, const Arg& x) {
   return exp(xlogy(a - 1.0, x) + xlog1py(b - 1.0, negative(x)) - betaln(a, b));
@@ -72,6 +81,8 @@ concept AnyUses = (std::same_as<T, Uses> || ...);
 #include "primitives/elementwise.def"
 BC_USES(zeros_like)
 BC_USES(unknown)
+BC_USES(sinc_slope)
+BC_USES(second_polygamma)
 BC_USES(gamma_density)
 BC_USES(beta_density)
 BC_USES(f_density)
@@ -138,11 +149,13 @@ struct Axes {
   Array mean(const Array& x) const { return reduced(Op::reduce_mean, x); }
   /// How many elements are true.
   Array count(const Array& x) const { return reduced(Op::reduce_count_nonzero, x); }
-  /// The product of all other elements; y is that of all.
+  /// The product of all other elements; y is that of all. Where a second element is zero the product is zero, and it is written with that
+  /// element as a factor, so that derivatives of it are right too.
   Array others(const Array& a, const Array& y) const {
-    const Array zero = equal(a, zeros_like(a));
-    const Array rest = reduced(Op::reduce_prod, where(zero, Arg(1), a));
-    return where(zero, where(equal(count(zero), Arg(1)), rest, zeros_like(a)), y / a);
+    const Array zero = equal(a, zeros_like(a)), zeros = count(zero), without = where(zero, Arg(1), a);
+    const Array rest = reduced(Op::reduce_prod, without), other = sum(where(zero, a, Arg(0))) - a;
+    const Array several = where(equal(zeros, Arg(2)), rest * other, zeros_like(a));
+    return where(zero, where(equal(zeros, Arg(1)), rest, several), y / without);
   }
 };
 

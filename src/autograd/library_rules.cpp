@@ -94,15 +94,24 @@ struct ScanFunction final : LibraryFunction {
   }
 
  private:
-  /// Each product's gradient, times it, divided by the factor. At the first zero of a line the products are those without it; behind it
-  /// every product stays zero, whatever the factor is.
+  /// Each product's gradient, times it, divided by the factor. At the first zero of a line the products are those without it; at the
+  /// second zero they are those without both, times the first, so that derivatives of them are right too; behind it they are zero.
   Array product_gradient(const Array& a, const Array& y, const Array& g) const {
     const Array zero = autograd::equal(a, autograd::zeros_like(a));
-    const Array first = autograd::logical_and(zero, autograd::equal(accumulate(Op::add, astype(zero, DType::i64), axis), Arg(1)));
-    const Array without = accumulate(Op::multiply, autograd::where(first, Arg(1), a), axis);
+    const Array zeros = accumulate(Op::add, astype(zero, DType::i64), axis);
+    const Array first = autograd::logical_and(zero, autograd::equal(zeros, Arg(1)));
+    const Array second = autograd::logical_and(zero, autograd::equal(zeros, Arg(2)));
+    const auto gradient_without = [&](const Array& left_out) {
+      return sum_from_behind(g * autograd::conj(accumulate(Op::multiply, autograd::where(left_out, Arg(1), a), axis)), axis);
+    };
+    ReduceOptions along;
+    along.axes = Axes{axis};
+    along.keepdims = true;
+    const Array factor = reduce(Op::reduce_sum, autograd::where(first, a, Arg(0)), along);
     const Array plain = sum_from_behind(g * autograd::conj(y), axis) / autograd::conj(autograd::where(zero, Arg(1), a));
-    const Array at_zero = autograd::where(first, sum_from_behind(g * autograd::conj(without), axis), autograd::zeros_like(a));
-    return autograd::where(zero, at_zero, plain);
+    const Array at_second = gradient_without(autograd::logical_or(first, second)) * autograd::conj(factor);
+    const Array at_zero = autograd::where(second, at_second, autograd::zeros_like(a));
+    return autograd::where(zero, autograd::where(first, gradient_without(first), at_zero), plain);
   }
 
   /// Each result is the last element that changed it, or that equals it.

@@ -98,12 +98,38 @@ struct LinalgFunction final : LibraryFunction {
     return {autograd::negative(matmul(matmul(x, g), x))};
   }
 
+  /// The matrices, but singular ones with a tiny number in the place of each pivot that is zero. Its determinant times its inverse is the
+  /// adjugate, by which a determinant changes, up to rounding.
+  static Array regular(const Array& given) {
+    const Array a = given.detached();
+    const linalg::Lu f = linalg::lu(a);
+    const DType real = real_type(a.dtype());
+    const Dims matrix = a.shape();
+    const int64_t n = columns(a);
+    ReduceOptions over = compose::over({-2, -1});
+    over.keepdims = true;
+    const Array largest = reduce(Op::reduce_max, compose::absolute(a), over), scale = compose::pick(largest, largest.ndim() - 1, 0);
+    const Array pivots = diagonal(f.factors, 0, -2, -1);
+    const double tiny = real == DType::f32 ? 0x1p-23 : 0x1p-52;
+    const Array size = autograd::where(autograd::equal(scale, Arg(0)), Arg(1), scale) * Arg(tiny);
+    const Array added = autograd::where(autograd::equal(pivots, Arg(0)), size, Arg(0));
+    // P L times the added diagonal: row i of the product is row order[i] of L, since P takes the numbers of rows to their order.
+    const Array unit = broadcast_to(eye(n, {}, 0, a.dtype(), a.device()), matrix);
+    Dims numbers = matrix;
+    numbers[numbers.size() - 1] = 1;
+    const Array counted = broadcast_to(astype(compose::index_along(n, 0, 2, a.device()), a.dtype()), numbers);
+    const Array order = astype(bc::real(linalg::lu_solve(unit, f.pivots, counted, Transposed::transpose)), DType::i64);
+    const Array lower_part = (tril(f.factors, -1) + unit) * of_columns(added);
+    return given + take_along_axis(lower_part, broadcast_to(order, matrix), -2);
+  }
+
   /// With t = tr(a^-1 da): d log|det| = Re t, d det = det t, and the sign turns by Im t.
   std::vector<Array> of_determinant(const Array& sign, const Array& logarithm, const Array& value) const {
-    const linalg::Determinant d = linalg::determinant(saved[0]);
+    const Array a = regular(saved[0]);
+    const linalg::Determinant d = linalg::determinant(a);
     Array factor = logarithm + value * autograd::conj(d.value);
     if (is_complex(sign.dtype())) factor = factor - I * bc::imag(autograd::conj(sign) * d.sign);
-    return {of_rows(of_rows(factor)) * adjoint(linalg::inverse(saved[0], false))};
+    return {of_rows(of_rows(factor)) * adjoint(linalg::inverse(a, false))};
   }
 
   /// The gradient is Hermitian, as the operand is of which one triangle is read.

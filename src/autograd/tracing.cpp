@@ -10,6 +10,7 @@
 #include "autograd/library_rules.h"
 #include "core/error.h"
 #include "ops/composite.h"
+#include "ops/linalg.h"
 #include "ops/sorting.h"
 #include "primitives/library.h"
 
@@ -120,10 +121,13 @@ Array trace_input(const Array& a) {
   return example;
 }
 
-void check_look(const Array& a) {
-  if (!tracing()) return;
+bool differs(const Array& a) {
   const auto* f = static_cast<const GradFunction*>(a.storage()->history.get());
-  BC_CHECK(!f || !f->example, Runtime,
+  return tracing() && f && f->example;
+}
+
+void check_look(const Array& a) {
+  BC_CHECK(!differs(a), Runtime,
            "vmap: the function looks at the value of an array that is another one for each example; use where() and the like, which decide "
            "for each");
 }
@@ -321,6 +325,56 @@ void trace_scatter(GradFunction& f, Op op, const Array& target, const Array& val
 
 namespace {
 
+/// The shapes under which a library op reads operands of many examples, and the operands with as many axes.
+std::vector<Dims> read_shapes(const std::vector<Dims>& one, int64_t count) {
+  std::vector<Dims> shapes = one;
+  for (Dims& shape : shapes) shape.insert(0, count);
+  return shapes;
+}
+std::vector<Array> read_operands(Operands in, const std::vector<Dims>& one) {
+  std::vector<Array> arrays;
+  for (size_t k = 0; k < in.size(); ++k) arrays.push_back(padded(in[k], one[k].size()));
+  return arrays;
+}
+
+/// Linear algebra whose batch has the examples as its first axis. Its parts are brought into the order of an example's.
+std::function<Array(Operands)> many_matrices(const LinalgExtra& extra, const Value& v) {
+  std::shared_ptr<const LinalgExtra> one = extra.under(extra.batch);
+  return [one, reads = extra.input_shapes, v](Operands in) {
+    const int64_t count = count_of(in), size = product(v.shape);
+    Dims batch = one->batch;
+    batch.insert(0, count);
+    std::unique_ptr<LinalgExtra> op = one->under(batch);
+    const std::vector<LinalgExtra::Part> parts = op->parts;
+    const Dims elements{std::max<int64_t>(op->bytes() / itemsize(v.dtype), 1)};
+    const Array made = record_library(read_operands(in, reads), read_shapes(reads, count), std::move(op), elements, v.dtype, v.device);
+    const auto part = [](const Array& of, const LinalgExtra::Part& p, Layout layout) {
+      layout.offset = p.offset / itemsize(p.dtype);
+      return Array(of.storage(), p.dtype, std::move(layout));
+    };
+    if (one->failure) linalg::check_info(part(made, parts.back(), contiguous_layout(parts.back().shape)), one->failure);
+    const Array all = zeros(Dims{count, size}, v.dtype, v.device);
+    for (size_t k = 0; k < parts.size(); ++k) {
+      const LinalgExtra::Part& p = one->parts[k];
+      const int64_t apart = size * itemsize(v.dtype) / itemsize(p.dtype);
+      assign(part(all, p, layered(contiguous_layout(p.shape), count, apart)), part(made, parts[k], contiguous_layout(parts[k].shape)));
+    }
+    return all;
+  };
+}
+
+std::function<Array(Operands)> many_transforms(const FftExtra& extra, const Value& v) {
+  Dims axes = extra.axes;
+  for (int64_t& d : axes) ++d;
+  return [one = FftExtra(extra.transform, extra.forward, axes, extra.scale, extra.threads, extra.type, extra.orthogonal),
+          reads = extra.input_shapes, v](Operands in) {
+    Dims shape = v.shape;
+    shape.insert(0, count_of(in));
+    auto op = std::make_unique<FftExtra>(one.transform, one.forward, one.axes, one.scale, one.threads, one.type, one.orthogonal);
+    return record_library(read_operands(in, reads), read_shapes(reads, shape[0]), std::move(op), shape, v.dtype, v.device);
+  };
+}
+
 /// What computes a library op for many examples; nothing for those that have no form for them.
 std::function<Array(Operands)> many_of(const LibraryExtra& extra, const Value& v) {
   const DType dtype = v.dtype;
@@ -355,6 +409,8 @@ std::function<Array(Operands)> many_of(const LibraryExtra& extra, const Value& v
       if (p.places) return [ranks = p.ranks](Operands in) { return argpartition(in[0].array, ranks, -1); };
       return [ranks = p.ranks](Operands in) { return partition(in[0].array, ranks, -1); };
     }
+    case LibraryKind::linalg: return many_matrices(static_cast<const LinalgExtra&>(extra), v);
+    case LibraryKind::fft: return many_transforms(static_cast<const FftExtra&>(extra), v);
     case LibraryKind::select:
       return [ranks = static_cast<const SelectExtra&>(extra).ranks](Operands in) { return order_statistics(in[0].array, ranks, -1); };
     default: return {};

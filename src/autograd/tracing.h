@@ -36,6 +36,8 @@ Array trace_input(const Array& a);
 std::vector<Array> replay(uint64_t trace, std::span<const Array> outputs, std::span<const Array> inputs, std::span<const Array> all);
 /// Raises where Python asks for the value of an array that a trace follows: it has one for each example.
 void check_look(const Array& a);
+/// Tells whether the elements of an array differ between the examples of a trace.
+bool differs(const Array& a);
 /// Notes of a function of a trace whether derivatives go through.
 void mark(GradFunction& f);
 

@@ -292,6 +292,9 @@ std::vector<PyMethodDef> autograd_functions() {
                   attach_function),
       BC_FUNCTION("output_of(function: GradFunction, output, saved)", output_of),
       BC_FUNCTION("begin_trace() Follows ops for vmap from now on.", [] { return static_cast<int64_t>(autograd::begin_trace()); }),
+      BC_FUNCTION(
+          "differs(a) -> bool Whether the elements of an array differ between the examples of a vmap, so that the host cannot look.",
+          [](const Array& a) { return autograd::differs(a); }),
       BC_FUNCTION("end_trace(trace)", [](int64_t trace) { autograd::end_trace(static_cast<uint64_t>(trace)); }),
       BC_FUNCTION("trace_input(a) A copy that the trace follows.", [](const Array& a) { return autograd::trace_input(a); }),
       BC_FUNCTION("replay_trace(trace, outputs: Sequence[ndarray], inputs: Sequence[ndarray], all: Sequence[ndarray]) The outputs for all "

@@ -46,21 +46,39 @@ struct PyProgramFunction {
   bool of_lists;     ///< whether it also asks those of arrays in lists and tuples
   bool of_memory;    ///< whether it makes arrays over memory: of what others can write NumPy makes them, ours would hold a copy
   bool of_bytes;     ///< and sees arrays as memory too (frombuffer)
+  PyObject* method;  ///< the name of the method that NumPy's function calls of an object that is no array (of pandas, say), or nullptr
 };
 PyProgramFunction* as_function(PyObject* o) { return reinterpret_cast<PyProgramFunction*>(o); }
 
-/// Tells whether an object's class says itself what NumPy's functions do with it: it has an `__array_function__` (NEP 18), and not
-/// ndarray's, ours or NumPy's.
-bool computes_functions(PyObject* o) {
+/// Tells whether an object is none of NumPy's and ours, no number and no list.
+bool is_foreign(PyObject* o) {
   constexpr unsigned long plain = Py_TPFLAGS_LONG_SUBCLASS | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS |
                                   Py_TPFLAGS_UNICODE_SUBCLASS | Py_TPFLAGS_BYTES_SUBCLASS | Py_TPFLAGS_DICT_SUBCLASS |
                                   Py_TPFLAGS_TYPE_SUBCLASS;
   if (o == Py_None || PyFloat_CheckExact(o) || is_exact(o, state().array) || is_numpy_array(o)) return false;
-  if ((PyType_GetFlags(Py_TYPE(o)) & plain) || PyObject_TypeCheck(o, state().np_generic)) return false;
+  return !(PyType_GetFlags(Py_TYPE(o)) & plain) && !PyObject_TypeCheck(o, state().np_generic);
+}
+
+/// Tells whether an object's class says itself what NumPy's functions do with it: it has an `__array_function__` (NEP 18), and not
+/// ndarray's, ours or NumPy's.
+bool computes_functions(PyObject* o) {
+  if (!is_foreign(o)) return false;
   PyObject* const name = state().names.__array_function__;
   const PyRef own = attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), name);
   return own && own.get() != Py_None && (!is_array(o) || has_own(o, name));
 }
+
+/// Tells whether an object that could become an array has a method of this name, which NumPy's functions call rather than convert it.
+bool has_method(PyObject* o, PyObject* name) {
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  return is_foreign(o) && !is_array(o) && attr_or_null(type, state().names.__array__) && attr_or_null(type, name);
+}
+
+/// The functions of NumPy's that call a method of their own name, and those that call one of another name.
+constexpr std::string_view kOfMethods =
+    " all any argmax argmin argpartition argsort choose clip compress cumprod cumsum diagonal dot max mean min nonzero prod ptp ravel "
+    "repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var ";
+constexpr std::pair<std::string_view, std::string_view> kOtherMethods[] = {{" amax ", "max"}, {" amin ", "min"}, {" around ", "round"}};
 
 /// The functions of NumPy's that take lists of arrays.
 constexpr std::string_view kOfLists =
@@ -135,9 +153,14 @@ PyObject* call_function(PyObject* self, PyObject* const* args, size_t nargsf, Py
   // like= of another library's array, or of a class that computes functions, asks for an array of its kind.
   PyObject* const like = named_value(args + n, kwnames, "like");
   const bool makes_like = like && like != Py_None && (!is_array(like) || computes_functions(like)) && !is_numpy_array(like);
-  if (!foreign.subclass && !makes_like && !(foreign.functions && f->dispatched)) [[likely]]
+  const bool by_method = f->method && n > 0 && has_method(args[0], f->method);
+  if (!foreign.subclass && !makes_like && !(foreign.functions && f->dispatched) && !by_method) [[likely]]
     return compute_function(self, args, n, kwnames);
   return guard([&] {
+    if (by_method && !(foreign.functions && f->dispatched)) {
+      const PyRef made = PyRef::steal(PyObject_Vectorcall(f->theirs, args, n, kwnames));
+      return call(import_attr("broadcloth.run._fallback", "as_ours").get(), {made.get()}).release();
+    }
     const TupleArguments given(args, n, kwnames);
     const PyRef named = given.named ? PyRef::borrow(given.named.get()) : PyRef::steal(PyDict_New());
     PyObject* const all = given.positional.get();
@@ -181,6 +204,10 @@ PyObject* function_new(PyTypeObject* type, PyObject* args, PyObject*) {
     made->of_lists = kOfLists.find(text) != kOfLists.npos;
     made->of_memory = kOfMemory.find(text) != kOfMemory.npos;
     made->of_bytes = text == " frombuffer ";
+    std::string_view method = kOfMethods.find(text) != kOfMethods.npos ? std::string_view(text).substr(1, text.size() - 2) : "";
+    for (const auto& [function, other] : kOtherMethods)
+      if (text == function) method = other;
+    made->method = method.empty() ? nullptr : to_py(method).release();
     return reinterpret_cast<PyObject*>(made);
   });
 }
@@ -189,6 +216,7 @@ void function_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   Py_DECREF(as_function(self)->ours);
   Py_DECREF(as_function(self)->theirs);
+  Py_XDECREF(as_function(self)->method);
   PyObject_Free(self);
   Py_DECREF(type);
 }

@@ -63,20 +63,13 @@ std::vector<Array> record_parts(std::unique_ptr<LinalgExtra> op, std::vector<Arr
   return made;
 }
 
-/// Runs an op, raises a LinAlgError with the text if it failed for a matrix, and takes `info` off the parts.
-void check(std::vector<Array>& parts, const char* text) {
-  const Array info = std::move(parts.back());
+/// The same for an op that can fail for a matrix: raises a LinAlgError with the text then, and leaves `info` out.
+std::vector<Array> record_checked(std::unique_ptr<LinalgExtra> op, std::vector<Array> inputs, std::vector<Dims> shapes, const char* text) {
+  op->failure = text;
+  std::vector<Array> parts = record_parts(std::move(op), std::move(inputs), std::move(shapes));
+  check_info(parts.back(), text);
   parts.pop_back();
-  if (info.size() == 0 || tape(info.device()).capture()) return;
-  int32_t one = 0;
-  std::vector<int32_t> many;
-  int32_t* failed = &one;
-  if (info.size() > 1) {
-    many.resize(static_cast<size_t>(info.size()));
-    failed = many.data();
-  }
-  to_host(info, failed);
-  if (std::any_of(failed, failed + info.size(), [](int32_t f) { return f != 0; })) raise(ErrorKind::LinAlg, "{}", text);
+  return parts;
 }
 
 std::unique_ptr<LinalgExtra> make_op(Linalg what, DType t, Dims batch) { return std::make_unique<LinalgExtra>(what, t, std::move(batch)); }
@@ -91,8 +84,7 @@ Array solution(std::unique_ptr<LinalgExtra> op, std::vector<Array> inputs, std::
   const Array& b = inputs.back();
   const Dims matrix{rows_of(b), columns_of(b)};
   op->add(op->dtype, matrix);
-  std::vector<Array> parts = record_parts(std::move(op), std::move(inputs), std::move(shapes));
-  check(parts, text);
+  std::vector<Array> parts = record_checked(std::move(op), std::move(inputs), std::move(shapes), text);
   return parts[0];
 }
 
@@ -118,6 +110,21 @@ Array with_columns(const char* op, const Array& a, const Array& b, F&& solve) {
 
 }  // namespace
 
+void check_info(const Array& info, const char* text) {
+  if (info.size() == 0 || tape(info.device()).capture()) return;
+  const HistoryObserver* const observer = history_observer();
+  if (observer && !observer->known(info)) return;  // what computes the op for all examples checks them
+  int32_t one = 0;
+  std::vector<int32_t> many;
+  int32_t* failed = &one;
+  if (info.size() > 1) {
+    many.resize(static_cast<size_t>(info.size()));
+    failed = many.data();
+  }
+  to_host(info, failed);
+  if (std::any_of(failed, failed + info.size(), [](int32_t f) { return f != 0; })) raise(ErrorKind::LinAlg, "{}", text);
+}
+
 Array solve(const Array& a, const Array& right) {
   return with_columns("solve", a, right, [&](const Array& b) {
     const DType t = common_dtype({&a, &b});
@@ -131,9 +138,8 @@ Array inverse(const Array& a, bool checked) {
   const DType t = common_dtype({&a});
   auto op = make_op(Linalg::inverse, t, batch_of(a));
   op->add(t, Dims{rows_of(a), columns_of(a)});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  if (checked) check(parts, kSingular);
-  return parts[0];
+  return checked ? record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kSingular)[0]
+                 : record_parts(std::move(op), {cast(a, t)}, {a.shape()})[0];
 }
 
 Determinant determinant(const Array& a) {
@@ -251,14 +257,13 @@ std::vector<Array> svd(const Array& a, Vectors vectors) {
   if (!values) op->add(t, Dims{m, full ? m : least});
   op->add(real_type(t), Dims{least});
   if (!values) op->add(t, Dims{full ? n : least, n});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  check(parts, kNoSvd);
-  return parts;
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kNoSvd);
 }
 
 std::vector<Array> eigh(const Array& a, bool lower, bool vectors) {
   std::vector<Array> parts = eigh_unchecked(a, lower, vectors);
-  check(parts, kNoEigenvalues);
+  check_info(parts.back(), kNoEigenvalues);
+  parts.pop_back();
   return parts;
 }
 
@@ -269,6 +274,7 @@ std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors) {
   auto op = make_op(Linalg::eigh, t, batch_of(a));
   op->lower = lower;
   op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->failure = kNoEigenvalues;
   op->add(real_type(t), Dims{n});
   if (vectors) op->add(t, Dims{n, n});
   return record_parts(std::move(op), {cast(a, t)}, {a.shape()});
@@ -284,9 +290,7 @@ std::vector<Array> eig(const Array& a, bool vectors, bool left) {
   if (vectors) op->add(complex_type(t), Dims{n, n});
   op->left = vectors && left;
   if (op->left) op->add(complex_type(t), Dims{n, n});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  check(parts, kNoEigenvalues);
-  return parts;
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kNoEigenvalues);
 }
 
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance) {
@@ -300,9 +304,8 @@ std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance) {
   op->add(real_type(t), Dims{k});
   op->add(DType::i32, Dims());
   op->add(real_type(t), Dims{std::min(rows_of(a), n)});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
-  check(parts, "SVD did not converge in Linear Least Squares");
-  return parts;
+  return record_checked(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)},
+                        "SVD did not converge in Linear Least Squares");
 }
 
 std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance) {
@@ -344,9 +347,7 @@ std::vector<Array> schur(const Array& a) {
   auto op = make_op(Linalg::schur, t, batch_of(a));
   op->add(t, Dims{n, n});
   op->add(t, Dims{n, n});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t)}, {a.shape()});
-  check(parts, "Schur form not found. Possibly ill-conditioned.");
-  return parts;
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, "Schur form not found. Possibly ill-conditioned.");
 }
 
 std::vector<Array> schur_ordered(const Array& form, const Array& z, const Array& chosen) {
@@ -356,10 +357,9 @@ std::vector<Array> schur_ordered(const Array& form, const Array& z, const Array&
   auto op = make_op(Linalg::schur_ordered, t, batch_of(form));
   for (int k = 0; k < 2; ++k) op->add(t, Dims{n, n});
   const Dims batch = op->batch;
-  std::vector<Array> parts = record_parts(std::move(op), {cast(form, t), cast(z, t), cast(chosen, DType::i32)},
-                                          {under(batch, form), under(batch, z), under(batch, chosen, 1)});
-  check(parts, "Eigenvalues could not be separated for reordering.");
-  return parts;
+  return record_checked(std::move(op), {cast(form, t), cast(z, t), cast(chosen, DType::i32)},
+                        {under(batch, form), under(batch, z), under(batch, chosen, 1)},
+                        "Eigenvalues could not be separated for reordering.");
 }
 
 namespace {
@@ -390,30 +390,26 @@ std::vector<Array> generalized_eig(const Array& a, const Array& b, bool vectors,
   op->add(t, Dims{n});
   if (vectors) op->add(complex_type(t), Dims{n, n});
   if (op->left) op->add(complex_type(t), Dims{n, n});
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
-  check(parts, kNoEigenvalues);
-  return parts;
+  return record_checked(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)}, kNoEigenvalues);
 }
 
 std::vector<Array> qz(const Array& a, const Array& b) {
   const auto [t, batch] = pair_of("qz", a, b);
   auto op = make_op(Linalg::qz, t, batch);
   add_qz_parts(*op, rows_of(a));
-  std::vector<Array> parts = record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
-  check(parts, "Something went wrong in QZ iteration");
-  return parts;
+  return record_checked(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)},
+                        "Something went wrong in QZ iteration");
 }
 
 std::vector<Array> qz_ordered(const Array& aa, const Array& bb, const Array& q, const Array& z, const Array& chosen) {
   const auto [t, batch] = pair_of("ordqz", aa, bb);
   auto op = make_op(Linalg::qz_ordered, t, batch);
   add_qz_parts(*op, rows_of(aa));
-  std::vector<Array> parts = record_parts(std::move(op), {cast(aa, t), cast(bb, t), cast(q, t), cast(z, t), cast(chosen, DType::i32)},
-                                          {under(batch, aa), under(batch, bb), under(batch, q), under(batch, z), under(batch, chosen, 1)});
-  check(parts,
-        "Reordering of (A, B) failed because the transformed matrix pair (A, B) would be too far from generalized Schur form; the problem "
-        "is very ill-conditioned. (A, B) may have been partially reordered.");
-  return parts;
+  return record_checked(
+      std::move(op), {cast(aa, t), cast(bb, t), cast(q, t), cast(z, t), cast(chosen, DType::i32)},
+      {under(batch, aa), under(batch, bb), under(batch, q), under(batch, z), under(batch, chosen, 1)},
+      "Reordering of (A, B) failed because the transformed matrix pair (A, B) would be too far from generalized Schur form; the problem "
+      "is very ill-conditioned. (A, B) may have been partially reordered.");
 }
 
 std::vector<Array> balanced(const Array& a, bool permuted, bool scaled) {
@@ -529,9 +525,8 @@ std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, 
   op->vectors = vectors ? Vectors::full : Vectors::none;
   op->add(t, Dims{n});
   if (vectors) op->add(t, Dims{n, n});
-  std::vector<Array> parts =
-      record_parts(std::move(op), {cast(diagonal, t), cast(beside, t)}, {under(batch, diagonal, 1), under(batch, beside, 1)});
-  check(parts, kNoEigenvalues);
+  std::vector<Array> parts = record_checked(std::move(op), {cast(diagonal, t), cast(beside, t)},
+                                            {under(batch, diagonal, 1), under(batch, beside, 1)}, kNoEigenvalues);
   return parts;
 }
 

@@ -9,6 +9,10 @@
 /// the pending ops. While the stream is captured failures cannot be read, and results that do not exist are NaN or unspecified.
 namespace bc::linalg {
 
+/// Raises a LinAlgError with the text if the `info` of an op is not zero for a matrix. Under a vmap it does so once all examples are
+/// computed.
+void check_info(const Array& info, const char* text);
+
 /// x of a x = b. Right sides are a vector (one dimension) or matrices.
 Array solve(const Array& a, const Array& b);
 /// Without `check` the inverses of singular matrices are NaN.

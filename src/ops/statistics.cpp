@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "array/history.h"
 #include "ops/compose.h"
 #include "ops/linalg.h"
 
@@ -247,8 +248,12 @@ Array vector_norm(const Array& a_in, const NormOrder& order, const std::optional
   }
   if (p == 0) return sum(cast(ufunc(Op::not_equal, {a, Arg(0)}), real_type(a.dtype())), o);
   if (p == 1) return sum(absolute(a), o);
-  if (p == 2) return ufunc(Op::sqrt, {sum(squared_size(a), o)});
-  return ufunc(Op::power, {sum(ufunc(Op::power, {absolute(a), Arg(p)}), o), Arg(1.0 / p)});
+  const auto root = [&](const Array& s) { return p == 2 ? ufunc(Op::sqrt, {s}) : ufunc(Op::power, {s, Arg(1.0 / p)}); };
+  const Array powers = sum(p == 2 ? squared_size(a) : ufunc(Op::power, {absolute(a), Arg(p)}), o);
+  if (!bc::has_history(a)) return root(powers);
+  // The derivative at zero is 0, one of the subgradients; a root's own is infinite there.
+  const Array zero = ufunc(Op::equal, {powers, Arg(0)});
+  return ufunc(Op::where, {zero, Arg(0), root(ufunc(Op::where, {zero, Arg(1), powers}))});
 }
 
 namespace {

@@ -63,6 +63,20 @@ void LinalgExtra::add(DType part_dtype, const Dims& shape) {
   parts.push_back(std::move(part));
 }
 
+std::unique_ptr<LinalgExtra> LinalgExtra::under(const Dims& other_batch) const {
+  auto made = std::make_unique<LinalgExtra>(what, dtype, other_batch);
+  made->lower = lower, made->unit_diagonal = unit_diagonal, made->transposed = transposed, made->vectors = vectors;
+  made->pivoted = pivoted, made->scaled = scaled, made->left = left, made->hermitian = hermitian;
+  made->below = below, made->tolerance = tolerance, made->failure = failure;
+  for (const Part& part : parts) {
+    Dims shape;
+    for (int d = batch.size(); d < part.shape.size(); ++d) shape.push_back(part.shape[d]);
+    made->add(part.dtype, shape);
+  }
+  made->finish();
+  return made;
+}
+
 void LinalgExtra::finish() {
   Hasher hasher(static_cast<uint64_t>(what));
   hasher

@@ -63,19 +63,22 @@ struct LinalgExtra final : LibraryExtra {
   bool unit_diagonal = false;              ///< of a triangular matrix: the diagonal is not read and is assumed to be ones
   Transposed transposed = Transposed::no;  ///< op(a)
   Vectors vectors = Vectors::thin;
-  bool pivoted = false;    ///< qr with column exchanges; balancing with exchanges of rows and columns
-  bool scaled = false;     ///< balancing with scaling
-  bool left = false;       ///< eig: also computes left eigenvectors
-  bool hermitian = false;  ///< ldl: the matrix is Hermitian, not symmetric
-  int64_t below = 0;       ///< number of diagonals of a band below the main diagonal; the others are above it
-  double tolerance = 0;    ///< of lstsq: singular values below it times the largest one count as zero
-  DType dtype;             ///< of the matrices
+  bool pivoted = false;           ///< qr with column exchanges; balancing with exchanges of rows and columns
+  bool scaled = false;            ///< balancing with scaling
+  bool left = false;              ///< eig: also computes left eigenvectors
+  bool hermitian = false;         ///< ldl: the matrix is Hermitian, not symmetric
+  int64_t below = 0;              ///< number of diagonals of a band below the main diagonal; the others are above it
+  double tolerance = 0;           ///< of lstsq: singular values below it times the largest one count as zero
+  DType dtype;                    ///< of the matrices
+  const char* failure = nullptr;  ///< the text of the error if the last part is not zero; nullptr: that part is a result
   Dims batch;
   std::vector<Part> parts;
 
   LinalgExtra(Linalg what_, DType dtype_, Dims batch_);
   /// Adds a part whose elements for each matrix have this shape.
   void add(DType part_dtype, const Dims& shape);
+  /// The same op for a batch of another shape.
+  std::unique_ptr<LinalgExtra> under(const Dims& other_batch) const;
   /// The bytes of all parts.
   int64_t bytes() const { return bytes_; }
   /// Computes the key. Must be called after all arguments are set.

@@ -1031,3 +1031,32 @@ def test_gradcheck_finds_what_is_wrong():
         gradcheck(Off.apply, x)
     with pytest.raises(ValueError, match="float64"):
         gradcheck(bc.sin, x.astype("float32"))
+
+
+@pytest.mark.parametrize("x", [[0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [4.0, 2.0, 3.0]])
+def test_second_derivatives_of_products_with_zeros(x, device):
+    n = len(x)
+    others = [[np.prod([x[m] for m in range(n) if m not in (i, k)]) if i != k else 0.0 for k in range(n)] for i in range(n)]
+    assert autograd.hessian(bc.prod)(bc.array(x, device=device)).get().tolist() == others
+    # The last element of a cumulative product is the product.
+    assert autograd.hessian(lambda a: bc.cumprod(a)[-1])(bc.array(x, device=device)).get().tolist() == others
+
+
+def test_second_derivatives_where_a_form_has_none(device):
+    """At 0, where a quotient is 0/0, and of functions whose derivatives are functions of other names."""
+    from broadcloth.scipy import special
+
+    x = bc.array([0.0, 1e-6, 0.0078, 0.0079, 0.5], device=device)
+    exact = [-3.2898681336964529, -3.2898681336867119, -3.2892755179683406, -3.2892602258483507, -1.1902271282389357]
+    found = autograd.hessian(lambda a: bc.sinc(a).sum())(x).get()
+    np.testing.assert_allclose(np.diag(found), exact, rtol=1e-8)
+    assert np.count_nonzero(found - np.diag(np.diag(found))) == 0
+    second = autograd.grad(lambda a: autograd.grad(lambda b: special.digamma(b).sum())(a).sum())(bc.array([0.5, 1.5], device=device))
+    np.testing.assert_allclose(second.get(), [-16.828796644234316, -0.8287966442343201], rtol=1e-13)
+
+
+@pytest.mark.parametrize("order", [None, 2, 3, 1.5])
+def test_a_norm_of_zeros_has_the_derivative_zero(order, device):
+    a = bc.array([[0.0, 0.0], [3.0, 4.0]], device=device)
+    gradient = autograd.grad(lambda x: bc.linalg.norm(x, order, axis=1).sum())(a).get()
+    assert gradient[0].tolist() == [0, 0] and np.isfinite(gradient).all() and gradient[1].min() > 0

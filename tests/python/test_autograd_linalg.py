@@ -7,7 +7,7 @@ import pytest
 
 import broadcloth as bc
 from broadcloth import linalg
-from broadcloth.autograd import grad, gradcheck
+from broadcloth.autograd import grad, gradcheck, hessian, vmap
 from broadcloth.scipy import fft as scipy_fft
 from broadcloth.scipy import linalg as scipy_linalg
 
@@ -159,3 +159,73 @@ def test_log_likelihood_of_a_normal_distribution(device):
         return 0.5 * y @ scipy_linalg.cho_solve((factor, True), y) + bc.log(bc.diagonal(factor)).sum()
 
     assert gradcheck(loss, [bc.asarray(0.3, device=device)])
+
+
+SINGULAR = [
+    [[1.0, 2], [2, 4]],
+    [[0.0, 0], [0, 1]],
+    [[0.0, 0], [0, 0]],
+    [[0.0, 0, 0], [0, 1, 2], [0, 3, 4]],
+    [[1.0, 2, 3], [2, 4, 6], [1, 0, 1]],
+]
+
+
+@pytest.mark.parametrize("a", SINGULAR)
+def test_a_singular_matrix_has_its_adjugate_as_derivative_of_det(a, device):
+    a = np.array(a)
+    n = len(a)
+    minors = [[np.linalg.det(np.delete(np.delete(a, i, 0), k, 1)) * (-1) ** (i + k) for k in range(n)] for i in range(n)]
+    np.testing.assert_allclose(grad(bc.linalg.det)(bc.array(a, device=device)).get(), minors, rtol=1e-12, atol=1e-13)
+
+
+MANY = {
+    "solve": lambda a, b: linalg.solve(a, b),
+    "solve_triangular": lambda a, b: scipy_linalg.solve_triangular(a, b, lower=True),
+    "inv": lambda a, b: linalg.inv(a),
+    "cholesky": lambda a, b: linalg.cholesky(a),
+    "qr": lambda a, b: linalg.qr(a)[1] @ b,
+    "eigvalsh": lambda a, b: linalg.eigvalsh(a),
+    "svd": lambda a, b: linalg.svd(a)[1],
+    "det": lambda a, b: linalg.det(a) * b,
+    "fft": lambda a, b: bc.fft.fft(a, axis=0) @ b,
+    "rfftn": lambda a, b: bc.fft.irfftn(bc.fft.rfftn(a) * 2, a.shape),
+    "dct": lambda a, b: scipy_fft.dct(a),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_examples_at_once(name, device):
+    a = bc.array(np.stack([definite(3), definite(3) + 5 * np.eye(3)]), device=device)
+    b = bc.array(matrix(2, 3), device=device)
+    each = [MANY[name](a[k], b[k]).get() for k in range(2)]
+    np.testing.assert_allclose(vmap(MANY[name])(a, b).get(), each, rtol=1e-12, atol=1e-13)
+    one = [MANY[name](a[k], b[0]).get() for k in range(2)]
+    np.testing.assert_allclose(vmap(lambda a: MANY[name](a, b[0]))(a).get(), one, rtol=1e-12, atol=1e-13)
+
+
+def test_a_matrix_of_many_that_fails_is_an_error(device):
+    a = bc.array(np.stack([np.eye(2), np.zeros((2, 2))]), device=device)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        vmap(linalg.inv)(a)
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        vmap(linalg.cholesky)(a)
+
+
+FORMS = {**MANY, "cholesky": hermitian(MANY["cholesky"]), "expm": lambda a, b: scipy_linalg.expm(a / 10)}
+
+
+@pytest.mark.parametrize("name", ["solve", "solve_triangular", "cholesky", "qr", "expm", "det"])
+def test_hessians_against_differences(name, device):
+    b = bc.array([1.0, 2.0], device=device)
+    a = definite(2)
+
+    def loss(x):
+        return (FORMS[name](x, b) ** 3).sum()
+
+    found = hessian(loss)(bc.array(a, device=device)).get()
+    step = 1e-5
+    for i in np.ndindex(2, 2):
+        moved = np.zeros((2, 2))
+        moved[i] = step
+        high, low = (grad(loss)(bc.array(a + sign * moved, device=device)).get() for sign in (1, -1))
+        np.testing.assert_allclose(found[(..., *i)], (high - low) / (2 * step), rtol=1e-6, atol=1e-7 * abs(found).max())

@@ -555,3 +555,18 @@ def test_the_place_of_an_extreme_is_an_index(xp, length):
     many = xp.array(np.stack([x, x[::-1], -x]))
     picked = xp.array(np.arange(length) * 0.5)[xp.argmax(many, axis=1)] + 1
     assert np.array_equal(host(picked), np.argmax([x, x[::-1], -x], axis=1) * 0.5 + 1)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 64, 1000, 5000, 20_000, 70_000])
+def test_masks_of_every_length(xp, n):
+    """Eight bytes are taken at a time; bytes of a mask that other code wrote are true unless they are zero."""
+    rng = np.random.default_rng(n)
+    for share in (0.0, 0.02, 0.5, 1.0):
+        mask, values = rng.random(n) < share, rng.integers(0, 100, n)
+        m, v = xp.asarray(mask), xp.asarray(values)
+        assert xp.nonzero(m)[0].get().tolist() == np.nonzero(mask)[0].tolist()
+        assert v[m].get().tolist() == values[mask].tolist()
+        assert int(xp.count_nonzero(m)) == np.count_nonzero(mask)
+        assert xp.trim_zeros(v * m).get().tolist() == np.trim_zeros(values * mask).tolist()
+        wide = (mask * rng.integers(1, 256, n)).astype("u1")
+        assert xp.nonzero(xp.asarray(wide).view(bool))[0].get().tolist() == np.nonzero(wide)[0].tolist()

@@ -210,3 +210,13 @@ def test_padding_lies_in_memory_as_the_array_does(xp, mode):
         assert (ours.flags.c_contiguous, ours.flags.f_contiguous) == (theirs.flags.c_contiguous, theirs.flags.f_contiguous)
         if mode != "empty":
             np.testing.assert_array_equal(ours.get(), theirs)
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("widths", [1, (2, 0), (0, 3), [(1, 2), (0, 4)], [(0, 0), (4, 4)], [(3, 3), (4, 3)], 5, [(2, 9), (9, 1)]])
+def test_continued_borders(xp, mode, order, widths):
+    """Those of the array's own elements once, and wider ones that repeat them."""
+    for shape in ((4, 5), (1, 5)):
+        x = np.asarray(_sample("int32", shape), order=order)
+        _same(xp.pad(xp.asarray(x), widths, mode), np.pad(x, widths, mode))

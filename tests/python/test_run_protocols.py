@@ -346,3 +346,35 @@ print(np.random.Generator(np.random.Philox(a[1])).random(2), np.random.Generator
 
 def test_times_without_axes_and_seeds_are_numpys(tmp_path):
     same(tmp_path, TIMES_AND_SEEDS)
+
+
+def test_functions_call_the_methods_of_objects_of_other_libraries(tmp_path):
+    pytest.importorskip("pandas")
+    same(
+        tmp_path,
+        """
+import numpy as np, pandas as pd
+s = pd.Series([3.0, 1.0, 2.0], index=list("abc"))
+df = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 7.0]})
+print(np.cumsum(df), np.mean(df, axis=0).to_dict(), np.std(df, axis=1), np.round(df, 1), np.around(s))
+print(np.cumsum(s), np.clip(s, 1, 2), np.argsort(s), np.transpose(df), np.repeat(s, 2), np.sum(s), np.amax(df, axis=1))
+print(np.ravel(df), np.median(s), np.percentile(s, 50), np.sort(s), np.any(df, axis=0))
+""",
+    )
+
+
+def test_iterators_walk_in_the_order_of_memory(tmp_path):
+    same(
+        tmp_path,
+        """
+import numpy as np
+a = np.arange(24).reshape(2, 3, 4)
+for x in (a, a.T, a.transpose(1, 2, 0), np.asfortranarray(a)):
+    print([int(v) for v in np.nditer(x)], [int(v) for v in np.nditer(x, order="C")])
+""",
+    )
+
+
+def test_what_is_written_to_a_view_on_the_host_is_not_lost_without_a_word(tmp_path):
+    ours = run(program(tmp_path, "import numpy as np\nx = np.zeros(8, 'f4')\nx[1:5].view('f8')[0] = 1\n"))
+    assert ours.returncode != 0 and "assignment destination is read-only" in ours.stderr

@@ -507,3 +507,26 @@ def test_selections_in_many_short_lines(xp, dtype):
                 equal(xp.median(a, axis=axis), np.median(b, axis=axis))
                 if dtype != "bool":
                     equal(xp.quantile(a, 0.3, axis=axis), np.quantile(b, 0.3, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("n", [4000, 4096, 5001, 40_000])
+def test_selections_among_few_and_among_far_apart_values(xp, dtype, n):
+    """The histogram of a selection is over the bits in which elements differ."""
+    rng = np.random.default_rng(n)
+    top = np.iinfo(dtype).max if np.dtype(dtype).kind in "iu" else np.finfo(dtype).max
+    for values in (rng.integers(0, 3, n), rng.integers(0, 100, n), np.full(n, 7), rng.integers(0, 2, n) * float(top // 2)):
+        a = values.astype(dtype)
+        ranks = [0, 1, n // 2, n // 2 + 1, n - 1]
+        assert xp.partition(xp.asarray(a), ranks).get()[ranks].tolist() == np.sort(a)[ranks].tolist()
+        assert float(xp.median(xp.asarray(a))) == np.median(a)
+    if np.dtype(dtype).kind == "f":
+        a = rng.standard_normal(n).astype(dtype)
+        for k in (0, 5):
+            a[:k] = np.nan
+            np.testing.assert_allclose(float(xp.nanmedian(xp.asarray(a))), np.nanmedian(a), rtol=1e-6)
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(xp.median(xp.asarray(a)).get(), np.median(a))
+        a[:2] = np.inf, -np.inf
+        b = np.where(np.isnan(a), 0, a)
+        assert float(xp.median(xp.asarray(b))) == np.median(b)
