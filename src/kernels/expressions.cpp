@@ -891,7 +891,8 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
     if (const auto* z = std::get_if<std::complex<double>>(&a.constant->value); z && op != Operator::invert)
       return constant_value(Constant{op == Operator::minus ? -*z : *z});
   }
-  DType d = a.type->dtype;
+  const DType given = a.type->dtype;
+  DType d = given;
   if (!is_inexact(d)) d = is_unsigned(d) ? DType::u64 : DType::i64;
   if (op == Operator::invert && is_inexact(d)) fail(n, fmt::format("no operator ~ for {}", a.type->spelling), {{source_of(n->a), a.type}});
   const Value p = converted(a, scalar_type(d), n);
@@ -908,6 +909,8 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   } else {
     r.text = prefixed("-", p.text);
   }
+  // The value is that in the operand's own width, as NumPy's and Numba's are; the type has 64 bits, as Numba's has.
+  if (op != Operator::plus && is_integer(given) && itemsize(given) < 8) r.text = code("static_cast<{}>({})", cpp_name(given), r.text);
   return r;
 }
 

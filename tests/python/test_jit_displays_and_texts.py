@@ -188,3 +188,13 @@ def test_percent_formats_are_pythons():
 def test_forms_that_cannot_be_compiled_are_refused(f, message):
     with pytest.raises(bc.TypingError, match=message):
         njit(f)(List([1, 2]))
+
+
+def test_nothing_is_replaced_by_a_text_between_characters():
+    @njit
+    def f(s, t):
+        return s.replace("", t), s.replace("", t, -1), s.replace("", t, 2), s.replace("", ""), s.replace("zz", t)
+
+    for s in ("abcab", "", "ß", "日本語x"):
+        for t in ("-", "", "ö", "ab"):
+            assert f(s, t) == f.py_func(s, t)

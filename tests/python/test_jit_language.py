@@ -1482,3 +1482,33 @@ def test_a_variable_that_is_not_bound_raises_as_in_python(f):
             assert str(raised.value) == str(e)
         else:
             assert njit(f)(n) == expected
+
+
+# ---- integers of fewer than 64 bits
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"])
+def test_negatives_and_complements_wrap_in_their_own_width(dtype):
+    """As NumPy's scalars and Numba's compiled functions have it."""
+
+    @njit
+    def of_elements(a, i):
+        x = a[i]
+        return -x, ~x, -x == a[i], ~x // 7, float(-x)
+
+    @cuda.jit
+    def of_threads(a, out):
+        i = cuda.grid(1)
+        if i < a.size:
+            out[0, i] = -a[i]
+            out[1, i] = ~a[i]
+
+    info = np.iinfo(dtype)
+    a = np.array([info.min, info.max, 5, 0, 1, info.max // 3], dtype)
+    out = bc.zeros((2, a.size))
+    of_threads[1, 32](bc.asarray(a), out)
+    with np.errstate(over="ignore"):
+        for i, x in enumerate(a):
+            got = of_elements(a, i)
+            assert got == (int(-x), int(~x), bool(-x == x), int(~x) // 7, float(-x)), (dtype, x)
+            assert out.get()[:, i].tolist() == [float(-x), float(~x)]
