@@ -19,6 +19,7 @@
 #include "bind/sparse.h"
 #include "bind/subclass.h"
 #include "bind/values.h"
+#include "bind/warnings.h"
 #include "ops/compose.h"
 #include "ops/einsum.h"
 #include "runtime/copy_kind.h"
@@ -438,11 +439,18 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   return steal(finish_reduce(std::move(made), out));
 }
 
+void warn_of_few_observations(const Array& m, bool rowvar, double ddof) {
+  if (m.ndim() > 2) return;
+  const int64_t variables = m.ndim() < 2 ? 1 : m.shape()[rowvar ? 0 : 1], count = m.ndim() < 2 ? m.size() : m.shape()[rowvar ? 1 : 0];
+  if (variables > 0 && static_cast<double>(count) <= ddof) warn(PyExc_RuntimeWarning, "Degrees of freedom <= 0 for slice");
+}
+
+/// NumPy's is an array where all axes are summed over, too.
 PyRef tensordot_function(const Array& a, const Array& b, PyObject* axes) {
-  if (PyLong_Check(axes)) return steal(wrap_value(tensordot(a, b, to_int(axes, "axes"))));
+  if (PyLong_Check(axes)) return steal(wrap(tensordot(a, b, to_int(axes, "axes"))));
   PyRef pair = steal(PySequence_Tuple(axes));
   if (PyTuple_Size(pair.get()) != 2) throw_python(PyExc_ValueError, "tensordot: expected a number or two lists for 'axes'");
-  return steal(wrap_value(tensordot(a, b, to_axes(PyTuple_GetItem(pair.get(), 0)), to_axes(PyTuple_GetItem(pair.get(), 1)))));
+  return steal(wrap(tensordot(a, b, to_axes(PyTuple_GetItem(pair.get(), 0)), to_axes(PyTuple_GetItem(pair.get(), 1)))));
 }
 
 /// Integers from a number, a list or any array.
@@ -739,7 +747,7 @@ std::vector<PyMethodDef> value_composites() {
                [](const Array& p, const std::optional<Arg>& discont, const NumberAxis& axis, const Arg& period) {
                  return unwrap(p, discont, axis.value.value_or(-1), period);
                }),
-      BC_VALUE("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
+      BC_FUNCTION("cross(a, b, axisa=-1, axisb=-1, axisc=-1)", bc::cross),
       BC_VALUE("ptp(a: ArrayLike, axis: AxisLike=None, out: ndarray | None=None, keepdims: bool=False) -> ndarray",
                [](PyObject* a, PyObject* axis, PyObject* out, PyObject* keepdims) {
                  return nan_reduction<bc::ptp>(a, axis, nullptr, out, keepdims, nullptr, nullptr, 0);
@@ -773,8 +781,16 @@ std::vector<PyMethodDef> value_composites() {
                  [](const Array& a, const NumberAxis& axis, bool keepdims, const Array& out) { return nanargmax(a, axis, keepdims, out); }),
       BC_LOOKING("nanargmin(a, axis=None, keepdims=False, out=None)",
                  [](const Array& a, const NumberAxis& axis, bool keepdims, const Array& out) { return nanargmin(a, axis, keepdims, out); }),
-      BC_VALUE("cov(m, y=None, rowvar=True, bias=False, ddof=None)", bc::cov),
-      BC_VALUE("corrcoef(x, y=None, rowvar=True)", bc::corrcoef),
+      BC_FUNCTION("cov(m, y=None, rowvar=True, bias=False, ddof=None)",
+                  [](const Array& m, const std::optional<Array>& y, bool rowvar, bool bias, std::optional<double> ddof) {
+                    warn_of_few_observations(m, rowvar, ddof.value_or(bias ? 0 : 1));
+                    return cov(m, y, rowvar, bias, ddof);
+                  }),
+      BC_VALUE("corrcoef(x, y=None, rowvar=True)",
+               [](const Array& x, const std::optional<Array>& y, bool rowvar) {
+                 warn_of_few_observations(x, rowvar, 1);
+                 return corrcoef(x, y, rowvar);
+               }),
       BC_LOOKING("norm(x, ord=None, axis=None, keepdims=False)", bc::norm),
       BC_VALUE("vector_norm(x, ord=None, axis=None, keepdims=False)", bc::vector_norm),
       BC_VALUE("cumsum(a, axis=None, dtype=None, out=None)",

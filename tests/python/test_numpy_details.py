@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -424,3 +425,19 @@ def test_steps_and_parts_of_numbers_are_numbers():
 )
 def test_methods_in_place_and_outputs_refuse_what_numpy_refuses(xp, code):
     assert_like_numpy(xp, code)
+
+
+def test_few_observations_and_vectors_of_two_components_warn(xp):
+    for form in (
+        lambda: xp.cov([1.0]),
+        lambda: xp.corrcoef([1.0]),
+        lambda: xp.cov([[1.0, 2, 3]], ddof=3),
+        lambda: xp.cov(xp.ones((1, 3)), rowvar=False),
+    ):
+        with pytest.warns(RuntimeWarning, match="Degrees of freedom <= 0 for slice"):
+            form()
+    with pytest.warns(DeprecationWarning, match="2-dimensional vectors are deprecated"):
+        xp.cross([1, 2], [3, 4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(xp.cov([1.0, 2.0])) == 0.5 and xp.cov(xp.zeros((0, 3))).shape == (0, 0)

@@ -197,7 +197,10 @@ def run_program(words: list[str]) -> int:
     if options.device is not None:
         from .. import set_default_device
 
-        set_default_device(options.device)
+        try:
+            set_default_device(options.device)
+        except (ValueError, RuntimeError) as error:
+            raise UsageError(f"--device {options.device}: {error}") from None
     _fallback.strict = options.strict
     if words[0] in ("-c", "-"):
         owner, run = _program_of_text(words)
