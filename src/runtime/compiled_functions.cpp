@@ -56,6 +56,7 @@ Thread& self() {
 }
 
 std::atomic<void (*)(const char*, int64_t)> printer{nullptr};
+std::atomic<uint64_t (*)(int32_t, uint32_t)> characters{nullptr};
 const std::atomic<uint32_t>& tick = interrupt::word();
 
 [[noreturn]] void raise_now(int32_t kind, const char* text, int64_t size, int32_t) {
@@ -476,12 +477,51 @@ void raise(Raised raised, std::string_view text) {
   throw Unwind{};
 }
 
+namespace {
+/// Without an interpreter characters beyond ASCII have no class, and stay as they are.
+uint64_t unicode(int32_t question, uint32_t point) {
+  constexpr int32_t kClasses = 4;
+  const auto answer = characters.load(std::memory_order_acquire);
+  return answer ? answer(question, point) : question == kClasses ? 0 : point;
+}
+}  // namespace
+
 const Table& table() {
-  static const Table t = {allocate,     release,          raise_now,       add_argument,       caught,      raise_again, message_of,
-                          forget,       parallel,         threads,         set_threads,        thread_id,   print,       product,
-                          random_state, seed_random,      refill_random,   format_float,       format_spec, parse_float, keep,
-                          link_block,   interpret,        interpreted,     forget_interpreted, lapack,      ignored,     &interrupt::word(),
-                          asked,        end_by_interrupt, enter_container, leave_container,    raise_of,    raise_shapes};
+  static const Table t = {allocate,
+                          release,
+                          raise_now,
+                          add_argument,
+                          caught,
+                          raise_again,
+                          message_of,
+                          forget,
+                          parallel,
+                          threads,
+                          set_threads,
+                          thread_id,
+                          print,
+                          product,
+                          random_state,
+                          seed_random,
+                          refill_random,
+                          format_float,
+                          format_spec,
+                          parse_float,
+                          unicode,
+                          keep,
+                          link_block,
+                          interpret,
+                          interpreted,
+                          forget_interpreted,
+                          lapack,
+                          ignored,
+                          &interrupt::word(),
+                          asked,
+                          end_by_interrupt,
+                          enter_container,
+                          leave_container,
+                          raise_of,
+                          raise_shapes};
   return t;
 }
 
@@ -587,6 +627,8 @@ const char* exception_name(Raised raised) {
       "KeyboardInterrupt"};
   return names[static_cast<int>(raised)];
 }
+
+void set_unicode(uint64_t (*answer)(int32_t question, uint32_t point)) { characters.store(answer, std::memory_order_release); }
 
 void set_printer(void (*to)(const char* text, int64_t size)) { printer.store(to, std::memory_order_release); }
 

@@ -60,6 +60,8 @@ struct Table {
   i64 (*format_spec)(i32 tag, u64 bits, const char* text, i64 text_size, const char* spec, i64 spec_size, char* to, i64 room);
   /// float(text); returns 0 for a text that is no number.
   i32 (*parse)(const char* text, i64 size, double* value);
+  /// What the interpreter knows of a character: a CharacterQuestion (text.h) and its answer.
+  u64 (*unicode)(i32 question, u32 point);
   /// Returns the block that owns an argument's memory, with one more reference, or nullptr.
   Block* (*keep)(const void* data);
   /// Registers a block that outlives the call, because the call returns a part of it.
