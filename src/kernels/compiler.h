@@ -313,6 +313,7 @@ class FunctionCompiler {
   void tested_loop(const Node* n, const Code& test, const Block& body);
   /// What a loop's head does after each turn to ask; "" in kernels. A `while` loop that writes nothing may wait for what others write.
   Code poll_after(const Node* n);
+  bool has_few_turns(const Node* loop) const;
   bool waits(const Node* n) const;
   /// A loop's head, its body and its end.
   void body_of_loop(const Code& head, const Block& body);

@@ -809,6 +809,8 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       r.index = a.index && (b.index || op == Operator::mod);
       r.non_negative = is_unsigned(d) || both || (op == Operator::mod && b.non_negative);
       r.text = floored(op, p, q, raises && !(real_of(b) && *real_of(b) != 0), both, b.integer() && *b.integer() > 0, n);
+      if (op == Operator::mod && is_signed_int(d) && b.integer() && *b.integer() > 1)
+        r.remainder = {r.text, operation(p.text, "%", q.text)};
       break;
     case Operator::bit_and:
     case Operator::bit_or:
@@ -1035,6 +1037,10 @@ Value FunctionCompiler::compare_numbers(Operator op, const Value& a, const Value
   if (mixed && !(a.constant && a.non_negative) && !(b.constant && b.non_negative)) {
     r.text = code("bc::{}({}, {})", function_of(op), convert(a, scalar_type(is_unsigned(x) ? DType::u64 : DType::i64), n),
                   convert(b, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
+    return r;
+  }
+  if ((op == Operator::eq || op == Operator::ne) && a.remainder.first.is_same(a.text) && b.integer() == 0) {
+    r.text = operation(a.remainder.second, to_string(op), "0");
     return r;
   }
   DType d = promote(x, y);

