@@ -9,4 +9,10 @@ struct ScatteredSumPass : llvm::PassInfoMixin<ScatteredSumPass> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& known);
 };
 
+/// Makes comparisons of the small switches of innermost loops, which LLVM's passes made of `c == 3 || (c == 2 && …)`: its vectorizer takes
+/// no loop with a switch (before LLVM 20).
+struct SmallSwitchPass : llvm::PassInfoMixin<SmallSwitchPass> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& known);
+};
+
 }  // namespace bc::jit
