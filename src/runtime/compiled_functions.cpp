@@ -50,10 +50,14 @@ struct Exception {
   std::string message;
   std::vector<Argument> arguments;
 };
-Thread& self() {
+/// The thread's own, found without a call; nullptr before the first use.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Thread* own_thread = nullptr;
+[[gnu::noinline]] Thread& first_self() {
   thread_local Thread t;
+  own_thread = &t;
   return t;
 }
+Thread& self() { return own_thread != nullptr ? *own_thread : first_self(); }
 
 std::atomic<void (*)(const char*, int64_t)> printer{nullptr};
 std::atomic<uint64_t (*)(int32_t, uint32_t)> characters{nullptr};
@@ -217,14 +221,19 @@ struct Pool {
   int count[kPooledUnits + 1] = {};
   ~Pool();
 };
+[[gnu::tls_model("initial-exec")]] constinit thread_local Pool* own_pool = nullptr;
 constinit thread_local bool pool_ended = false;  // blocks may be given back while the thread ends
 /// On the heap: there is little room for what every thread has from its start.
-Pool& pool() {
+[[gnu::noinline]] Pool* first_pool() {
+  if (pool_ended) return nullptr;
   thread_local const std::unique_ptr<Pool> p = std::make_unique<Pool>();
-  return *p;
+  return own_pool = p.get();
 }
+/// The thread's blocks; nullptr while it ends.
+Pool* pool() { return own_pool != nullptr ? own_pool : first_pool(); }
 Pool::~Pool() {
   pool_ended = true;
+  own_pool = nullptr;
   for (Block* block : first)
     while (block != nullptr) std::free(std::exchange(block, block->next));
 }
@@ -232,26 +241,21 @@ size_t units(int64_t bytes) { return (static_cast<size_t>(bytes) + sizeof(Block)
 
 void* memory_for(int64_t bytes) {
   const size_t n = units(bytes);
-  if (n <= kPooledUnits && !pool_ended) {
-    Pool& p = pool();
-    if (Block* block = p.first[n]) {
-      p.first[n] = block->next;
-      --p.count[n];
+  if (Pool* p = n <= kPooledUnits ? pool() : nullptr)
+    if (Block* block = p->first[n]) {
+      p->first[n] = block->next;
+      --p->count[n];
       return block;
     }
-  }
   return std::aligned_alloc(64, n * 64);
 }
 void give_back(Block* block, int64_t bytes) {
   const size_t n = units(bytes);
-  if (n <= kPooledUnits && !pool_ended) {
-    Pool& p = pool();
-    if (p.count[n] < Pool::kMost) {
-      block->next = p.first[n];
-      p.first[n] = block;
-      ++p.count[n];
-      return;
-    }
+  if (Pool* p = n <= kPooledUnits ? pool() : nullptr; p != nullptr && p->count[n] < Pool::kMost) {
+    block->next = p->first[n];
+    p->first[n] = block;
+    ++p->count[n];
+    return;
   }
   std::free(block);
 }
