@@ -205,13 +205,15 @@ def shared(result: object, operands: list[Any]) -> list[bool]:
 
 def function(source: str, **names: object) -> Callable[..., object]:
     """The function `f` of a text, which the compiler can read again."""
+    import functools
     import math
+    import operator
 
     import numpy as np
 
     file = f"<form {len(linecache.cache)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    namespace: dict[str, Any] = {"np": np, "math": math, "__name__": "forms", **names}
+    namespace: dict[str, Any] = {"np": np, "math": math, "functools": functools, "operator": operator, "__name__": "forms", **names}
     exec(compile(source, file, "exec"), namespace)
     return namespace["f"]
 

@@ -105,6 +105,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
     const PyLock lock(compiler_lock());
     if (const Compiled* known = find()) return known;
   }
+  know_characters();
   const auto start = std::chrono::steady_clock::now();
   kernels::CompileOptions options;
   options.entry = kernels::Entry::host;

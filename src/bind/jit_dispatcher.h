@@ -101,6 +101,8 @@ PyDispatcher* as_dispatcher(PyObject* o);
 /// The optimised code as "ir" or "asm".
 std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* stage);
 
+/// Lets compiled functions ask the interpreter about characters beyond ASCII. Called with Python's lock before one is compiled.
+void know_characters();
 /// How the text of compiled functions is compiled.
 bc_jit_flags host_flags(bool fastmath);
 /// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.

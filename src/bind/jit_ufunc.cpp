@@ -188,6 +188,7 @@ int numpy_number(DType t) { return static_cast<int>(to_int(attr(dtype_object(t),
 /// `made`: the function that the text loops over.
 void load_loop(Loop* loop, const std::string& text, const kernels::CompiledFunction& made, bool parallel_arrays, bool fastmath) {
   loop->text = text;
+  know_characters();
   without_gil([&] {
     cpu::JitLibrary& library = cpu::JitLibrary::get();
     const bc_jit_flags flags = host_flags(fastmath);

@@ -709,7 +709,7 @@ Type c_function_entity(PyObject* o) {
   std::string module = string_attr(o, "__module__");
   const std::string name = string_attr(o, "__name__"), known = is_in(module, "numpy") ? numpy_name(o) : "";
   if (!known.empty()) return builtin_type(known);
-  if (module == "_operator") module = "operator";
+  if (module == "_operator" || module == "_functools") module.erase(0, 1);
   if (is_in(module, "broadcloth")) module = "numpy";
   return builtin_type(module + "." + name);
 }

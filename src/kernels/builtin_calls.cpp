@@ -122,6 +122,7 @@ class BuiltinCall : NamedCall {
     Value v = Value::known(builtin_type(name_.substr(name_.rfind('.') + 1)));
     v.items = p_;
     if (is("numba.literal_unroll")) need(1, 1);
+    if (p_.empty()) fail("zip() needs something to go through");
     for (const auto& [key, strict] : args_.keywords) {
       const bool* known = strict.constant ? strict.constant->boolean() : nullptr;
       if (!known) fail("zip(): strict must be known when the function is compiled");
@@ -164,8 +165,13 @@ class BuiltinCall : NamedCall {
   Made tuple() {
     need(0, 1);
     if (p_.empty()) return c_.tuple_of({});
-    if (!p_[0].is(Kind::tuple)) refuse();
-    return p_[0];
+    if (!p_[0].is(Kind::tuple)) refuse("the number of a tuple's items is part of its type: write them out, or keep the list or array");
+    if (!p_[0].is_mixed_list()) return p_[0];
+    // A list whose items are known.
+    std::vector<Value> items;
+    const Value all = itemised(p_[0]);
+    for (size_t i = 0; i < all.type->items.size(); ++i) items.push_back(c_.tuple_item(all, i));
+    return c_.tuple_of(std::move(items));
   }
   Made fold() {
     need(1, 2);
@@ -663,7 +669,7 @@ const std::unordered_map<std::string_view, Operator>& BuiltinCall::operators() {
   static const auto& known = *new std::unordered_map<std::string_view, Operator>{
       // clang-format off
       {"operator.add", Operator::add},     {"operator.sub", Operator::sub},      {"operator.mul", Operator::mul},
-      {"operator.iadd", Operator::add},    {"operator.imul", Operator::mul},     {"operator.truediv", Operator::div},
+      {"operator.matmul", Operator::matmul}, {"operator.truediv", Operator::div},
       {"operator.mod", Operator::mod},     {"operator.pow", Operator::pow},      {"operator.floordiv", Operator::floor_div},
       {"operator.and_", Operator::bit_and}, {"operator.or_", Operator::bit_or},  {"operator.xor", Operator::bit_xor},
       {"operator.lshift", Operator::left_shift}, {"operator.rshift", Operator::right_shift},

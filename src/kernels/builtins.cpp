@@ -747,8 +747,11 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
          "call it outside and pass the array; a thread's own memory is cuda.local.array(shape, dtype), a block's cuda.shared.array");
   if (name.starts_with('.'))
     fail(n, fmt::format("{}() is a method of an object from outside, which compiled functions do not change", name),
-         {{source_of(n->a), nullptr}}, "pass the list, set or broadcloth.typed.Dict as an argument");
-  fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, nearest(name, known_names()));
+         {{source_of(n->a), nullptr}},
+         name == ".fromkeys" ? instead_of_call("dict.fromkeys") : "pass the list, set or broadcloth.typed.Dict as an argument");
+  // Typed by a name that Python has not, it would not have come here.
+  const std::string of_cuda = name.starts_with("cuda.") ? nearest(name, known_names()) : "";
+  fail(n, fmt::format("{}() cannot be called in compiled functions", name), {}, of_cuda.empty() ? instead_of_call(name) : of_cuda);
 }
 
 /// What may follow the dot of a value that is no array, for suggestions.
@@ -769,7 +772,8 @@ Value FunctionCompiler::array_method(const Value& self, const std::string& name,
   for (const char* r : {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "var", "std"})
     if (name == r) {
       if (!p.empty() || !args.keywords.empty())
-        fail(n, fmt::format(".{}() over some axes only is not supported in compiled functions", name));
+        fail(n, fmt::format(".{}() of an array takes no arguments in kernels", name), {},
+             "reduce the part that the thread has: a[i].sum(), or a loop over the axis");
       return reduction(name, self, n);
     }
   if (name == "fill") {
@@ -803,9 +807,11 @@ Value FunctionCompiler::array_method(const Value& self, const std::string& name,
     const Type t = with_layout(self.type, static_cast<int>(shape.size()), 'C');
     return Value::of(t, code("py::reshaped<{}{}>({}{})", t->read_only ? "const " : "", cpp(t->element), a.text, extents));
   }
+  const std::string way = instead_of_method(name);
   fail(n, fmt::format("arrays have no method '{}' in compiled functions", name), {{source_of(n->a->a), self.type}},
-       nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape", "ravel",
-                      "transpose", "item", "view"}));
+       !way.empty() ? way
+                    : nearest(name, {"sum", "prod", "min", "max", "mean", "argmin", "argmax", "any", "all", "fill", "astype", "reshape",
+                                     "ravel", "transpose", "item", "view"}));
 }
 
 /// A method of a number; without a type where there is no such.
@@ -862,8 +868,10 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   if (self.is_scalar())
     if (const Value r = number_method(self, name, p, n); r.type) return r;
   if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) return search_tuple(self, name, p[0], n);
+  if (host() && (self.is(Kind::slice) || self.is(Kind::range)))
+    if (auto r = call_python((self.is(Kind::slice) ? "slice." : "range.") + name, args.behind(self, n), n)) return *r;
   const bool empty_list = !host() && self.is(Kind::tuple) && self.type->items.empty();
-  const std::string near = nearest(name, members_of(self.type));
+  const std::string way = instead_of_method(name), near = way.empty() ? nearest(name, members_of(self.type)) : way;
   fail(n, fmt::format("{} has no method '{}' in compiled functions", self.type->spelling, name), {{source_of(n->a->a), self.type}},
        empty_list ? "kernels have no lists; a thread's own memory is cuda.local.array(shape, dtype)"
        : near.empty() && self.is_scalar() && library_function("array." + name)

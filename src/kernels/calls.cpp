@@ -610,11 +610,24 @@ Value FunctionCompiler::fields_of_class(Type t, const CallArguments& args, const
   return Value::of(proto, code("{}{{{}}}", cpp(proto), text));
 }
 
+/// np.nditer: the elements of an array, or tuples of those of several that are broadcast.
+Value FunctionCompiler::elements_in_turn(const Value& arrays, const Node* n) {
+  const auto flat = [&](const Value& a) { return bound(*host_method(a, "ravel", {}, n), "v"); };
+  if (arrays.is_array()) return flat(arrays);
+  if (!arrays.is(Kind::tuple)) fail(n, "numpy.nditer() takes an array or a tuple of them", {{source_of(n), arrays.type}});
+  const Value together = spill(call_builtin("numpy.broadcast_arrays", {index_items(arrays), {}, {}}, n));
+  CallArguments each;
+  for (size_t i = 0; i < arrays.type->items.size(); ++i) each.positional.push_back(flat(tuple_item(together, i)));
+  return call_builtin("builtins.zip", std::move(each), n);
+}
+
 Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   if (t->is(Kind::type) && (t->name == "iinfo" || t->name == "finfo") && args.positional.size() == 1) {
     Value limits = Value::known(builtin_type("numpy." + t->name));
     const Value& v = args.positional[0];
-    limits.items = {v.is(Kind::dtype) ? v : Value::known(dtype_type(v.type))};
+    const Type of = v.is(Kind::dtype) ? v.type->element : v.is(Kind::string) ? type_from_name(v.type->name) : v.type;
+    if (!of || !of->is_scalar()) fail(n, fmt::format("numpy.{}() takes a dtype or a number, not {}", t->name, v.type->spelling));
+    limits.items = {Value::known(dtype_type(of))};
     return limits;
   }
   if (t->is(Kind::dtype) && t->name == "int" && args.positional.size() == 1 && args.keywords.size() == 1 &&
@@ -631,8 +644,7 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   if (host() && t->is(Kind::type)) {
     if (t->name == "str")
       if (auto r = text_class("str", args, n)) return *r;
-    if (t->name == "nditer" && args.positional.size() == 1 && args.positional[0].is_array())
-      return bound(*host_method(args.positional[0], "ravel", {}, n), "v");
+    if (t->name == "nditer" && args.positional.size() == 1) return elements_in_turn(args.positional[0], n);
     if (t->name == "ndenumerate" || t->name == "ndindex") {
       Value walk = Value::known(builtin_type(t->name));
       walk.items = args.positional.size() == 1 && args.positional[0].is(Kind::tuple) ? index_items(args.positional[0]) : args.positional;
@@ -644,7 +656,7 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   }
   if (t->is(Kind::dtype)) return number_of_class(t, std::move(args), n);
   if (t->element && (t->element->is_tuple() || t->element->is(Kind::record))) return fields_of_class(t, args, n);
-  fail(n, fmt::format("objects of the class {} cannot be made in a compiled function", t->name));
+  fail(n, fmt::format("objects of the class {} cannot be made in a compiled function", t->name), {}, instead_of_class(t->name));
 }
 
 }  // namespace bc::kernels

@@ -80,6 +80,8 @@ class Code {
   bool is_whole() const { return precedence() == Precedence::whole; }
   /// Tells whether this is that name and nothing else.
   bool is_name(std::string_view name) const;
+  /// Tells whether both are one expression, which was made once.
+  bool is_same(const Code& other) const { return node_ && node_ == other.node_; }
   /// A name's or a literal's text; "" for all else.
   std::string_view name() const;
   /// The same with another precedence, or with more facts.

@@ -221,6 +221,10 @@ class Unit {
 
 /// What to write in the place of a construct that compiled functions have not, by its name in Python's ast.
 std::string instead_of(std::string_view construct);
+/// The same for a function, for a class whose objects cannot be made, and for a method (empty: nothing is known).
+std::string instead_of_call(const std::string& name);
+std::string instead_of_class(std::string_view name);
+std::string instead_of_method(std::string_view name);
 /// The type that a value has inside a container, or where it leaves a function: literals are values.
 Type stored_type(Type t);
 /// The type that holds both: numbers inside containers are widened, too; nullptr: there is none.
@@ -309,6 +313,7 @@ class FunctionCompiler {
   void tested_loop(const Node* n, const Code& test, const Block& body);
   /// What a loop's head does after each turn to ask; "" in kernels. A `while` loop that writes nothing may wait for what others write.
   Code poll_after(const Node* n);
+  bool has_few_turns(const Node* loop) const;
   bool waits(const Node* n) const;
   /// A loop's head, its body and its end.
   void body_of_loop(const Code& head, const Block& body);
@@ -404,6 +409,7 @@ class FunctionCompiler {
   Value map_function(const Function& f, CallArguments args, const Node* n);
   const FunctionSignature& loop_for(const Function& f, const std::vector<Value>& operands, const Node* n);
   Value call_class(Type t, CallArguments args, const Node* n);
+  Value elements_in_turn(const Value& arrays, const Node* n);
   Value complex_of(Type t, const Value& re, const Value& im, const Node* n);
   Value number_of_class(Type t, CallArguments args, const Node* n);
   Value fields_of_class(Type t, const CallArguments& args, const Node* n);

@@ -817,6 +817,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
     if ((op == Operator::eq || op == Operator::ne) && !a.is_none() && !b.is_none()) return constant_value(Constant{op == Operator::ne});
     return std::nullopt;
   }
+  if (is_incomplete(a.type) && is_incomplete(b.type))  // nothing is ever put into either
+    return truth_of_container(op == Operator::eq || op == Operator::le || op == Operator::ge ? "true" : "false");
   if (is_incomplete(a.type) || is_incomplete(b.type)) return truth_of_container("false");
   if (op == Operator::is || op == Operator::is_not)
     return truth_of_container(code("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));

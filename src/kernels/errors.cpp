@@ -1,45 +1,10 @@
 // Errors of typing: the line, a caret, what was inferred, one suggestion. At most 15 lines.
 #include <algorithm>
-#include <cctype>
 
 #include "core/spelling.h"
 #include "kernels/compiler.h"
 
 namespace bc::kernels {
-std::string instead_of(std::string_view construct) {
-  constexpr std::pair<std::string_view, std::string_view> ways[] = {
-      {"with", "use what it manages before the call, and pass in what the function needs"},
-      {"asyncwith", "compiled functions do not wait: call them from the coroutine"},
-      {"asyncfor", "compiled functions do not wait: call them from the coroutine"},
-      {"await", "compiled functions do not wait: call them from the coroutine"},
-      {"yield", "write the values into an array, or return them together"},
-      {"yieldfrom", "write the values into an array, or return them together"},
-      {":= in a generator expression", "bind the name before, or write the loop"},
-      {"classdef", "define the class outside: named tuples and dataclasses can be made inside"},
-      {"import", "import at the top of the module"},
-      {"importfrom", "import at the top of the module"},
-      {"delete", "leave it out: a variable needs no del"},
-      {"pattern of several items for a value that is not a tuple written out in match", "write match (a, b): and case (x, y):"},
-      {"pattern of a class", "write if isinstance(x, …) and elif"},
-      {"pattern with *", "write if and elif"},
-      {"such a pattern", "write if and elif"},
-      {"name in one of several patterns", "write a case for each"},
-      {"name for a tuple that is written out in match", "give it a name before"},
-      {"dict", "pass arrays of keys and values, or a named tuple"},
-      {"dictcomp", "pass arrays of keys and values, or a named tuple"},
-      {"set", "write a tuple: `in` works on it"},
-      {"setcomp", "write a tuple: `in` works on it"},
-      {"listcomp", "write the loop, into an array of cuda.local.array"},
-      {"try", "test for what would raise before it does"},
-      {"trystar", "test for what would raise before it does"},
-  };
-  std::string name;
-  for (char c : construct) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (name.starts_with("a ")) name = name.substr(2);
-  for (const auto& [what, way] : ways)
-    if (name == what) return std::string(way);
-  return {};
-}
 
 std::string FunctionCompiler::nearest(const std::string& name, const std::vector<std::string>& among) const {
   const std::string best = nearest_name(name, among);

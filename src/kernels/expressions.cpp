@@ -426,7 +426,9 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       std::vector<std::string> members;
       for (const std::string& k : known)
         if (k.starts_with(object.type->name + ".")) members.push_back(k.substr(object.type->name.size() + 1));
-      fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {}, nearest(name, members));
+      const bool of_ufunc = members.empty() && object.type->name.starts_with("numpy.");
+      fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {},
+           of_ufunc ? instead_of_call(name) : nearest(name, members));
     }
     case Kind::slice:
       for (size_t k = 0; k < 3; ++k)
@@ -503,7 +505,8 @@ Value FunctionCompiler::number_limit(Type t, const std::string& name, const Node
       if (v) return converted(constant_value(Constant{*v}), scalar_type(real), n);
     }
   }
-  fail(n, fmt::format("the limits of {} have no '{}'", t->spelling, name));
+  fail(n, fmt::format("the limits of {} have no '{}'", t->spelling, name), {},
+       is_integer(d) ? "iinfo has min, max and bits" : "finfo has min, max, eps, tiny, smallest_normal, resolution and bits");
 }
 
 /// Defaults of an inner function are evaluated where it is called: what they read must be what it was where the function was made.
@@ -806,6 +809,8 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
       r.index = a.index && (b.index || op == Operator::mod);
       r.non_negative = is_unsigned(d) || both || (op == Operator::mod && b.non_negative);
       r.text = floored(op, p, q, raises && !(real_of(b) && *real_of(b) != 0), both, b.integer() && *b.integer() > 0, n);
+      if (op == Operator::mod && is_signed_int(d) && b.integer() && *b.integer() > 1)
+        r.remainder = {r.text, operation(p.text, "%", q.text)};
       break;
     case Operator::bit_and:
     case Operator::bit_or:
@@ -923,6 +928,10 @@ Value FunctionCompiler::within_range(const Value& a, const Value& b, bool negate
   if (!x.is_scalar() && !x.is(Kind::literal)) return known(negated);
   std::vector<Value> part;
   for (const Value& v : b.items) part.push_back(v.simple ? v : spill(converted(v, int64_type(), n), "i"));
+  if (part.empty()) {
+    const Value r = b.simple ? b : spill(b);
+    for (const char* field : {"start", "stop", "step"}) part.push_back(spill(attribute_of(r, field, n), "i"));
+  }
   const auto holds = [&](Operator o, const Value& l, const Value& r) { return operand(compare_two(o, l, r, n).text); };
   const auto both = [](const Code& x, const Code& y) { return code("({} && {})", x, y); };
   const Value zero = constant_value(Constant{int64_t{0}});
@@ -1033,6 +1042,10 @@ Value FunctionCompiler::compare_numbers(Operator op, const Value& a, const Value
                   convert(b, scalar_type(is_unsigned(y) ? DType::u64 : DType::i64), n));
     return r;
   }
+  if ((op == Operator::eq || op == Operator::ne) && a.remainder.first.is_same(a.text) && b.integer() == 0) {
+    r.text = operation(a.remainder.second, to_string(op), "0");
+    return r;
+  }
   DType d = promote(x, y);
   if (mixed) d = DType::u64;
   if (is_complex(d) && !(op == Operator::eq || op == Operator::ne))
@@ -1049,7 +1062,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
   const bool within = op == Operator::in || op == Operator::not_in;
-  if (within && b.is(Kind::range) && !b.items.empty()) return within_range(a, b, negated, n);
+  if (within && b.is(Kind::range)) return within_range(a, b, negated, n);
   if (within) return within_tuple(a, b, negated, n);
   if (a.is(Kind::none) || b.is(Kind::none)) {
     const Value& other = a.is(Kind::none) ? b : a;

@@ -485,6 +485,9 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
     return Value::called(int64_type(), code("py::random_range({}{})", state, bounds));
   }
   if ((what == "shuffle" || what == "choice") && p.size() == 1 && p[0].is(Kind::list)) return std::nullopt;  // by its stand-in
+  // What Python's module has: all else is its stand-in's, and NumPy's names are none of its own.
+  constexpr std::string_view kPython[] = {"random", "uniform", "gauss", "normalvariate"};
+  if (python && std::find(std::begin(kPython), std::end(kPython), what) == std::end(kPython)) return std::nullopt;
   if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), code("py::shuffle({})", host_array(p[0], n).text));
   if (what == "permutation" && p.size() == 1 && p[0].is_array() && p[0].type->ndim > 1) {
     const Value a = host_array(p[0], n);

@@ -440,12 +440,13 @@ class HostCall : NamedCall {
     const auto number = [&](size_t i, Type t, const char* otherwise) {
       return given(options[i]) ? c_.spill(c_.converted(options[i], t, n_)).text : Code(otherwise);
     };
+    const auto complex = [](const Value& v) { return is_complex((v.is_array() ? v.type->element : v.type)->dtype); };
+    const Type wide = complex(a) || complex(b) ? scalar_type(DType::c128) : float64_type();
     const Code r = number(2, float64_type(), "1e-5"), t = number(3, float64_type(), "1e-8"), q = number(4, bool_type(), "false");
     const Value equal = c_.lift(
         {a.is_array() ? c_.bound(a) : a, b.is_array() ? c_.bound(b) : b},
-        [&c = c_, n = n_, r, t, q](std::span<const Value> x) {
-          return Value::of(bool_type(), code("py::is_close({}, {}, {}, {}, {})", c.convert(x[0], float64_type(), n),
-                                             c.convert(x[1], float64_type(), n), r, t, q));
+        [&c = c_, n = n_, wide, r, t, q](std::span<const Value> x) {
+          return Value::of(bool_type(), code("py::is_close({}, {}, {}, {}, {})", c.convert(x[0], wide, n), c.convert(x[1], wide, n), r, t, q));
         },
         n_);
     return is("isclose") ? equal : c_.host_reduction("all", equal, {}, n_);

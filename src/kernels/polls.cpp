@@ -11,6 +11,8 @@ constexpr uint64_t kShort = 4096;  // turns without a loop in them that take no 
 
 constexpr uint64_t kLong = 1 << 20;
 
+constexpr uint64_t kFew = 8;  // turns that are straight code: the C++ compiler writes them one after the other
+
 /// The turns of a loop between numbers; 0: not known.
 uint64_t turns(const Value& start, const Value& stop, int64_t step) {
   const std::optional<int64_t> first = start.integer(), last = stop.integer();
@@ -61,6 +63,30 @@ void collect_waited(const Node* test, const std::set<std::string>& bound, std::s
   }
 }
 
+bool names_one(const Node* n, std::string_view name) { return n && n->kind == NodeKind::name && n->text == name; }
+bool is_at_least(const Node* n, int64_t least) {
+  const int64_t* value = n && n->kind == NodeKind::constant ? n->literal.integer() : nullptr;
+  return value && *value >= least;
+}
+/// The variable that a test wants above zero, or (`any`) other than zero; "": none.
+std::string_view counted_down(const Node* test, bool* any) {
+  *any = test->kind == NodeKind::name;
+  if (*any) return test->text;
+  if (test->kind != NodeKind::compare || test->list.size() != 1 || test->a->kind != NodeKind::name) return {};
+  *any = test->ops[0] == Operator::ne;
+  const bool above = test->ops[0] == Operator::gt || *any;
+  return (above && is_at_least(test->list[0], 0)) || (test->ops[0] == Operator::ge && is_at_least(test->list[0], 1))
+             ? std::string_view(test->a->text)
+             : std::string_view();
+}
+/// Whether a statement takes a number's last digit or bit away: x //= 10, x >>= 1, x &= x - 1. The first two end at -1 from below zero.
+bool shortens(const Node* n, std::string_view x, bool any) {
+  if (n->kind != NodeKind::aug_assign || !names_one(n->a, x)) return false;
+  if (n->op == Operator::bit_and)
+    return n->b->kind == NodeKind::binary && n->b->op == Operator::sub && names_one(n->b->a, x) && is_at_least(n->b->b, 1) &&
+           !is_at_least(n->b->b, 2);
+  return !any && ((n->op == Operator::floor_div && is_at_least(n->b, 2)) || (n->op == Operator::right_shift && is_at_least(n->b, 1)));
+}
 /// Whether statements write to memory that another function or thread may see.
 bool writes_memory(const std::vector<Node*>& body) {
   const auto place = [](const Node* t) { return t && (t->kind == NodeKind::subscript || t->kind == NodeKind::attribute); };
@@ -86,6 +112,26 @@ bool FunctionCompiler::waits(const Node* n) const {
          (holds(n, NodeKind::subscript) || holds(n, NodeKind::attribute) || holds(n, NodeKind::call));
 }
 
+/// Whether a loop ends after no more turns than its variable has bits: each turn shortens it, and does nothing else to it.
+bool FunctionCompiler::has_few_turns(const Node* loop) const {
+  bool any = false;
+  const std::string_view x = counted_down(loop->a, &any);
+  const int index = x.empty() ? -1 : syntax_.local_index(std::string(x));
+  if (index < 0 || !env_.locals[static_cast<size_t>(index)]) return false;
+  const Type t = env_.locals[static_cast<size_t>(index)]->type;
+  if (!t || !t->is_scalar() || !is_integer(t->dtype)) return false;
+  int changes = 0;
+  bool shortened = false;
+  for (const Node* n : loop->body) {
+    std::set<std::string> bound;
+    bound_names(n, &bound);
+    changes += bound.contains(std::string(x));
+    shortened |= shortens(n, x, any);
+    if (holds(n, NodeKind::continue_)) return false;  // it may go on without
+  }
+  return shortened && changes == 1;
+}
+
 Code FunctionCompiler::poll_after(const Node* n) {
   if (!host() || !unit_.options.polls || yields_each_turn(n)) return "";
   polls_ = true;
@@ -105,12 +151,15 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
                            : step == -1 ? "--" + counter
                                         : fmt::format("{} {}= {}", counter, step < 0 ? '-' : '+', step < 0 ? -step : step);
   const char* const before = rolled(body.facts());
+  const char* word = "for";
   const auto whole = [&](const char* more) {
-    body_of_loop(code("{}for ({} {} = {}; {} {}; {}{})", before, type, counter, start.text, compare, stop.text, next, more), body);
+    body_of_loop(code("{}{} ({} {} = {}; {} {}; {}{})", before, word, type, counter, start.text, compare, stop.text, next, more), body);
   };
   if (!host() || !unit_.options.polls || yields_each_turn(n)) return whole("");
   const bool inner = unit_.may_take_long(body.facts());
   const uint64_t known = turns(start, stop, step);
+  // No loop to the one around it, which then asks between strips of its turns and can be vectorised.
+  if (!inner && known != 0 && known <= kFew && !leaves(n->body)) word = "BC_FEW_TURNS";
   if (!inner && known != 0 && known <= kShort) return whole("");
   // A loop inside another one, which asks after each of its turns.
   if (!inner && !loops_.empty() && known != 0 && known <= kLong) return whole("");
@@ -137,6 +186,11 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
 }
 
 void FunctionCompiler::tested_loop(const Node* n, const Code& test, const Block& body) {
+  const int variable = n->a->kind == NodeKind::name ? syntax_.local_index(n->a->text) : n->a->a ? syntax_.local_index(n->a->a->text) : -1;
+  const std::optional<Local> x = variable >= 0 ? env_.locals[static_cast<size_t>(variable)] : std::nullopt;
+  if (host() && x && x->type && x->type->is_scalar() && is_integer(x->type->dtype) && !unit_.may_take_long(body.facts()) &&
+      has_few_turns(n))
+    return body_of_loop(code("BC_FEW_TURNS (; {};)", test), body);
   const Code poll = poll_after(n);
   const char* const before = rolled(body.facts());
   if (poll.empty()) return body_of_loop(code("{}while ({})", before, test), body);

@@ -312,18 +312,27 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
   const auto made_text = [&](Code text, Type t = text_type()) { return Value::called(t, std::move(text)); };
   const auto text = [&](size_t i) { return convert(p[i], text_type(), n); };
   const auto number = [&](size_t i) { return whole_number(p[i], "this argument", n); };
-  constexpr std::pair<const char*, int> kCases[] = {{"lower", 0},    {"casefold", 0},   {"upper", 1},
-                                                    {"swapcase", 2}, {"capitalize", 3}, {"title", 4}};
-  constexpr std::pair<const char*, char> kClasses[] = {{"isdigit", 'd'}, {"isdecimal", 'd'}, {"isnumeric", 'd'}, {"isalpha", 'a'},
-                                                       {"isalnum", 'n'}, {"isspace", 's'},   {"isupper", 'u'},   {"islower", 'l'}};
+  constexpr std::pair<const char*, const char*> kCases[] = {{"lower", "kToLower"},    {"casefold", "kToFolded"},
+                                                            {"upper", "kToUpper"},    {"swapcase", "kSwapCase"},
+                                                            {"title", "kTitleWords"}, {"capitalize", "kCapitalize"}};
+  constexpr std::pair<const char*, const char*> kClasses[] = {{"isdigit", "kDecimal | py::kDigit"},
+                                                              {"isdecimal", "kDecimal"},
+                                                              {"isnumeric", "kDecimal | py::kDigit | py::kNumeric"},
+                                                              {"isalpha", "kAlpha"},
+                                                              {"isalnum", "kAlpha | py::kDecimal | py::kDigit | py::kNumeric"},
+                                                              {"isspace", "kSpace"},
+                                                              {"isprintable", "kPrintable"}};
   if (p.empty()) {
     for (const auto& [m, how] : kCases)
-      if (name == m) return made_text(code("py::recased({}, {})", s, how));
-    for (const auto& [m, which] : kClasses)
-      if (name == m) return made_text(code("py::all_of_class({}, '{}')", s, which), bool_type());
+      if (name == m) return made_text(code("py::recased({}, py::{})", s, how));
+    for (const auto& [m, classes] : kClasses)
+      if (name == m) return made_text(code("py::all_of_classes({}, py::{})", s, classes), bool_type());
+    if (name == "isupper" || name == "islower")
+      return made_text(code("py::all_of_case({}, py::{})", s, name == "isupper" ? "kUpper" : "kLower"), bool_type());
     if (name == "split") return made_text(code("py::split_blanks({}, -1)", s), list_type(text_type()));
-    if (name == "splitlines") return made_text(code("py::split_lines({})", s), list_type(text_type()));
   }
+  if (name == "splitlines")
+    return made_text(code("py::split_lines({}, {})", s, p.empty() ? Code("false") : truth(p[0], n).text), list_type(text_type()));
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     const int sides = name == "strip" ? 3 : name == "lstrip" ? 1 : 2;
     if (p.empty()) return made_text(code("py::stripped({}, nullptr, {})", s, sides));
@@ -360,10 +369,13 @@ std::optional<Value> FunctionCompiler::text_method(const Value& self, const std:
       return made_text(code("py::padded({}, {}, {}, '{}')", s, number(0), p.size() > 1 ? text(1) : literal_text(" "), align));
   if (name == "zfill" && p.size() == 1) return made_text(code("py::zero_filled({}, {})", s, number(0)));
   if (auto r = call_python("str." + name, args.behind(converted(self, text_type(), n), n), n)) return r;
+  const std::string way = instead_of_method(name);
   fail(n, fmt::format("str has no method '{}' of {} argument{} in compiled functions", name, p.size(), p.size() == 1 ? "" : "s"), {},
-       nearest(name, {"lower", "upper", "strip", "lstrip", "rstrip",  "split",      "join",     "replace",   "startswith", "endswith",
-                      "find",  "rfind", "index", "count",  "isdigit", "isalpha",    "isalnum",  "isspace",   "isupper",    "islower",
-                      "zfill", "ljust", "rjust", "center", "title",   "capitalize", "swapcase", "splitlines"}));
+       !way.empty() ? way
+                    : nearest(name, {"lower",      "upper",    "strip",   "lstrip",     "rstrip",      "split",     "join",    "replace",
+                                     "startswith", "endswith", "find",    "rfind",      "index",       "count",     "isdigit", "isalpha",
+                                     "isalnum",    "isspace",  "isupper", "islower",    "isprintable", "isascii",   "zfill",   "ljust",
+                                     "rjust",      "center",   "title",   "capitalize", "swapcase",    "splitlines"}));
 }
 
 }  // namespace bc::kernels

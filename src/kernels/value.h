@@ -18,6 +18,8 @@ struct Value {
   bool non_negative = false;
   bool index = false;     ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
   bool of_numpy = false;  ///< NumPy's scalar in Python, as sums of arrays are: dividing by zero gives an infinity or NaN
+  /// Of a remainder by a number other than zero: its `text`, and C++'s remainder, which is zero where this is and costs less.
+  std::pair<Code, Code> remainder;
   std::shared_ptr<const Constant> constant;
   bool display = false;                   ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
   bool several = false;                   ///< a list of values of several types, or a tuple that holds one: its origin is remembered

@@ -50,12 +50,17 @@ struct Exception {
   std::string message;
   std::vector<Argument> arguments;
 };
-Thread& self() {
+/// The thread's own, found without a call; nullptr before the first use.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Thread* own_thread = nullptr;
+[[gnu::noinline]] Thread& first_self() {
   thread_local Thread t;
+  own_thread = &t;
   return t;
 }
+Thread& self() { return own_thread != nullptr ? *own_thread : first_self(); }
 
 std::atomic<void (*)(const char*, int64_t)> printer{nullptr};
+std::atomic<uint64_t (*)(int32_t, uint32_t)> characters{nullptr};
 const std::atomic<uint32_t>& tick = interrupt::word();
 
 [[noreturn]] void raise_now(int32_t kind, const char* text, int64_t size, int32_t) {
@@ -216,14 +221,19 @@ struct Pool {
   int count[kPooledUnits + 1] = {};
   ~Pool();
 };
+[[gnu::tls_model("initial-exec")]] constinit thread_local Pool* own_pool = nullptr;
 constinit thread_local bool pool_ended = false;  // blocks may be given back while the thread ends
 /// On the heap: there is little room for what every thread has from its start.
-Pool& pool() {
+[[gnu::noinline]] Pool* first_pool() {
+  if (pool_ended) return nullptr;
   thread_local const std::unique_ptr<Pool> p = std::make_unique<Pool>();
-  return *p;
+  return own_pool = p.get();
 }
+/// The thread's blocks; nullptr while it ends.
+Pool* pool() { return own_pool != nullptr ? own_pool : first_pool(); }
 Pool::~Pool() {
   pool_ended = true;
+  own_pool = nullptr;
   for (Block* block : first)
     while (block != nullptr) std::free(std::exchange(block, block->next));
 }
@@ -231,26 +241,21 @@ size_t units(int64_t bytes) { return (static_cast<size_t>(bytes) + sizeof(Block)
 
 void* memory_for(int64_t bytes) {
   const size_t n = units(bytes);
-  if (n <= kPooledUnits && !pool_ended) {
-    Pool& p = pool();
-    if (Block* block = p.first[n]) {
-      p.first[n] = block->next;
-      --p.count[n];
+  if (Pool* p = n <= kPooledUnits ? pool() : nullptr)
+    if (Block* block = p->first[n]) {
+      p->first[n] = block->next;
+      --p->count[n];
       return block;
     }
-  }
   return std::aligned_alloc(64, n * 64);
 }
 void give_back(Block* block, int64_t bytes) {
   const size_t n = units(bytes);
-  if (n <= kPooledUnits && !pool_ended) {
-    Pool& p = pool();
-    if (p.count[n] < Pool::kMost) {
-      block->next = p.first[n];
-      p.first[n] = block;
-      ++p.count[n];
-      return;
-    }
+  if (Pool* p = n <= kPooledUnits ? pool() : nullptr; p != nullptr && p->count[n] < Pool::kMost) {
+    block->next = p->first[n];
+    p->first[n] = block;
+    ++p->count[n];
+    return;
   }
   std::free(block);
 }
@@ -476,12 +481,51 @@ void raise(Raised raised, std::string_view text) {
   throw Unwind{};
 }
 
+namespace {
+/// Without an interpreter characters beyond ASCII have no class, and stay as they are.
+uint64_t unicode(int32_t question, uint32_t point) {
+  constexpr int32_t kClasses = 4;
+  const auto answer = characters.load(std::memory_order_acquire);
+  return answer ? answer(question, point) : question == kClasses ? 0 : point;
+}
+}  // namespace
+
 const Table& table() {
-  static const Table t = {allocate,     release,          raise_now,       add_argument,       caught,      raise_again, message_of,
-                          forget,       parallel,         threads,         set_threads,        thread_id,   print,       product,
-                          random_state, seed_random,      refill_random,   format_float,       format_spec, parse_float, keep,
-                          link_block,   interpret,        interpreted,     forget_interpreted, lapack,      ignored,     &interrupt::word(),
-                          asked,        end_by_interrupt, enter_container, leave_container,    raise_of,    raise_shapes};
+  static const Table t = {allocate,
+                          release,
+                          raise_now,
+                          add_argument,
+                          caught,
+                          raise_again,
+                          message_of,
+                          forget,
+                          parallel,
+                          threads,
+                          set_threads,
+                          thread_id,
+                          print,
+                          product,
+                          random_state,
+                          seed_random,
+                          refill_random,
+                          format_float,
+                          format_spec,
+                          parse_float,
+                          unicode,
+                          keep,
+                          link_block,
+                          interpret,
+                          interpreted,
+                          forget_interpreted,
+                          lapack,
+                          ignored,
+                          &interrupt::word(),
+                          asked,
+                          end_by_interrupt,
+                          enter_container,
+                          leave_container,
+                          raise_of,
+                          raise_shapes};
   return t;
 }
 
@@ -587,6 +631,8 @@ const char* exception_name(Raised raised) {
       "KeyboardInterrupt"};
   return names[static_cast<int>(raised)];
 }
+
+void set_unicode(uint64_t (*answer)(int32_t question, uint32_t point)) { characters.store(answer, std::memory_order_release); }
 
 void set_printer(void (*to)(const char* text, int64_t size)) { printer.store(to, std::memory_order_release); }
 

@@ -155,6 +155,8 @@ struct Table {
                          int64_t room);
   /// float(text); 0: it is none.
   int32_t (*parse)(const char* text, int64_t size, double* value);
+  /// What the interpreter knows of a character; see py::CharacterQuestion. Takes no lock.
+  uint64_t (*unicode)(int32_t question, uint32_t point);
   /// A count of the block that keeps an argument's memory alive, nullptr where there is none.
   Block* (*keep)(const void* data);
   /// Makes a block that outlives calls one of this call's results.
@@ -207,5 +209,7 @@ const char* exception_name(Raised raised);
 
 /// Where print goes; the binding sends it to sys.stdout.
 void set_printer(void (*print)(const char* text, int64_t size));
+/// What answers Table::unicode; the binding sets it before a function is compiled.
+void set_unicode(uint64_t (*answer)(int32_t question, uint32_t point));
 
 }  // namespace bc::host

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kMissing = -1000;
 
-/// Routines by Python's name for what they do, as the stand-ins number them.
-enum What : int32_t { kEigh, kSvd, kSingularValues, kQr, kEig };
+/// Routines by Python's name for what they do, as the stand-ins and py::Elimination number them.
+enum What : int32_t { kEigh, kSvd, kSingularValues, kQr, kEig, kSolve, kInverse, kDeterminant };
 
 template <class F>
 F* routine(const char* real, const char* complex_name, bool complex) {
@@ -129,6 +129,62 @@ int eig(bool complex, int n, double* a, double* s, double* u, bool vectors) {
   return info;
 }
 
+/// Factors of a square matrix in its place, and where its rows went. More than 0: a pivot is zero.
+int factor(bool complex, int n, double* a, std::vector<int>* pivots) {
+  using Factor = void(const int*, const int*, double*, const int*, int*, int*);
+  auto* made = routine<Factor>("dgetrf_", "zgetrf_", complex);
+  if (made == nullptr) return kMissing;
+  int info = 0;
+  pivots->resize(static_cast<size_t>(n) + 1);
+  made(&n, &n, a, &n, pivots->data(), &info);
+  return info;
+}
+
+/// a x = b for `count` right sides. Both are row-major, which to LAPACK is their transposes.
+int solve(bool complex, int count, int n, double* a, double* b) {
+  using Solve = void(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*);
+  auto* made = routine<Solve>("dgetrs_", "zgetrs_", complex);
+  std::vector<int> pivots;
+  int info = made == nullptr ? kMissing : factor(complex, n, a, &pivots);
+  if (info != 0) return info;
+  const char transposed = 'T';
+  const size_t parts = complex ? 2 : 1, rows = static_cast<size_t>(n), sides = static_cast<size_t>(count);
+  std::vector<double> columns(sides == 1 ? 0 : rows * sides * parts);
+  const auto move = [&](bool back) {
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t k = 0; k < sides; ++k) {
+        double *row = b + (i * sides + k) * parts, *column = columns.data() + (k * rows + i) * parts;
+        std::memcpy(back ? row : column, back ? column : row, parts * sizeof(double));
+      }
+  };
+  if (sides != 1) move(false);
+  made(&transposed, &n, &count, a, &n, pivots.data(), sides == 1 ? b : columns.data(), &n, &info);
+  if (sides != 1) move(true);
+  return info;
+}
+
+int inverse(bool complex, int n, double* a) {
+  using Invert = void(const int*, double*, const int*, const int*, double*, const int*, int*);
+  auto* made = routine<Invert>("dgetri_", "zgetri_", complex);
+  std::vector<int> pivots;
+  int info = made == nullptr ? kMissing : factor(complex, n, a, &pivots);
+  if (info != 0) return info;
+  const int room = 64 * n;
+  std::vector<double> work(static_cast<size_t>(room) * (complex ? 2 : 1));
+  made(&n, a, &n, pivots.data(), work.data(), &room, &info);
+  return info;
+}
+
+/// The factors are left in a; `sign` is that of the order of its rows.
+int determinant(bool complex, int n, double* a, double* sign) {
+  std::vector<int> pivots;
+  const int info = factor(complex, n, a, &pivots);
+  *sign = 1;
+  for (int i = 0; i < n; ++i)
+    if (pivots[static_cast<size_t>(i)] != i + 1) *sign = -*sign;
+  return info;
+}
+
 }  // namespace
 
 int64_t lapack(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, void* s, void* u, void* v) {
@@ -144,6 +200,9 @@ int64_t lapack(int32_t what, int32_t complex, int64_t m, int64_t n, void* a, voi
     case kSingularValues: return svd(complex != 0, 'N', rows, columns, matrix, values, left, right);
     case kQr: return qr(complex != 0, rows, columns, matrix, left);
     case kEig: return eig(complex != 0, columns, matrix, values, left, rows != 0);
+    case kSolve: return solve(complex != 0, rows, columns, matrix, values);
+    case kInverse: return inverse(complex != 0, columns, matrix);
+    case kDeterminant: return determinant(complex != 0, columns, matrix, values);
     default: return -1;
   }
 }

@@ -198,3 +198,91 @@ def test_nothing_is_replaced_by_a_text_between_characters():
     for s in ("abcab", "", "ß", "日本語x"):
         for t in ("-", "", "ö", "ab"):
             assert f(s, t) == f.py_func(s, t)
+
+
+# Texts whose characters change their number with their case, have blanks, digits and line ends beyond ASCII, or a form at a word's end.
+UNUSUAL = [
+    "", "abc DEF 12", "\xc4rger \xd6L", "stra\xdfe \xdf", "\u0391\u03a3 \u03a3\u0391\u03a3 \u03a3 \u0391\u03a3.",
+    "\u0149 \ufb01x \u0390", "\u0130i", "\u01c5a \u01c4", "\uab73 \xb5\u017f", "\u4e2d\u6587 abc", "\U00010400\U00010428",
+    "\u0663\u0664", "\xb2", "\xbd", "\u20ac1", "\u3000a\u3000 b c\u3000", "a\xa0b\u2003", " a  b c ",
+    "a\x0bb\x0cc\x1cd\x85e\u2028f\u2029", "a\n\nb\r\r\nc\n", "\n", "a\x7f\x80\u200b\U000e0001", "\u00e9" * 70 + "\u00df",
+    "\xc9a Bc", "Ab c",
+]  # fmt: skip
+
+
+def _cases(s):
+    return [
+        s.lower(),
+        s.upper(),
+        s.title(),
+        s.capitalize(),
+        s.swapcase(),
+        s.casefold(),
+        repr(s),
+        s.replace("", "-"),
+        s.replace("", "\u00e9"),
+    ]
+
+
+def _classes(s):
+    return [
+        s.isalpha(), s.isalnum(), s.isdecimal(), s.isdigit(), s.isnumeric(), s.isspace(), s.isupper(), s.islower(), s.istitle(),
+        s.isprintable(), s.isascii(),
+    ]  # fmt: skip
+
+
+def _parts(s):
+    return (
+        [s.split(), s.split(None, 1), s.split(maxsplit=5), s.rsplit(None, 1), s.rsplit(maxsplit=0), s.rsplit(), s.splitlines()],
+        [s.splitlines(True), s.splitlines(keepends=False), [s.strip(), s.lstrip(), s.rstrip(), s.strip("\u00e9a")]],
+    )
+
+
+@pytest.mark.parametrize("function", [_cases, _classes, _parts])
+def test_characters_beyond_ascii_are_pythons(function):
+    compiled = njit(function)
+    for text in UNUSUAL:
+        assert compiled(text) == function(text), text
+
+
+def test_every_character_has_pythons_case_and_classes():
+    def f(first, last):
+        r = []
+        for code in range(first, last):
+            c = chr(code)
+            r.append(c.lower() + c.upper() + c.title() + c.casefold() + c.swapcase())
+        return r
+
+    compiled = njit(f)
+    for first in (0, 0x370, 0x1C80, 0x1E00, 0x2C00, 0xA640, 0xAB70, 0xFB00, 0x10400, 0x1E900):
+        assert compiled(first, first + 0x180) == f(first, first + 0x180)
+
+
+def test_threads_ask_for_characters_without_pythons_lock():
+    @njit(parallel=True)
+    def count(texts, out):
+        for i in bc.prange(len(texts)):
+            out[i] = len(texts[i].upper()) + texts[i].isalpha()
+
+    texts, out = List(["\u00df" * (i % 7) for i in range(500)]), np.zeros(500, np.int64)
+    count(texts, out)
+    np.testing.assert_array_equal(out, [len(t.upper()) + t.isalpha() for t in texts])
+
+
+def _tuples_and_ranges(n):
+    r, back = range(n), range(9, 0, -n)
+    s, t = slice(-n, None, 2), slice(None, 1, -1)
+    return (
+        tuple([1, 2.5, n]),  # noqa: C409
+        tuple([n, n + 1]),  # noqa: C409
+        (2 in r, n in r, 6 in back, 6.5 in back, back.index(9), r.count(1), r.count(-1)),
+        (s.indices(5), t.indices(n), slice(n).indices(2)),
+        (set() == set(), set() != set(), [] == [], set() <= set()),  # noqa: PLR0124
+    )
+
+
+@pytest.mark.parametrize("n", [3, 8])
+def test_tuples_of_lists_and_ranges_in_variables(n):
+    ours, theirs = njit(_tuples_and_ranges)(n), _tuples_and_ranges(n)
+    assert ours == theirs
+    assert [type(v) for v in ours] == [type(v) for v in theirs]

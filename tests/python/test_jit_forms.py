@@ -341,6 +341,19 @@ ONCE_WRONG = [
     ("x.reshape(shape=(3, 2))", ("F2",)),
     ("np.cov(x, ddof=0.5)", ("i1",)),
     ("'' > 'a' or 'a' < 'b'", ("a1",)),
+    ("np.iinfo('i4').min", ("a1",)),
+    ("np.finfo('f4').eps", ("a1",)),
+    ("np.indices((2, 3))", ("a1",)),
+    ("np.indices((4, 0, 2), np.float32)", ("a1",)),
+    ("np.indices(())", ("a1",)),
+    ("operator.iadd(x, [1.0])", ("list",)),
+    ("operator.contains(x, 2.0)", ("a1",)),
+    ("operator.setitem(x, 0, 2.0)", ("a1",)),
+    ("operator.imul(x, 2.0)", ("a1",)),
+    ("functools.reduce(lambda p, q: p * q, x, 2.0)", ("a1",)),
+    ("functools.reduce(operator.add, x)", ("list",)),
+    ("functools.reduce(max, x)", ("empty",)),
+    ("[p * q for p, q in np.nditer((x, x[0]))]", ("a2",)),
 ]
 
 
@@ -409,7 +422,6 @@ def test_forms_that_were_wrong(expression, kinds, wrong_again):
         ("sorted(x, order=1)", "list", "order"),
         ("[1, 2].index(value=2)", "a1", "value"),
         ("{1: 2}.get(1, default=3)", "a1", "default"),
-        ("'a\\nb'.splitlines(keepends=True)", "a1", "keepends"),
         ("'ab'.upper(1)", "a1", "upper"),
         ("np.random.rand(d0=2)", "a1", "d0"),
         ("math.frexp(x)", "a1", "give one element"),
@@ -419,6 +431,20 @@ def test_forms_that_were_wrong(expression, kinds, wrong_again):
         ("np.float32(x)", "tuple", "numpy.array"),
         ("x.fill(x)", "a1", r"a\[\.\.\.\] = b"),
         ("np.var(x, dtype=np.int64)", "a1", "convert the result"),
+        # What to write instead.
+        ("np.einsum('i,i', x, x)", "a1", "tensordot"),
+        ("np.block([[x, x]])", "a2", "hstack"),
+        ("np.piecewise(x, [x > 1], [1.0])", "a1", "np.where|numpy.where"),
+        ("np.histogram2d(x, x)", "a1", "searchsorted"),
+        ("np.apply_along_axis(np.sum, 0, x)", "a2", "for i in range"),
+        ("np.add.at(x, 0, 1.0)", "a1", "for i in range"),
+        ("np.multiply.outer(x, x)", "a1", r"a\[:, None\]"),
+        ("np.save('x', x)", "a1", "objmode"),
+        ("bytes(3)", "a1", "uint8"),
+        ("x.tobytes()", "a1", "view"),
+        ("tuple(x)", "a1", "part of its type"),
+        ("np.finfo(np.float64).precision", "a1", "eps"),
+        ("np.nditer(3)", "a1", "an array or a tuple"),
     ],
 )
 def test_what_is_not_taken_is_an_error_with_its_name(expression, kind, named):

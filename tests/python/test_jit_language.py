@@ -1512,3 +1512,101 @@ def test_negatives_and_complements_wrap_in_their_own_width(dtype):
             got = of_elements(a, i)
             assert got == (int(-x), int(~x), bool(-x == x), int(~x) // 7, float(-x)), (dtype, x)
             assert out.get()[:, i].tolist() == [float(-x), float(~x)]
+
+
+def _remainders(xs):
+    zero, counts, digits, bits = 0, [0] * 7, 0, 0
+    for x in xs:
+        if x % 3 == 0:
+            continue
+        if x % 4 != 0 and 0 != x % 10:
+            zero += x
+        held = x % 5
+        if held == 0:
+            zero -= 1
+        counts[x % 7] += 1
+        counts[-(x % 7) - 1] += 2
+    for x in xs:
+        n = x
+        while n > 0:
+            digits += n % 10
+            if n % 2 == 0:
+                bits += 1
+            n //= 10
+        n = abs(x)
+        while n:
+            n &= n - 1
+            bits += 1
+        n = x
+        while n >= 1:
+            n >>= 2
+            bits += 1
+    return zero, counts, digits, bits
+
+
+def test_remainders_that_are_zero_and_loops_over_digits_and_bits():
+    xs = np.array([*range(-40, 40), 2**62 + 1, -(2**62), 999999999999], np.int64)
+    assert njit(_remainders)(xs) == _remainders([int(x) for x in xs])
+
+
+@pytest.mark.parametrize(
+    ("loop", "asks"),
+    [
+        ("while n > 0:\n        n //= 10", False),
+        ("while n != 0:\n        n &= n - 1", False),
+        ("while n:\n        n //= 10", True),  # ends at -1 from below zero
+        ("while n > 0:\n        n //= 1", True),
+        ("while n > 0:\n        n >>= k", True),
+        ("while n > 0:\n        if n % 3 == 0:\n            continue\n        n //= 10", True),
+        ("while n > 0:\n        n //= 2\n        n += 1", True),
+        ("while n > 0:\n        m = n\n        m //= 2", True),
+        ("while n > 0:\n        if n > 5:\n            n //= 2", True),
+        ("while n >= 0:\n        n >>= 1", True),
+    ],
+)
+def test_loops_of_few_turns_do_not_ask_whether_to_go_on(loop, asks):
+    f = function_of_text(f"def f(n, k):\n    {loop}\n    return n\n")
+    compiled = njit("int64(int64, int64)")(f)
+    assert ("bc_poll()" in next(iter(compiled.inspect_source().values()))) == asks
+
+
+def test_loops_with_powers_ask_between_strips_of_turns():
+    @njit
+    def f(a, out):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                out[i] += a[i, j] ** 2 + math.erf(a[i, j])
+        return out
+
+    f(np.ones((3, 4)), np.zeros(3))
+    assert "py::strip" in next(iter(f.inspect_source().values()))
+
+
+def test_items_of_lists_are_found_from_both_ends():
+    @njit
+    def item(xs, i):
+        return xs[i]
+
+    xs = [1, 2, 3]
+    for i in range(-3, 3):
+        assert item(xs, i) == xs[i]
+    for i in (3, 4, -4, 2**62, -(2**62), 2**63 - 1, -(2**63)):
+        with pytest.raises(IndexError):
+            item(xs, i)
+
+
+def test_sums_of_columns_are_added_in_their_order():
+    def product(a, b):
+        c = np.zeros((a.shape[0], b.shape[1]))
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                s = 0.0
+                for k in range(a.shape[1]):
+                    s += a[i, k] * b[k, j]
+                c[i, j] = s
+        return c
+
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 33, 70):
+        a, b = rng.normal(size=(5, n)), rng.normal(size=(n, 5))
+        np.testing.assert_array_equal(njit(product)(a, b), product(a, b))

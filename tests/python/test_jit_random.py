@@ -187,3 +187,77 @@ def test_every_bit_is_numpys():
     space["draw"](7, theirs)
     for call, a, b in zip(EXACT, ours, theirs, strict=True):
         np.testing.assert_array_equal(a, b, err_msg=call)
+
+
+CPYTHONS = ["random()", "uniform(1.0, 2.0)", "expovariate(2.0)", "triangular()", "triangular(1.0, 2.0, 1.2)", "triangular(1.0, 1.0)",
+            "gammavariate(0.5, 2.0)", "gammavariate(2.5, 2.0)", "gammavariate(1.0, 2.0)", "betavariate(0.5, 0.7)", "betavariate(2.0, 3.0)",
+            "vonmisesvariate(0.5, 2.0)", "vonmisesvariate(0.5, 0.0)", "paretovariate(1.5)", "weibullvariate(0.5, 2.0)"]  # fmt: skip
+
+
+def test_pythons_distributions_draw_from_pythons_stream_as_python_does():
+    body = "\n".join(f"        out[{k}, i] = random.{call}" for k, call in enumerate(CPYTHONS))
+    text = f"def draw(seed, out):\n    random.seed(seed)\n    for i in range(out.shape[1]):\n{body}\n"
+    space = {"random": random}
+    exec(text, space)
+    ours, theirs = np.empty((len(CPYTHONS), 200)), np.empty((len(CPYTHONS), 200))
+    njit(space["draw"])(5, ours)
+
+    class Seeded(random.Random):
+        def seed(self, seed=None):
+            """The state of NumPy's generator, whose algorithm is Python's."""
+            words, at = np.random.RandomState(seed).get_state()[1:3]
+            self.setstate((3, (*(int(w) for w in words), int(at)), None))
+
+    space["random"] = Seeded(5)
+    space["draw"](5, theirs)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_the_two_streams_do_not_disturb_each_other():
+    @njit
+    def numbers(also):
+        random.seed(3)
+        np.random.seed(4)
+        x = np.arange(10.0)
+        if also:
+            random.shuffle(x)
+            random.choice(x)
+            random.expovariate(1.0)
+            random.sample([1, 2, 3], 2)
+        first = np.random.random()
+        random.seed(3)
+        if also:
+            np.random.shuffle(x)
+        return first, random.gammavariate(2.0, 1.0)
+
+    assert numbers(False) == numbers(True)
+
+
+def test_samples_and_choices():
+    @njit
+    def drawn(seed):
+        random.seed(seed)
+        words = ["a", "b", "c", "d"]
+        return random.sample(words, 3), random.choices(words, k=5), random.choices(words, [0.0, 1.0, 0.0, 2.0], k=50), words
+
+    for seed in range(5):
+        sample, choices, weighted, words = drawn(seed)
+        assert len(set(sample)) == 3 and set(sample) <= set(words) and len(choices) == 5 and set(choices) <= set(words)
+        assert set(weighted) == {"b", "d"} and weighted.count("d") > weighted.count("b") and words == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("call", ["choice(a, 7, True, p)", "choice(5, 3, p=p)", "choice(5, (2, 3), p=p)", "choice(a, 3, False, p)",
+                                  "choice(5, 4, replace=False, p=p)", "choice(a, p=p)", "choice(a, 5, p=q)", "choice(a, 5, False, q)",
+                                  "choice(a, p=p[:2])", "choice(a, p=p * 2)", "choice(a, p=-p)"])  # fmt: skip
+def test_choices_with_probabilities_are_numpys(call):
+    text = f"def draw(a, p, q):\n    np.random.seed(3)\n    return np.random.{call}\n"
+    space = {"np": np}
+    exec(text, space)
+    a, p, q = np.arange(5) * 1.5, np.array([0.1, 0.2, 0.3, 0.15, 0.25]), np.array([0.5, 0.0, 0.5, 0.0, 0.0])
+    try:
+        expected = space["draw"](a, p, q)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error).split(".")[0]):
+            njit(space["draw"])(a, p, q)
+    else:
+        np.testing.assert_array_equal(njit(space["draw"])(a, p, q), expected)

@@ -1,10 +1,9 @@
-"""Distributions over the uniform and normal numbers that the compiler has."""
+"""Distributions of numpy.random over the uniform and normal numbers that the compiler has."""
 
 from __future__ import annotations
 
 import ctypes
 import math
-import random
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,9 @@ _cos, _acos, _expm1 = _c("cos", 1), _c("acos", 1), _c("expm1", 1)
 
 
 @stands_for("numpy.random.choice")
-def choice(a, size=None, replace=True):
+def choice(a, size=None, replace=True, p=None):
+    if p is not None:
+        return _weighted_choice(a, size, replace, np.asarray(p))
     if size is None:
         if isinstance(a, np.ndarray):
             if a.size == 0:
@@ -51,6 +52,58 @@ def choice(a, size=None, replace=True):
         for i in range(flat.size):
             flat[i] = pool[order[i]]
     return flat.reshape(shape.shape)
+
+
+def _weighted_choice(a, size, replace, p):
+    pool = a.ravel() if isinstance(a, np.ndarray) else np.arange(a)
+    if p.size != pool.size:
+        raise ValueError("'a' and 'p' must have same size")
+    if (p < 0).any():
+        raise ValueError("probabilities are not non-negative")
+    if not abs(p.sum() - 1.0) <= 1e-8:
+        raise ValueError("probabilities do not sum to 1")
+    if size is None:
+        return pool[_chosen(p, np.random.random())]
+    out = np.empty(size, dtype=pool.dtype)
+    flat = out.ravel()
+    if replace:
+        bounds = _cumulative(p)
+        for i in range(flat.size):
+            flat[i] = pool[np.searchsorted(bounds, np.random.random(), side="right")]
+    else:
+        if flat.size > pool.size:
+            raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+        if np.count_nonzero(p > 0) < flat.size:
+            raise ValueError("Fewer non-zero entries in p than size")
+        flat[:] = pool[_chosen_once(p.copy(), flat.size)]
+    return flat.reshape(out.shape)
+
+
+def _cumulative(p):
+    bounds = np.cumsum(p)
+    return bounds / bounds[-1]
+
+
+def _chosen(p, u):
+    return np.searchsorted(_cumulative(p), u, side="right")
+
+
+def _chosen_once(p, count):
+    """Different places, as NumPy draws them: as many as are missing at a time, with what was found taken out of the probabilities."""
+    found = np.empty(count, dtype=np.int64)
+    n = 0
+    while n < count:
+        x = np.random.random(count - n)
+        for i in range(n):
+            p[found[i]] = 0.0
+        bounds = _cumulative(p)
+        before = n
+        for u in x:
+            place = np.searchsorted(bounds, u, side="right")
+            if place not in found[before:n]:
+                found[n] = place
+                n += 1
+    return found
 
 
 def _drawn(one, arguments, size, dtype=np.float64):
@@ -325,25 +378,6 @@ def _one_triangular(left, mode, right):
     return right - math.sqrt((1.0 - u) * (right - left) * (right - mode))
 
 
-@stands_for("random.choice")
-def random_choice(seq):
-    return seq[random.randrange(len(seq))]
-
-
-@stands_for("random.shuffle")
-def random_shuffle(x):
-    for i in range(len(x) - 1, 0, -1):
-        j = random.randrange(i + 1)
-        kept = x[i]
-        x[i] = x[j]
-        x[j] = kept
-
-
-@stands_for("random.expovariate")
-def expovariate(lambd=1.0):
-    return _one_exponential() / lambd
-
-
 @drawn("gumbel", "loc=0.0, scale=1.0", "scale < 0")
 def _one_gumbel(loc, scale):
     e = _one_exponential()
@@ -564,39 +598,3 @@ def dirichlet(alpha, size=None):
     if size is None:
         return out[0]
     return out.reshape(np.empty(size, dtype=np.int8).shape + (a.size,))
-
-
-@stands_for("random.gammavariate")
-def gammavariate(alpha, beta):
-    return _one_gamma(alpha * 1.0) * beta
-
-
-@stands_for("random.betavariate")
-def betavariate(alpha, beta):
-    x = _one_gamma(alpha * 1.0)
-    return x / (x + _one_gamma(beta * 1.0))
-
-
-@stands_for("random.lognormvariate")
-def lognormvariate(mu, sigma):
-    return math.exp(random.gauss(mu, sigma))
-
-
-@stands_for("random.paretovariate")
-def paretovariate(alpha):
-    return _pow(1.0 - np.random.random(), -1.0 / alpha)
-
-
-@stands_for("random.weibullvariate")
-def weibullvariate(alpha, beta):
-    return alpha * _pow(_one_exponential(), 1.0 / beta)
-
-
-@stands_for("random.vonmisesvariate")
-def vonmisesvariate(mu, kappa):
-    return _one_vonmises(mu, kappa) % (2.0 * math.pi)
-
-
-@stands_for("random.triangular")
-def triangular_between(low=0.0, high=1.0, mode=0.5):
-    return np.random.triangular(low, mode, high)

@@ -534,6 +534,21 @@ def _all_broadcast(arys, shape):
     return () if len(arys) == 0 else (np.broadcast_to(np.asarray(arys[0]), shape),) + _all_broadcast(arys[1:], shape)
 
 
+@stands_for("numpy.indices")
+def indices(dimensions, dtype=np.int64):
+    out = np.empty((len(dimensions),) + dimensions, dtype)
+    if len(dimensions) == 0:
+        return out
+    rows = out.reshape((len(dimensions), product(dimensions)))
+    step = rows.shape[1]
+    if step > 0:
+        for axis in range(len(dimensions)):
+            step //= dimensions[axis]
+            for i in range(rows.shape[1]):
+                rows[axis, i] = i // step % dimensions[axis]
+    return out
+
+
 @stands_for("numpy.tril_indices")
 def tril_indices(n, k=0, m=None):
     return np.nonzero(tri(n, m, k))

@@ -49,15 +49,33 @@ def removesuffix(s, suffix):
 
 @stands_for("str.rsplit")
 def rsplit(s, sep=None, maxsplit=-1):
-    parts = s.split(sep)
     if sep is None:
-        if maxsplit >= 0:
-            raise ValueError("rsplit() with a number of splits needs a separator in compiled functions")
-        return parts
+        return s.split() if maxsplit < 0 else _last_words(s, maxsplit)
+    parts = s.split(sep)
     if maxsplit < 0 or len(parts) <= maxsplit + 1:
         return parts
     keep = len(parts) - maxsplit
     return [sep.join(parts[:keep])] + parts[keep:]
+
+
+def _last_words(s, count):
+    """What stands before the last words, and those, without the blanks around them."""
+    words = [""][:0]
+    end = len(s.rstrip())
+    while end > 0 and len(words) < count:
+        first = end
+        while first > 0 and not s[first - 1].isspace():
+            first -= 1
+        words.append(s[first:end])
+        end = len(s[:first].rstrip())
+    if end > 0:
+        words.append(s[:end])
+    return words[::-1]
+
+
+@stands_for("str.isascii")
+def isascii(s):
+    return all(ord(c) < 128 for c in s)
 
 
 @stands_for("str.expandtabs")
@@ -80,7 +98,7 @@ def expandtabs(s, tabsize=8):
 def istitle(s):
     cased, found = False, False
     for c in s:
-        if c.isupper():
+        if c.isupper() or (not c.islower() and c.lower() != c):
             if cased:
                 return False
             cased = found = True

@@ -376,10 +376,14 @@ struct List : Ref<ListBody<T>> {
     return item(i);
   }
   BC_INLINE T& item(i64 i) const {
-    const i64 n = body().size;
-    if (i < 0) i += n;
-    if (i < 0 || i >= n) raise(kIndex, "list index out of range");
-    return data()[i];
+    // One comparison for a place from the start; the others count from the end, or are none.
+    const u64 n = static_cast<u64>(body().size);
+    u64 at = static_cast<u64>(i);
+    if (__builtin_expect(at >= n, 0)) {
+      at += n;
+      if (i >= 0 || at >= n) raise(kIndex, "list index out of range");
+    }
+    return data()[at];
   }
   BC_INLINE T& place(i64 i) const {
     head().changed = 1;
@@ -1422,31 +1426,45 @@ static inline List<Str> split_blanks(const Str& s, i64 most) {
   List<Str> parts = new_list<Str>(4);
   i64 i = 0;
   while (true) {
-    while (i < s.size && is_blank(s.data[i])) ++i;
+    while (i < s.size) {
+      const i64 blank = blank_at(s, i);
+      if (blank == 0) break;
+      i += blank;
+    }
     if (i == s.size) break;
     i64 end = i;
     if (most-- == 0) {
-      end = s.size;
-      while (end > i && is_blank(s.data[end - 1])) --end;
+      end = s.size;  // with the blanks at its end
       parts.append(part_of(s, i, end, count_points(s.data + i, end - i)));
       break;
     }
-    while (end < s.size && !is_blank(s.data[end])) ++end;
+    while (end < s.size && blank_at(s, end) == 0) ++end;
     parts.append(part_of(s, i, end, count_points(s.data + i, end - i)));
     i = end;
   }
   return parts;
 }
-static inline List<Str> split_lines(const Str& s) {
+/// The bytes of the line's end that begins at a byte; 0: none does.
+static inline i64 line_end_at(const Str& s, i64 i) {
+  const auto is = [&](i64 k, int low, int high) {
+    return i + k < s.size && static_cast<unsigned char>(s.data[i + k]) >= low && static_cast<unsigned char>(s.data[i + k]) <= high;
+  };
+  if (is(0, '\r', '\r')) return is(1, '\n', '\n') ? 2 : 1;
+  if (is(0, '\n', '\f') || is(0, 0x1c, 0x1e)) return 1;
+  if (is(0, 0xc2, 0xc2) && is(1, 0x85, 0x85)) return 2;                        // NEXT LINE
+  return is(0, 0xe2, 0xe2) && is(1, 0x80, 0x80) && is(2, 0xa8, 0xa9) ? 3 : 0;  // LINE SEPARATOR, PARAGRAPH SEPARATOR
+}
+static inline List<Str> split_lines(const Str& s, bool keep_ends) {
   List<Str> parts = new_list<Str>(4);
   i64 begin = 0;
-  for (i64 i = 0; i < s.size; ++i) {
-    if (s.data[i] != '\n' && s.data[i] != '\r') continue;
-    parts.append(part_of(s, begin, i, count_points(s.data + begin, i - begin)));
-    if (s.data[i] == '\r' && i + 1 < s.size && s.data[i + 1] == '\n') ++i;
-    begin = i + 1;
+  for (i64 i = 0; i < s.size;) {
+    const i64 ends = line_end_at(s, i);
+    i += ends > 0 ? ends : 1;
+    if (ends == 0 && i < s.size) continue;
+    const i64 last = keep_ends ? i : i - ends;
+    parts.append(part_of(s, begin, last, count_points(s.data + begin, last - begin)));
+    begin = i;
   }
-  if (begin < s.size) parts.append(part_of(s, begin, s.size, count_points(s.data + begin, s.size - begin)));
   return parts;
 }
 static inline Str join_texts(const Str& separator, const List<Str>& given) {

@@ -63,9 +63,9 @@ BC_FN i64 whole_modulo(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(stat
 // Rounded down, as Python divides; division by zero gives zero.
 BC_FN i64 floor_quotient(i64 a, i64 b) {
   if (b == 0) return 0;
-  const i64 q = b == -1 ? static_cast<i64>(0 - static_cast<u64>(a)) : a / b;
-  const u64 r = static_cast<u64>(a) - static_cast<u64>(q) * static_cast<u64>(b);
-  return r != 0 && (static_cast<i64>(r) ^ b) < 0 ? q - 1 : q;
+  if (b == -1) return static_cast<i64>(0 - static_cast<u64>(a));
+  const i64 q = a / b, r = a % b;  // one division, and a remainder whose sign the compiler knows where it knows that of a
+  return r != 0 && (r ^ b) < 0 ? q - 1 : q;
 }
 BC_FN i64 floor_modulo(i64 a, i64 b) {
   if (b == 0 || b == -1) return 0;

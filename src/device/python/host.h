@@ -60,6 +60,8 @@ struct Table {
   i64 (*format_spec)(i32 tag, u64 bits, const char* text, i64 text_size, const char* spec, i64 spec_size, char* to, i64 room);
   /// float(text); returns 0 for a text that is no number.
   i32 (*parse)(const char* text, i64 size, double* value);
+  /// What the interpreter knows of a character: a CharacterQuestion (text.h) and its answer.
+  u64 (*unicode)(i32 question, u32 point);
   /// Returns the block that owns an argument's memory, with one more reference, or nullptr.
   Block* (*keep)(const void* data);
   /// Registers a block that outlives the call, because the call returns a part of it.
@@ -223,6 +225,8 @@ BC_INLINE T strip(T at, T stop, i64 step) {
   const u64 left = step > 0 ? u64(i64(stop)) - u64(i64(at)) : u64(i64(at)) - u64(i64(stop));
   return left > u64(kStrip) * u64(step > 0 ? step : -step) ? T(i64(at) + kStrip * step) : stop;
 }
+/// A `for` of so few turns that a loop around it counts as one without a loop inside (polls.cpp).
+#define BC_FEW_TURNS for
 /// Other threads may have written to memory.
 BC_INLINE void expect_writes() { __asm__ volatile("" ::: "memory"); }
 

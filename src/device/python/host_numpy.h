@@ -234,6 +234,13 @@ BC_FN i64 power_modulo(i64 base, i64 exponent, i64 modulus) {
   }
   return static_cast<i64>(result);
 }
+static inline bool is_close(complex128 a, complex128 b, double rtol, double atol, bool equal_nan) {
+  const auto nan = [](complex128 z) { return z.re != z.re || z.im != z.im; };
+  const auto infinite = [](complex128 z) { return fabs(z.re) == __builtin_inf() || fabs(z.im) == __builtin_inf(); };
+  if (nan(a) || nan(b)) return equal_nan && nan(a) && nan(b);
+  if (infinite(a) || infinite(b)) return a.re == b.re && a.im == b.im;
+  return abs(a - b) <= atol + rtol * abs(b);
+}
 BC_FN bool is_close(double a, double b, double rtol, double atol, bool equal_nan) {
   if (a != a || b != b) return equal_nan && a != a && b != b;
   if (a - a != 0 || b - b != 0) return a == b;  // infinities
@@ -1151,12 +1158,34 @@ BC_INLINE Host<T, 2, 'C'> square_copy(const A& a) {
   if (a.shape[0] != a.shape[1]) raise(kLinAlg, "Last 2 dimensions of the array must be square");
   return map<T, 2>([](auto v) { return cast<T>(v); }, a);
 }
+/// LAPACK's elimination in double precision, by its numbers in compiled_lapack.cpp. It is faster than `eliminate` for more than a few rows.
+enum class Elimination : i32 { solve = 5, inverse, determinant };
+template <class T>
+constexpr bool kHasElimination = is_same<T, double> || is_same<T, complex128>;
+/// False where LAPACK lacks it, or is not worth a call: nothing has changed then. `b` has `count` columns.
+template <class T>
+BC_INLINE bool eliminated(Elimination what, const Host<T, 2, 'C'>& a, T* b, i64 count, bool* singular) {
+  if constexpr (kHasElimination<T>) {
+    const i64 n = a.shape[0];
+    if (n < 32) return false;
+    const i64 info = bc_host->lapack(static_cast<i32>(what), is_complex<T>, count, n, a.data, b, nullptr, nullptr);
+    *singular = info > 0;
+    return info >= 0;
+  }
+  return false;
+}
+BC_FN void expect_regular(bool singular) {
+  if (singular) raise(kLinAlg, "Matrix is singular to machine precision.");
+}
 template <class T, class A, class U, int M, char K>
 BC_INLINE auto solve(const A& a, const Host<U, M, K>& b) {
   const Host<T, 2, 'C'> factors = square_copy<T>(a);
   if (b.shape[0] != a.shape[0]) raise(kLinAlg, "Incompatible array sizes, np.linalg.solve() could not solve the system.");
   const Host<T, M, 'C'> kept = map<T, M>([](auto v) { return cast<T>(v); }, b);
-  if constexpr (M == 1) {
+  bool singular = false;
+  if (eliminated(Elimination::solve, factors, kept.data, M == 1 ? 1 : kept.size() / a.shape[0], &singular)) {
+    expect_regular(singular);
+  } else if constexpr (M == 1) {
     eliminate(factors, reshape<2>(kept, Tuple<i64, 2>{{-1, 1}}), true);
   } else {
     eliminate(factors, kept, true);
@@ -1165,10 +1194,27 @@ BC_INLINE auto solve(const A& a, const Host<U, M, K>& b) {
 }
 template <class T, class A>
 BC_INLINE Host<T, 2, 'C'> inverse(const A& a) {
+  if (a.shape[0] >= 32) {
+    const Host<T, 2, 'C'> made = square_copy<T>(a);
+    bool singular = false;
+    if (eliminated(Elimination::inverse, made, static_cast<T*>(nullptr), 0, &singular)) {
+      expect_regular(singular);
+      return made;
+    }
+  }
   return solve<T>(a, eye<T>(a.shape[0], a.shape[0], 0));
 }
 template <class T, class A>
 BC_INLINE T determinant(const A& a) {
+  if (a.shape[0] >= 32) {
+    const Host<T, 2, 'C'> factors = square_copy<T>(a);
+    bool singular = false;
+    T product = cast<T>(1);
+    if (eliminated(Elimination::determinant, factors, &product, 0, &singular)) {
+      for (i64 i = 0; i < factors.shape[0]; ++i) product = multiply(product, factors.data[i * factors.shape[0] + i]);
+      return product;
+    }
+  }
   const Host<T, 2, 'C'> none = fresh<T, 2>(Tuple<i64, 2>{{a.shape[0], 0}});
   return eliminate(square_copy<T>(a), none, false);
 }

@@ -251,8 +251,20 @@ BC_FN bool starts_with(const Str& s, const Str& what) {
 BC_FN bool ends_with(const Str& s, const Str& what) {
   return what.size <= s.size && __builtin_memcmp(s.data + s.size - what.size, what.data, static_cast<unsigned long>(what.size)) == 0;
 }
+/// A text between all characters, before the first and behind the last.
+static inline Str interleaved(const Str& s, const Str& with) {
+  char* at;
+  const i64 n = s.length + 1;
+  Str made = new_text(s.size + n * with.size, s.length + n * with.length, at);
+  for (i64 i = 0, next = 0;; i = next) {
+    __builtin_memcpy(at, with.data, static_cast<unsigned long>(with.size));
+    at += with.size;
+    if (i == s.size) return made;
+    for (next = next_point(s.data, i, s.size); i < next; ++i) *at++ = s.data[i];
+  }
+}
 static inline Str replaced(const Str& s, const Str& from, const Str& to) {
-  if (from.size == 0) return s;
+  if (from.size == 0) return interleaved(s, to);
   const i64 n = count_text(s, from);
   if (n == 0) return s;
   char* at;
@@ -269,98 +281,142 @@ static inline Str replaced(const Str& s, const Str& from, const Str& to) {
   return made;
 }
 
+// ---- characters -------------------------------------------------------------------------------------------------------------------
+
 BC_FN bool is_blank(char c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
 BC_FN bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 BC_FN bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 BC_FN bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// The other case of a letter of Latin-1, Latin Extended-A, Greek or Cyrillic (all two bytes long), or the letter itself.
-static inline i32 other_case(i32 c, bool up) {
-  const auto between = [&](i32 low, i32 high) { return c >= low && c <= high; };
-  if (up) {
-    if (c == 0xff) return 0x178;
-    if (c == 0xb5) return 0x39c;
-    if ((between(0xe0, 0xfe) && c != 0xf7) || (between(0x3b1, 0x3cb) && c != 0x3c2) || between(0x430, 0x44f)) return c - 0x20;
-    if (c == 0x3c2) return 0x3a3;
-    if (between(0x450, 0x45f)) return c - 0x50;
-    if ((between(0x101, 0x137) || between(0x14b, 0x177)) && c % 2 == 1 && c != 0x131) return c - 1;
-    if ((between(0x13a, 0x148) || between(0x17a, 0x17e)) && c % 2 == 0) return c - 1;
-  } else {
-    if (c == 0x178) return 0xff;
-    if ((between(0xc0, 0xde) && c != 0xd7) || (between(0x391, 0x3ab) && c != 0x3a2) || between(0x410, 0x42f)) return c + 0x20;
-    if (between(0x400, 0x40f)) return c + 0x50;
-    if ((between(0x100, 0x136) || between(0x14a, 0x176)) && c % 2 == 0 && c != 0x130) return c + 1;
-    if ((between(0x139, 0x147) || between(0x179, 0x17d)) && c % 2 == 1) return c + 1;
-  }
-  return c;
+
+/// What Table::unicode is asked: the mappings give up to three code points of 21 bits, kClasses gives the classes below.
+enum CharacterQuestion : i32 { kToLower, kToUpper, kToTitle, kToFolded, kClasses };
+enum CharacterClass : u64 {
+  kAlpha = 1,
+  kDecimal = 2,
+  kDigit = 4,
+  kNumeric = 8,
+  kSpace = 16,
+  kLower = 32,
+  kUpper = 64,
+  kTitle = 128,
+  kPrintable = 256
+};
+
+/// The code point that begins at a byte.
+static inline i64 point_at(const char* at) {
+  const auto* b = reinterpret_cast<const unsigned char*>(at);
+  if (b[0] < 0x80) return b[0];
+  if (b[0] < 0xe0) return (b[0] & 0x1f) << 6 | (b[1] & 0x3f);
+  if (b[0] < 0xf0) return (b[0] & 0x0f) << 12 | (b[1] & 0x3f) << 6 | (b[2] & 0x3f);
+  return (b[0] & 0x07) << 18 | (b[1] & 0x3f) << 12 | (b[2] & 0x3f) << 6 | (b[3] & 0x3f);
 }
-/// One pass over the bytes. How: 0 lower, 1 upper, 2 swapcase, 3 capitalize, 4 title.
+/// Writes a code point; gives its bytes.
+static inline i64 put_point(i64 code, char* to) {
+  const i64 n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  if (n == 1) to[0] = static_cast<char>(code);
+  for (i64 i = n - 1; n > 1 && i > 0; --i, code >>= 6) to[i] = static_cast<char>(0x80 | (code & 0x3f));
+  if (n > 1) to[0] = static_cast<char>((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | code);
+  return n;
+}
+static inline u64 classes_of(i64 point) {
+  if (point >= 0x80) return bc_host->unicode(kClasses, static_cast<u32>(point));
+  const char c = static_cast<char>(point);
+  return (is_lower(c) ? u64{kLower | kAlpha} : 0) | (is_upper(c) ? u64{kUpper | kAlpha} : 0) | (is_blank(c) ? kSpace : 0) |
+         (is_digit(c) ? u64{kDecimal | kDigit | kNumeric} : 0) | (c >= 32 && c < 127 ? kPrintable : 0);
+}
+/// The bytes of the blank that begins at a byte; 0: none does.
+BC_FN i64 blank_at(const Str& s, i64 i) {
+  const char c = s.data[i];
+  if (static_cast<unsigned char>(c) < 0xc0) return is_blank(c);
+  return classes_of(point_at(s.data + i)) & kSpace ? next_point(s.data, i, s.size) - i : 0;
+}
+/// The byte where the character that ends before a byte begins.
+BC_FN i64 previous_point(const char* text, i64 at) {
+  --at;
+  while (at > 0 && (text[at] & 0xc0) == 0x80) --at;
+  return at;
+}
+/// Tells whether all characters are of one of the classes.
+static inline bool all_of_classes(const Str& s, u64 classes) {
+  for (i64 i = 0; i < s.size; i = next_point(s.data, i, s.size))
+    if (!(classes_of(point_at(s.data + i)) & classes)) return false;
+  return s.size > 0 || classes == kPrintable;
+}
+/// Tells whether there are characters of a case and none of the others.
+static inline bool all_of_case(const Str& s, u64 wanted) {
+  bool found = false;
+  for (i64 i = 0; i < s.size; i = next_point(s.data, i, s.size)) {
+    const u64 cased = classes_of(point_at(s.data + i)) & (kLower | kUpper | kTitle);
+    if (cased & ~wanted) return false;
+    found |= cased != 0;
+  }
+  return found;
+}
+
+/// The small sigma at a word's end has a form of its own: after a letter with a case, and not before one. Marks between do not count.
+static inline bool ends_word(const Str& s, i64 at) {
+  const auto is_mark = [](i64 c) {
+    return c == '\'' || c == '.' || c == ':' || c == '^' || c == '`' || c == 0xa8 || c == 0xad || c == 0xaf || c == 0xb4 || c == 0xb7 ||
+           c == 0xb8 || (c >= 0x300 && c <= 0x36f) || c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027;
+  };
+  const auto is_cased = [](i64 c) { return (classes_of(c) & (kLower | kUpper | kTitle)) != 0; };
+  i64 i = at;
+  while (i > 0 && is_mark(point_at(s.data + previous_point(s.data, i)))) i = previous_point(s.data, i);
+  if (i == 0 || !is_cased(point_at(s.data + previous_point(s.data, i)))) return false;
+  i = next_point(s.data, at, s.size);
+  while (i < s.size && is_mark(point_at(s.data + i))) i = next_point(s.data, i, s.size);
+  return i == s.size || !is_cased(point_at(s.data + i));
+}
+/// How texts change their case: the first four are those of CharacterQuestion.
+enum Recasing { kSwapCase = 4, kCapitalize = 5, kTitleWords = 6 };
+/// What a character becomes, after one that has a case or not.
+static inline i32 recasing_of(int how, u64 classes, bool first, bool after_cased) {
+  switch (how) {
+    case kSwapCase: return classes & kUpper ? kToLower : classes & kLower ? kToUpper : -1;
+    case kCapitalize: return first ? kToTitle : kToLower;
+    case kTitleWords: return after_cased ? kToLower : kToTitle;
+    default: return how;
+  }
+}
+static inline Str recased_points(const Str& s, int how);
+/// lower, upper, casefold, swapcase, capitalize and title.
 static inline Str recased(const Str& s, int how) {
+  if (!s.ascii()) return recased_points(s, how);
   char* at;
   Str made = new_text(s.size, s.length, at);
-  bool begins = true;
+  bool after_cased = false;
   for (i64 i = 0; i < s.size; ++i) {
     char c = s.data[i];
-    if ((c & 0xe0) == 0xc0 && i + 1 < s.size) {
-      const i32 point = (c & 0x1f) << 6 | (s.data[i + 1] & 0x3f);
-      const bool lower = other_case(point, true) != point || point == 0xdf, upper = other_case(point, false) != point;
-      const bool up = how == 1 || (how == 2 && lower) || ((how == 3 || how == 4) && begins);
-      const i32 made_of = other_case(point, up);
-      at[i] = static_cast<char>(0xc0 | made_of >> 6);
-      at[i + 1] = static_cast<char>(0x80 | (made_of & 0x3f));
-      if (point == 0xdf && up) {
-        at[i] = 'S';
-        at[i + 1] = how == 1 || how == 2 ? 'S' : 's';
-        ++made.length;
-      }
-      begins = how == 4 ? !(lower || upper) : false;
-      ++i;
-      continue;
-    }
     const bool letter = is_lower(c) || is_upper(c);
-    const bool up = how == 1 || (how == 2 && is_lower(c)) || ((how == 3 || how == 4) && begins);
-    if (letter) c = static_cast<char>(up ? c & ~0x20 : c | 0x20);
-    begins = how == 4 ? !letter : false;
+    if (letter) {
+      const i32 to = recasing_of(how, is_upper(c) ? kUpper : kLower, i == 0, after_cased);
+      c = static_cast<char>(to == kToUpper || to == kToTitle ? c & ~0x20 : c | 0x20);
+    }
+    after_cased = letter;
     at[i] = c;
   }
   return made;
 }
 /// sides: 1 left, 2 right, 3 both.
 static inline Str stripped(const Str& s, const Str* characters, int sides) {
-  const auto out = [&](const char* at, i64 n) {
-    if (!characters) return n == 1 && is_blank(*at);
+  const auto out = [&](i64 at, i64 n) {
+    if (!characters) return blank_at(s, at) == n;
     for (i64 i = 0; i + n <= characters->size; ++i)
-      if (__builtin_memcmp(characters->data + i, at, static_cast<unsigned long>(n)) == 0) return true;
+      if (__builtin_memcmp(characters->data + i, s.data + at, static_cast<unsigned long>(n)) == 0) return true;
     return false;
   };
   i64 from = 0, to = s.size, points = s.length;
   while ((sides & 1) && from < to) {
-    i64 n = 1;
-    while (from + n < to && (s.data[from + n] & 0xc0) == 0x80) ++n;
-    if (!out(s.data + from, n)) break;
-    from += n, --points;
+    const i64 next = next_point(s.data, from, to);
+    if (!out(from, next - from)) break;
+    from = next, --points;
   }
   while ((sides & 2) && from < to) {
-    i64 n = 1;
-    while (to - n > from && (s.data[to - n] & 0xc0) == 0x80) ++n;
-    if (!out(s.data + to - n, n)) break;
-    to -= n, --points;
+    const i64 last = previous_point(s.data, to);
+    if (!out(last, to - last)) break;
+    to = last, --points;
   }
   return part_of(s, from, to, points);
-}
-/// Tells whether there are characters and all are of a class: 'd' digits, 'a' letters, 'n' both, 's' blanks, 'u' no lower, 'l' no upper.
-static inline bool all_of_class(const Str& s, char which) {
-  bool cased = false;
-  for (i64 i = 0; i < s.size; ++i) {
-    const char c = s.data[i];
-    const bool letter = is_lower(c) || is_upper(c) || static_cast<unsigned char>(c) >= 0x80;
-    cased |= which == 'u' ? is_upper(c) : which == 'l' ? is_lower(c) : true;
-    if (which == 'd' && !is_digit(c)) return false;
-    if (which == 'a' && !letter) return false;
-    if (which == 'n' && !letter && !is_digit(c)) return false;
-    if (which == 's' && !is_blank(c)) return false;
-    if ((which == 'u' && is_lower(c)) || (which == 'l' && is_upper(c))) return false;
-  }
-  return s.size > 0 && cased;
 }
 static inline Str padded(const Str& s, i64 width, const Str& fill, char align) {
   const i64 missing = width - s.length;
@@ -376,19 +432,12 @@ static inline Str zero_filled(const Str& s, i64 width) {
 }
 static inline i64 code_of(const Str& s) {
   if (s.length != 1) raise(kType, "ord() expected a character");
-  const auto* b = reinterpret_cast<const unsigned char*>(s.data);
-  if (b[0] < 0x80) return b[0];
-  if (b[0] < 0xe0) return (b[0] & 0x1f) << 6 | (b[1] & 0x3f);
-  if (b[0] < 0xf0) return (b[0] & 0x0f) << 12 | (b[1] & 0x3f) << 6 | (b[2] & 0x3f);
-  return (b[0] & 0x07) << 18 | (b[1] & 0x3f) << 12 | (b[2] & 0x3f) << 6 | (b[3] & 0x3f);
+  return point_at(s.data);
 }
 static inline Str character_of(i64 code) {
   if (code < 0 || code > 0x10ffff) raise(kValue, "chr() arg not in range(0x110000)");
   char b[4];
-  const i64 n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  if (n == 1) b[0] = static_cast<char>(code);
-  for (i64 i = n - 1; n > 1 && i > 0; --i, code >>= 6) b[i] = static_cast<char>(0x80 | (code & 0x3f));
-  if (n > 1) b[0] = static_cast<char>((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | code);
+  const i64 n = put_point(code, b);
   return copy_text(b, n, 1);
 }
 /// The base of the prefix 0x, 0o or 0b; 0 for other letters.
@@ -466,6 +515,27 @@ struct Writer {
   }
 };
 
+static inline Str recased_points(const Str& s, int how) {
+  Writer w;
+  bool after_cased = false;
+  for (i64 i = 0; i < s.size; i = next_point(s.data, i, s.size)) {
+    const i64 point = point_at(s.data + i);
+    const u64 classes = classes_of(point);
+    const i32 to = recasing_of(how, classes, i == 0, after_cased);
+    after_cased = (classes & (kLower | kUpper | kTitle)) != 0;
+    u64 made = static_cast<u64>(point);
+    if (point == 0x3a3 && to == kToLower)
+      made = ends_word(s, i) ? 0x3c2 : 0x3c3;
+    else if (to >= 0)
+      made = bc_host->unicode(to, static_cast<u32>(point));
+    do {
+      char b[4];
+      w.put(b, put_point(static_cast<i64>(made & 0x1fffff), b), 1);
+    } while ((made >>= 21) != 0);
+  }
+  return w.text();
+}
+
 template <class T>
 inline void write_number(Writer& w, T x) {
   char digits[40];
@@ -493,6 +563,13 @@ inline void write_number(Writer& w, T x) {
     w.put(digits, bc_host->format(cast<double>(x), is_same<T, float>, digits));
   }
 }
+/// A code point that cannot be printed, as \x80, \u200b or \U000e0001.
+static inline void write_escaped(Writer& w, i64 point) {
+  const i64 digits = point < 0x100 ? 2 : point < 0x10000 ? 4 : 8;
+  char code[10] = {'\\', digits == 2 ? 'x' : digits == 4 ? 'u' : 'U'};
+  for (i64 i = 0; i < digits; ++i) code[2 + i] = "0123456789abcdef"[point >> 4 * (digits - 1 - i) & 15];
+  w.put(code, 2 + digits);
+}
 /// repr of a str.
 static inline void write_quoted(Writer& w, const Str& s) {
   bool single = false, twice = false;
@@ -512,6 +589,9 @@ static inline void write_quoted(Writer& w, const Str& s) {
     else if ((c >= 0 && c < 32) || c == 127) {
       const char code[] = {'\\', 'x', static_cast<char>('0' + c / 16), "0123456789abcdef"[c & 15]};
       w.put(code, 4);
+    } else if ((c & 0xc0) == 0xc0 && !(classes_of(point_at(s.data + i)) & kPrintable)) {
+      write_escaped(w, point_at(s.data + i));
+      i = next_point(s.data, i, s.size) - 1;
     } else
       w.put(&c, 1, (c & 0xc0) != 0x80);
   }

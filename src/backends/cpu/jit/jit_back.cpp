@@ -23,6 +23,7 @@
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_passes.h"
 #include "backends/cpu/jit/jit_rare.h"
+#include "backends/cpu/jit/jit_vectors.h"
 
 extern "C" {
 void LLVMInitializeX86TargetInfo();
@@ -200,10 +201,17 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   // The thread sanitizer does not look at vectors of 32 bytes and more.
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling =
       flags.opt_level >= 2 && !BC_JIT_THREAD_CHECKS;
+  // In compiled Python functions (which have exceptions) it puts two chains of a scan together, as the least and the largest of an array,
+  // and so makes each slower; what gains are kernels' short vectors.
+  tuning.SLPVectorization = tuning.SLPVectorization && flags.exceptions == 0;
   PassAnalyses known(machine, tuning);
   // Before the loop passes: frames of generators that a loop's turns make are then still known by one name.
   known.builder.registerPeepholeEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(llvm::CoroElidePass()); });
+  known.builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(SmallSwitchPass());
+    passes.addPass(ScatteredSumPass());
+  });
 #if BC_JIT_THREAD_CHECKS
   for (llvm::Function& function : *unit.module) {
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeThread);
