@@ -42,7 +42,8 @@ template <int columns>
 BC_INLINE void at_argument(const double (*table)[columns], int rows, double v, double* c) {
   constexpr int first = columns > 8 ? 8 : columns;
   columns_at_argument<first>(table, rows, v, c);
-  if constexpr (columns > first) columns_at_argument<columns - first>(reinterpret_cast<const double(*)[columns]>(&table[0][first]), rows, v, c + first);
+  if constexpr (columns > first)
+    columns_at_argument<columns - first>(reinterpret_cast<const double(*)[columns]>(&table[0][first]), rows, v, c + first);
 }
 template <int columns>
 BC_INLINE double at_order(const double* c, double s) {
