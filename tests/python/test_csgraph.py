@@ -240,6 +240,8 @@ def test_flows(device, density, method):
     capacity = graph(25, density).astype(np.int32)
     found = csgraph.maximum_flow(formed(capacity, "csr_array"), 0, 24, method=method)
     assert found.flow_value == reference.maximum_flow(scipy_sparse.csr_array(capacity), 0, 24).flow_value
+    assert type(found.flow) is sparse.csr_array
+    assert type(csgraph.maximum_flow(formed(capacity, "csr_matrix"), 0, 24, method=method).flow) is sparse.csr_matrix
     flow = host(found.flow.toarray())
     np.testing.assert_array_equal(flow, -flow.T)
     assert (flow <= capacity).all()

@@ -732,6 +732,16 @@ def test_arrays_of_two_dimensions_refuse_vectors(device, name):
     assert getattr(sparse, name.replace("array", "matrix"))([1, 2, 3]).shape == (1, 3)
 
 
+def test_dense_values_make_rows_that_are_longer(device):
+    values = np.array([[1, 0], [0, 2]])
+    for name, shape in (("csr_array", (2, 4)), ("csc_array", (4, 2)), ("csr_matrix", (2, 4))):
+        made = getattr(sparse, name)(values, shape=shape)
+        np.testing.assert_array_equal(dense(made), getattr(ss, name)(values, shape=shape).toarray())
+        for other in (shape[::-1], (1, 2), (2, 1), (8, 1)):
+            with pytest.raises(ValueError, match="inconsistent shapes"):
+                getattr(sparse, name)(values, shape=other)
+
+
 def test_dense_factors_of_other_shapes_are_refused_by_name(device):
     a = sparse.csr_array(bc.ones((3, 4)))
     for other in (bc.ones(3), bc.ones((2, 3, 4))):

@@ -67,10 +67,16 @@ class _cs(Indexed, spbase):
         self._require_dimensions(a, dimensions)
         if dtype is not None:
             a = a.astype(dtype, copy=False)
-        if shape is not None and shape != a.shape:
-            raise ValueError(f"inconsistent shapes: {shape} != {a.shape}")
         two = a if a.ndim == 2 else a[None]
-        self._take_rows(Rows.from_dense(two if self._major == 0 else two.T), a.shape)
+        rows = Rows.from_dense(two if self._major == 0 else two.T)
+        if shape is not None and shape != a.shape:
+            # Rows may be longer than the dense ones.
+            major, minor = (shape if len(shape) == 2 else (1, *shape))[:: 1 if self._major == 0 else -1]
+            if len(shape) != a.ndim or major != rows.indptr.size - 1 or minor < rows.columns:
+                raise ValueError(f"inconsistent shapes: {shape} != {a.shape}")
+            t = index_dtype(rows.size, major, minor)
+            rows = Rows(rows.data, rows.indices.astype(t, copy=False), rows.indptr.astype(t, copy=False), minor, rows.canonical)
+        self._take_rows(rows, shape or a.shape)
 
     def _take_arrays(self, data: Any, indices: Any, indptr: Any, shape: Any, copy: bool, dtype: Any, device: Any) -> None:
         data = _vector(data, "data", device)

@@ -10,7 +10,7 @@ from .... import _broadcloth as _c
 from ...._broadcloth import ndarray
 from ...._sorting import unique
 from ...._warnings import warn
-from .. import coo_array, csr_array
+from .. import coo_array
 from ..linalg import LinearOperator
 from ..linalg._operators import is_sparse, ours
 from ._graphs import NONE, Graph, on_host
@@ -261,7 +261,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     flow = _c.csgraph_maximum_flow(*g.parts, source, sink)
     rows = g.rows()
     both = (_c.concatenate([rows, g.indices]), _c.concatenate([g.indices, rows]))
-    found = csr_array(coo_array((flow.astype(np.int32), both), shape=(g.n, g.n)))
+    found = g.kind(coo_array((flow.astype(np.int32), both), shape=(g.n, g.n)))
     found.sum_duplicates()
     leaving = rows == source
     arriving = g.indices == source
