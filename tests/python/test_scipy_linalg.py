@@ -466,3 +466,18 @@ def test_the_names_that_are_expected_are_there():
     assert dir(bc.scipy.linalg)
     for name in "bandwidth block_diag circulant companion convolution_matrix dft expm fiedler hadamard hankel helmert hilbert".split():
         assert name in linalg.__all__
+
+
+def test_powers_and_logarithms_of_singular_matrices(xp):
+    ones, shift = np.ones((2, 2)), np.diag([1.0], 1)
+    a = np.array([ones, [[1, 2], [3, 4]], [[0, 1], [0, 2]], np.zeros((2, 2)), shift])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for t in (0.5, 1.5, -0.5):
+            got = host(linalg.fractional_matrix_power(xp.array(a), t))
+            for k in range(5):
+                np.testing.assert_allclose(got[k], sl.fractional_matrix_power(a[k], t), 1e-12, 1e-12)
+        for k in (0, 2, 3, 4):
+            np.testing.assert_allclose(host(linalg.logm(xp.array(a[k]))), sl.logm(a[k]), 1e-13)
+    with pytest.warns(linalg.LinAlgWarning, match="singular"):
+        linalg.logm(xp.array(ones))

@@ -227,9 +227,12 @@ def logm(A: ArrayLike, disp: bool | None = None) -> Any:
         return a.copy()
     (host,) = on_host("logm", a)
     t, z = _triangular_form(host)
-    if bool((_c.diagonal(t, 0, -2, -1) == 0).any()):
-        warn("The logm input matrix is exactly singular.", LinAlgWarning)
     eye = _c.eye(a.shape[-1], dtype=t.dtype, device="cpu")
+    zeros = _c.diagonal(t, 0, -2, -1) == 0
+    if bool(zeros.any()):
+        warn("The logm input matrix is exactly singular.", LinAlgWarning)
+        t = t + 1e-20 * zeros[..., None] * eye  # as SciPy has it; roots of 0 would not come near to 1
+    eigenvalues = _c.diagonal(t, 0, -2, -1)
     # A diagonal with numbers below zero next to each other has roots like any other; each step halves the logarithm.
     halved = 0
     while halved < 100 and float(abs(t - eye).sum(-2).max()) > 0.25:
@@ -243,7 +246,9 @@ def logm(A: ArrayLike, disp: bool | None = None) -> Any:
     log = _c.zeros(x.shape, x.dtype, device="cpu")
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
         log = log + float(weight) * _c.linalg_solve_triangular(eye + float(node) * x, x)
-    made = _c.matmul(_c.matmul(z, log * 2.0**halved), dagger(z))
+    # The diagonal's own logarithms have all digits.
+    log = _c.where(eye == 1, _c.ufuncs["log"](eigenvalues)[..., None] * eye, log * 2.0**halved)
+    made = _c.matmul(_c.matmul(z, log), dagger(z))
     return back(a.device, _real_if_close(made, a))[0]
 
 
@@ -360,7 +365,7 @@ def tanhm(A: ArrayLike) -> ndarray:
 def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     """Real powers of square matrices: exp(t log(A)), and an integer power by repeated multiplication.
 
-    Computed through `logm`, on the CPU.
+    Computed through `logm`, on the CPU; of singular matrices by `funm`, and NaN for a negative power.
 
     Examples
     --------
@@ -374,8 +379,22 @@ def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     if t == int(t):
         return matrix_power(a, int(t))
     whole = math.floor(t)
-    made = expm(logm(a) * (t - whole))
-    return _c.matmul(matrix_power(a, whole), made) if whole else made
+    rest = t - whole
+    (host,) = on_host("fractional_matrix_power", a)
+    form, _ = _triangular_form(host)
+    singular = _c.asarray((_c.diagonal(form, 0, -2, -1) == 0).any(-1)[..., None, None], device=a.device)
+    if not bool(singular.any()):
+        made = expm(logm(a) * rest)
+        return _c.matmul(matrix_power(a, whole), made) if whole else made
+    if t < 0:
+        powers = _c.full_like(a, math.nan)
+    else:
+        made, _ = funm(a, lambda x: x**rest, disp=False)
+        powers = _c.matmul(matrix_power(a, whole), made) if whole else made
+    if bool(singular.all()):
+        return powers
+    regular = fractional_matrix_power(_c.where(singular, _c.eye(a.shape[-1], dtype=a.dtype, device=a.device), a), t)
+    return _c.where(singular, powers, regular)
 
 
 # Al-Mohy & Higham (2009), "Computing the Fréchet derivative of the matrix exponential", table 6.1: the largest 1-norm for which an
