@@ -393,3 +393,15 @@ def test_laplacians_have_the_dtype_that_is_asked_for(device, form, dtype):
                 x, y = (v.toarray() if hasattr(v, "toarray") else v for v in (x, y))
                 assert x.dtype == y.dtype
                 np.testing.assert_allclose(host(x), y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+def test_laplacians_of_whole_numbers_are_cut_off_alike_in_every_form(form):
+    a = np.array([[0, 1, 0], [4, 2, 0], [0, 0, 0]], np.int32)
+    graph = bc.asarray(a) if form == "dense" else sparse.csr_array(bc.asarray(a))
+    options = {"normed": True, "symmetrized": True, "dtype": np.int32}
+    made = csgraph.laplacian(graph, **options)
+    array = host(made if form == "dense" else made.toarray())
+    function = csgraph.laplacian(graph, form="function", **options)
+    np.testing.assert_array_equal(host(function(np.eye(3, dtype=np.int32)).astype(np.int32)), array)
+    np.testing.assert_array_equal(array, reference.laplacian(a, **options))
