@@ -630,3 +630,22 @@ def test_inverses_of_operators_in_single_precision_have_its_digits(xp):
     w = linalg.eigsh(linalg.aslinearoperator(xp.array(s)), 3, linalg.aslinearoperator(xp.array(m)), return_eigenvectors=False)
     want = np.linalg.eigvals(np.linalg.solve(m.astype("f8"), s.astype("f8"))).real
     np.testing.assert_allclose(np.sort(abs(host(w))), np.sort(abs(want))[-3:], 1e-3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("form", FORMS)
+def test_functions_of_matrices_times_vectors(xp, dtype, form):
+    a, b = general(60, dtype) / 4, np.random.default_rng(1).normal(size=60).astype(dtype)
+    made = {"dense": xp.array, "operator": lambda v: linalg.aslinearoperator(xp.array(v))}.get(form) or getattr(sparse, f"{form}_array")
+    given = made(a) if form in ("dense", "operator") else made(xp.array(a))
+    y = linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(b), t=-0.5, rtol=1e-12, restart_every_m=8)
+    wide = a.astype("c16")
+    w, v = np.linalg.eig(wide)
+    want = v @ (np.exp(-0.5 * w) * np.linalg.solve(v, b.astype("c16")))
+    assert y.dtype == dtype and abs(host(y) - want).max() < 1e4 * eps(dtype)
+    y = linalg.funm_multiply_krylov(lambda x: x @ x @ x - x, given, xp.array(b), restart_every_m=7)
+    assert abs(host(y) - (wide @ wide @ wide - wide) @ b).max() < 1e4 * eps(dtype)
+    assert not host(linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(0 * b))).any()
+    for wrong in ({"assume_a": "x"}, {"restart_every_m": 0}, {"max_restarts": 0}, {"atol": -1}):
+        with pytest.raises(ValueError):
+            linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(b), **wrong)
