@@ -822,3 +822,44 @@ def test_explicit_extremes_of_nothing(device):
     for name in ("argmin", "argmax"):
         with pytest.raises(ValueError, match="Cannot apply"):
             getattr(sparse.csr_array((2, 2)), name)(explicit=True)
+
+
+def test_lists_are_values_and_tuples_are_shapes(device):
+    for name in ("csr_array", "coo_array", "csr_matrix", "coo_matrix", "csc_matrix"):
+        made, want = getattr(sparse, name)([3, 4]), getattr(ss, name)([3, 4])
+        assert made.shape == want.shape
+        np.testing.assert_array_equal(dense(made), want.toarray())
+        assert getattr(sparse, name)((3, 4)).shape == (3, 4)
+
+
+def test_eyes_end_beside_the_corner(device):
+    for m, n, k in ((3, 3, 3), (3, 3, -3), (3, 5, 5), (3, 5, -3), (3, 3, 2)):
+        np.testing.assert_array_equal(dense(sparse.eye(m, n, k)), np.eye(m, n, k))
+    for k in (-4, 6):
+        with pytest.raises(ValueError, match="out of bounds"):
+            sparse.eye(3, 5, k)
+
+
+def test_vectors_have_kronecker_products(device):
+    a, b = np.array([1, 0, 2]), np.array([[0, 3], [4, 5]])
+    for x, y in ((a, a), (a, b), (b, a)):
+        got = sparse.kron(sparse.coo_array(x), sparse.coo_array(y), format="coo")
+        np.testing.assert_array_equal(dense(got), np.kron(x, y))
+
+
+def test_pointers_of_another_dtype_than_indices(device):
+    for name in ("csr_array", "csc_array"):
+        a = getattr(sparse, name)(bc.asarray(SQUARE))
+        want = dense(a)
+        for part in ("indices", "indptr"):
+            b = a.copy()
+            setattr(b, part, getattr(b, part).astype(np.int64))
+            np.testing.assert_array_equal(dense(b[[1, 2], :]), want[[1, 2]])
+            np.testing.assert_array_equal(dense(b[:, [1, 2]]), want[:, [1, 2]])
+            np.testing.assert_array_equal((b @ bc.ones(3)).get(), want.sum(1))
+            np.testing.assert_array_equal(dense(b + a), 2 * want)
+
+
+def test_random_arrays_of_more_dimensions_are_refused(device):
+    with pytest.raises(NotImplementedError, match="one or two dimensions"):
+        sparse.random_array((3, 3, 3))

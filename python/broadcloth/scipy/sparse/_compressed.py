@@ -41,7 +41,7 @@ class _cs(Indexed, spbase):
             same = arg1.asformat(self._format)
             rows = same._own_rows()
             self._take_rows(rows.copy() if copy and same is arg1 else rows, shape or same.shape)
-        elif isinstance(arg1, (tuple, list)) and is_shape(arg1, dimensions):
+        elif isinstance(arg1, tuple) and is_shape(arg1, dimensions):
             made = shape_of(arg1, dimensions)
             two = made if len(made) == 2 else (1, *made)
             major, minor = (two[0], two[1]) if self._major == 0 else (two[1], two[0])
@@ -144,7 +144,14 @@ class _cs(Indexed, spbase):
 
     def _own_rows(self) -> Rows:
         minor = self._shape2[1 - self._major]
-        return Rows(self.data, self.indices, self.indptr, minor, self._canonical)
+        return Rows(self.data, *self._places(), minor, self._canonical)
+
+    def _places(self) -> tuple[ndarray, ndarray]:
+        """Indices and pointers of one dtype, where only one of them was given another."""
+        indices, indptr = self.indices, self.indptr
+        if indices.dtype == indptr.dtype:
+            return indices, indptr
+        return indices.astype(np.int64, copy=False), indptr.astype(np.int64, copy=False)
 
     def _by_rows(self, f: Callable[[Rows], Rows]) -> Any:
         return self._from_rows_of(f(self._own_rows()), self._shape)
@@ -276,7 +283,7 @@ class _cs(Indexed, spbase):
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         minor = self._shape2[1 - self._major]
-        return _c.sparse_product(self.data, self.indices, self.indptr, minor, x, transposed != (self._major == 1))
+        return _c.sparse_product(self.data, *self._places(), minor, x, transposed != (self._major == 1))
 
     def _warn_of_structure(self) -> None:
         warn(
