@@ -71,7 +71,7 @@ set(cpu_support "${CMAKE_BINARY_DIR}/generated/cpu_support")
 file(CONFIGURE OUTPUT "${cpu_support}.cpp" CONTENT "#define BC_CPU_SUPPORT 1\n#include \"device/device.h\"\n")
 add_custom_command(
   OUTPUT "${cpu_support}.o"
-  COMMAND "${CMAKE_CXX_COMPILER}" -std=gnu++20 -O2 -mavx2 -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fno-exceptions
+  COMMAND "${CMAKE_CXX_COMPILER}" -std=gnu++20 -O3 -mavx2 -mfma -mf16c -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fno-exceptions
           -fno-rtti -fno-asynchronous-unwind-tables -fno-stack-protector -fcf-protection=none -w "-I${SRC}" -c "${cpu_support}.cpp" -o "${cpu_support}.o"
   DEPENDS ${device_headers} "${cpu_support}.cpp"
   COMMENT "Compiling the rare functions of src/device"

@@ -166,6 +166,12 @@ def gamma_functions() -> None:
     series("stirling", "B_2k / (2k (2k - 1)) x^(1 - 2k) times x, of u = 1 / x^2 (DLMF 5.11.1)", terms)
     terms = [mp.bernoulli(2 * k) / (2 * k) for k in range(1, 11)]
     series("digamma_tail", "B_2k / (2k) x^-2k times x^2, of u = 1 / x^2 (DLMF 5.11.2)", terms)
+
+    def half_beta(u: mpf) -> mpf:
+        w = 1 / mp.sqrt(u)
+        return mp.sqrt(mp.pi * w) * mp.exp(mp.loggamma(w + mpf(1) / 4) - mp.loggamma(w + mpf(3) / 4))
+
+    fit("half_beta_far", "sqrt(w) beta(w + 1/4, 1/2) of u = 1 / w^2", half_beta, 0, mpf(1) / 60)
     fit("zeta_0_2", "(u - 1) zeta(u)", lambda s: (s - 1) * mp.zeta(s), -HALF, 2)
     for i, (a, b) in enumerate(((2, 8), (8, 24), (24, 64))):
         fit(f"zetac_{i}", "2^u (zeta(u) - 1)", lambda s: mp.zeta(s, 2) * mp.power(2, s), a, b)

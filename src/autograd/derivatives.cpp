@@ -54,6 +54,10 @@ Array f_density(const Arg& a, const Arg& b, const Arg& x) {
   const Array whole = a * x + b;
   return beta_density(a * 0.5, b * 0.5, a * x / whole) * a * b / square(whole);
 }
+Array t_density(const Arg& df, const Arg& t) {
+  const Array half = df * 0.5;
+  return exp(negative((half + 0.5) * log1p(square(t) / df)) - betaln(half, 0.5)) / sqrt(df);
+}
 
 // ---- What a rule reads, found by running it on sets of names in the place of arrays ----
 
@@ -86,6 +90,7 @@ BC_USES(second_polygamma)
 BC_USES(gamma_density)
 BC_USES(beta_density)
 BC_USES(f_density)
+BC_USES(t_density)
 #undef BC_USES
 #define BC_USES(name)                                         \
   template <class A, class B>                                 \

@@ -19,10 +19,11 @@ Array zeros_like(const Array& a);
 /// NaN in g's shape: a derivative without a closed form is not taken for zero.
 Array unknown(const Array& g);
 
-// d/dx of the incomplete functions P(a, x) and I_x(a, b), and of the F distribution's.
+// d/dx of the incomplete functions P(a, x) and I_x(a, b), and of the F distribution's and Student's t.
 Array gamma_density(const Arg& a, const Arg& x);
 Array beta_density(const Arg& a, const Arg& b, const Arg& x);
 Array f_density(const Arg& a, const Arg& b, const Arg& x);
+Array t_density(const Arg& df, const Arg& t);
 
 /// The imaginary unit; it makes a product complex.
 inline const Arg I(Weak::complex, Scalar::complex(0, 1));

@@ -16,6 +16,12 @@
 #else
 #define BC_UNROLL
 #endif
+// A loop that GCC must vectorise before it would unroll it.
+#if BC_CUDA || defined(__clang__)
+#define BC_ROLLED
+#else
+#define BC_ROLLED _Pragma("GCC unroll 1")
+#endif
 #define BC_TFN       \
   template <class T> \
   BC_INLINE

@@ -240,6 +240,8 @@ def test_flows(device, density, method):
     capacity = graph(25, density).astype(np.int32)
     found = csgraph.maximum_flow(formed(capacity, "csr_array"), 0, 24, method=method)
     assert found.flow_value == reference.maximum_flow(scipy_sparse.csr_array(capacity), 0, 24).flow_value
+    assert type(found.flow) is sparse.csr_array
+    assert type(csgraph.maximum_flow(formed(capacity, "csr_matrix"), 0, 24, method=method).flow) is sparse.csr_matrix
     flow = host(found.flow.toarray())
     np.testing.assert_array_equal(flow, -flow.T)
     assert (flow <= capacity).all()
@@ -391,3 +393,15 @@ def test_laplacians_have_the_dtype_that_is_asked_for(device, form, dtype):
                 x, y = (v.toarray() if hasattr(v, "toarray") else v for v in (x, y))
                 assert x.dtype == y.dtype
                 np.testing.assert_allclose(host(x), y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr_array"])
+def test_laplacians_of_whole_numbers_are_cut_off_alike_in_every_form(form):
+    a = np.array([[0, 1, 0], [4, 2, 0], [0, 0, 0]], np.int32)
+    graph = bc.asarray(a) if form == "dense" else sparse.csr_array(bc.asarray(a))
+    options = {"normed": True, "symmetrized": True, "dtype": np.int32}
+    made = csgraph.laplacian(graph, **options)
+    array = host(made if form == "dense" else made.toarray())
+    function = csgraph.laplacian(graph, form="function", **options)
+    np.testing.assert_array_equal(host(function(np.eye(3, dtype=np.int32)).astype(np.int32)), array)
+    np.testing.assert_array_equal(array, reference.laplacian(a, **options))

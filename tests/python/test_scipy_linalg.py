@@ -466,3 +466,34 @@ def test_the_names_that_are_expected_are_there():
     assert dir(bc.scipy.linalg)
     for name in "bandwidth block_diag circulant companion convolution_matrix dft expm fiedler hadamard hankel helmert hilbert".split():
         assert name in linalg.__all__
+
+
+def test_powers_and_logarithms_of_singular_matrices(xp):
+    ones, shift = np.ones((2, 2)), np.diag([1.0], 1)
+    a = np.array([ones, [[1, 2], [3, 4]], [[0, 1], [0, 2]], np.zeros((2, 2)), shift])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for t in (0.5, 1.5, -0.5):
+            got = host(linalg.fractional_matrix_power(xp.array(a), t))
+            for k in range(5):
+                np.testing.assert_allclose(got[k], sl.fractional_matrix_power(a[k], t), 1e-12, 1e-12)
+        for k in (0, 2, 3, 4):
+            np.testing.assert_allclose(host(linalg.logm(xp.array(a[k]))), sl.logm(a[k]), 1e-13)
+    with pytest.warns(linalg.LinAlgWarning, match="singular"):
+        linalg.logm(xp.array(ones))
+
+
+def test_exponentials_of_matrices_whose_powers_are_small(xp):
+    """Scaled by their norm they would be squared so often that no digit is left."""
+    burkardt = np.array([[0, 1e-8, 0], [-(2e10 + 4e8 / 6), -3, 2e10], [200 / 3, 0, -200 / 3]])
+    want = [[0.446849468283175, 1.54044157383952e-09, 0.462811453558774], [-5743067.77947947, -0.0152830038686819, -4526542.71278401],
+            [0.447722977849494, 1.54270484519591e-09, 0.463480648837651]]  # fmt: skip
+    np.testing.assert_allclose(host(linalg.expm(xp.array(burkardt))), want, 1e-9)
+    shift = 1e8 * np.eye(4, k=1)
+    want = np.array([[1, 1e8, 5e15, 1e24 / 6], [0, 1, 1e8, 5e15], [0, 0, 1, 1e8], [0, 0, 0, 1]])
+    both = np.array([shift, np.diag([1.0, 2, 3, 4]), 30 * np.eye(4)[::-1], np.zeros((4, 4))])
+    got = host(linalg.expm(xp.array(both)))
+    np.testing.assert_allclose(got[0], want, 1e-14)
+    np.testing.assert_allclose(got[1], np.diag(np.exp([1.0, 2, 3, 4])), 1e-14)
+    np.testing.assert_allclose(got[2], np.cosh(30) * np.eye(4) + np.sinh(30) * np.eye(4)[::-1], 1e-12)
+    np.testing.assert_allclose(got[3], np.eye(4), 1e-15)

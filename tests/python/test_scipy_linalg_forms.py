@@ -354,3 +354,35 @@ def test_strided_operands_and_half_precision(xp):
         close(made, sl.expm_frechet(x, y, compute_expm=False), 1e-10)
     assert linalg.signm(xp.eye(2, dtype="e")).dtype == np.float32
     assert linalg.eigvals_banded(xp.ones((2, 3), dtype=int)).dtype == np.float64
+
+
+# ---- Stacks whose matrices have numbers, flags and places of their own ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 4), (2, 3, 5, 4)])
+def test_bands_of_a_stack_may_have_counts_of_their_own(xp, shape):
+    bands, b = matrix((2, 3, 3, 5), "float64"), matrix(shape, "float64", 1)
+    below, above = [2, 1, 0], [0, 1, 2]
+    got = host(linalg.solve_banded((below, above), xp.array(bands), xp.array(b)))
+    for i, j in np.ndindex(2, 3):
+        close(got[i, j], sl.solve_banded((below[j], above[j]), bands[i, j], b[i, j] if b.ndim > 2 else b))
+    with pytest.raises(ValueError, match="number of lower and upper diagonals"):
+        linalg.solve_banded((below, [0, 2, 2]), xp.array(bands), xp.array(b))
+
+
+def test_factors_of_a_stack_have_a_flag_each(xp):
+    a, b = definite(5, "complex128", (2, 3)), matrix((5, 2), "complex128", 1)
+    factor, lower = linalg.cho_factor(xp.array(a))
+    assert host(lower).tolist() == [[False] * 3] * 2
+    mixed, flags = host(factor).copy(), host(lower).copy()
+    mixed[0, 1], flags[0, 1] = dagger(mixed[0, 1]), True
+    close(linalg.cho_solve((xp.array(mixed), xp.array(flags)), xp.array(b)), np.linalg.solve(a, b))
+
+
+def test_scales_and_places_of_a_stack_are_one_array(xp):
+    a = matrix((3, 4, 4), "float64") * 10.0 ** np.arange(-6, 6).reshape(3, 1, 4)
+    balanced, places = linalg.matrix_balance(xp.array(a), separate=True)
+    for k in range(3):
+        want, (scale, order) = sl.matrix_balance(a[k], separate=True)
+        close(balanced[k], want)
+        close(places[k], [scale, order])

@@ -732,6 +732,16 @@ def test_arrays_of_two_dimensions_refuse_vectors(device, name):
     assert getattr(sparse, name.replace("array", "matrix"))([1, 2, 3]).shape == (1, 3)
 
 
+def test_dense_values_make_rows_that_are_longer(device):
+    values = np.array([[1, 0], [0, 2]])
+    for name, shape in (("csr_array", (2, 4)), ("csc_array", (4, 2)), ("csr_matrix", (2, 4))):
+        made = getattr(sparse, name)(values, shape=shape)
+        np.testing.assert_array_equal(dense(made), getattr(ss, name)(values, shape=shape).toarray())
+        for other in (shape[::-1], (1, 2), (2, 1), (8, 1)):
+            with pytest.raises(ValueError, match="inconsistent shapes"):
+                getattr(sparse, name)(values, shape=other)
+
+
 def test_dense_factors_of_other_shapes_are_refused_by_name(device):
     a = sparse.csr_array(bc.ones((3, 4)))
     for other in (bc.ones(3), bc.ones((2, 3, 4))):
@@ -812,3 +822,44 @@ def test_explicit_extremes_of_nothing(device):
     for name in ("argmin", "argmax"):
         with pytest.raises(ValueError, match="Cannot apply"):
             getattr(sparse.csr_array((2, 2)), name)(explicit=True)
+
+
+def test_lists_are_values_and_tuples_are_shapes(device):
+    for name in ("csr_array", "coo_array", "csr_matrix", "coo_matrix", "csc_matrix"):
+        made, want = getattr(sparse, name)([3, 4]), getattr(ss, name)([3, 4])
+        assert made.shape == want.shape
+        np.testing.assert_array_equal(dense(made), want.toarray())
+        assert getattr(sparse, name)((3, 4)).shape == (3, 4)
+
+
+def test_eyes_end_beside_the_corner(device):
+    for m, n, k in ((3, 3, 3), (3, 3, -3), (3, 5, 5), (3, 5, -3), (3, 3, 2)):
+        np.testing.assert_array_equal(dense(sparse.eye(m, n, k)), np.eye(m, n, k))
+    for k in (-4, 6):
+        with pytest.raises(ValueError, match="out of bounds"):
+            sparse.eye(3, 5, k)
+
+
+def test_vectors_have_kronecker_products(device):
+    a, b = np.array([1, 0, 2]), np.array([[0, 3], [4, 5]])
+    for x, y in ((a, a), (a, b), (b, a)):
+        got = sparse.kron(sparse.coo_array(x), sparse.coo_array(y), format="coo")
+        np.testing.assert_array_equal(dense(got), np.kron(x, y))
+
+
+def test_pointers_of_another_dtype_than_indices(device):
+    for name in ("csr_array", "csc_array"):
+        a = getattr(sparse, name)(bc.asarray(SQUARE))
+        want = dense(a)
+        for part in ("indices", "indptr"):
+            b = a.copy()
+            setattr(b, part, getattr(b, part).astype(np.int64))
+            np.testing.assert_array_equal(dense(b[[1, 2], :]), want[[1, 2]])
+            np.testing.assert_array_equal(dense(b[:, [1, 2]]), want[:, [1, 2]])
+            np.testing.assert_array_equal((b @ bc.ones(3)).get(), want.sum(1))
+            np.testing.assert_array_equal(dense(b + a), 2 * want)
+
+
+def test_random_arrays_of_more_dimensions_are_refused(device):
+    with pytest.raises(NotImplementedError, match="one or two dimensions"):
+        sparse.random_array((3, 3, 3))

@@ -417,7 +417,7 @@ def test_lobpcg_with_a_preconditioner_constraints_and_a_second_matrix(device):
         bc.asarray(a), bc.asarray(x), bc.asarray(b), inverse, bc.asarray(vectors[:, :2]), tol=1e-8, maxiter=100, largest=False
     )
     np.testing.assert_allclose(host(w), values[2:4], 1e-9)
-    with pytest.warns(UserWarning, match="lobpcg: after 1 iterations"):
+    with pytest.warns(UserWarning, match="Exited at iteration 1 "):
         linalg.lobpcg(bc.asarray(a), bc.asarray(x), tol=1e-12, maxiter=1)
 
 
@@ -597,3 +597,55 @@ def test_imaginary_parts_of_complex_matrices_have_signs(device, which):
     np.testing.assert_allclose(sorted(got, key=lambda w: w.imag), sorted(want, key=lambda w: w.imag), rtol=1e-9)
     theirs = reference.eigs(a, 3, which=which, return_eigenvectors=False)
     np.testing.assert_allclose(sorted(got.imag), sorted(theirs.imag), rtol=1e-9)
+
+
+def test_lobpcg_of_a_small_problem_is_solved_as_a_dense_one(xp):
+    a, b = np.diag(np.arange(1.0, 9.0)), np.diag(np.arange(8.0, 0.0, -1.0))
+    for largest in (True, False):
+        with pytest.warns(UserWarning, match="The problem size 8"):
+            w, v = linalg.lobpcg(xp.array(a), xp.array(np.random.default_rng(0).normal(size=(8, 2))), xp.array(b), largest=largest)
+        want = np.sort(np.arange(1.0, 9.0) / np.arange(8.0, 0.0, -1.0))
+        np.testing.assert_allclose(host(w), want[::-1][:2] if largest else want[:2], 1e-13)
+        np.testing.assert_allclose(a @ host(v), b @ host(v) * host(w), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"k": 1.5}, "`k` must be an integer"), ({"ncv": 2}, "`ncv` must be an integer"), ({"tol": -1}, "`tol` must be a non-negative"),
+        ({"which": "LA"}, "`which` must be in"), ({"v0": np.ones(3)}, "`v0` must have shape"), ({"maxiter": -1}, "`maxiter` must be a positive"),
+        ({"v0": np.ones(7, int)}, "`v0` must be of floating"), ({"return_singular_vectors": "x"}, "`return_singular_vectors` must be in"),
+    ],
+)  # fmt: skip
+def test_parameters_of_svds_are_checked(xp, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        linalg.svds(xp.array(np.random.default_rng(0).normal(size=(9, 7))), **({"k": 2} | parameters))
+
+
+def test_inverses_of_operators_in_single_precision_have_its_digits(xp):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(12, 12)).astype("f4")
+    m = (a @ a.T + 12 * np.eye(12)).astype("f4")
+    s = (a + a.T).astype("f4")
+    w = linalg.eigsh(linalg.aslinearoperator(xp.array(s)), 3, linalg.aslinearoperator(xp.array(m)), return_eigenvectors=False)
+    want = np.linalg.eigvals(np.linalg.solve(m.astype("f8"), s.astype("f8"))).real
+    np.testing.assert_allclose(np.sort(abs(host(w))), np.sort(abs(want))[-3:], 1e-3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("form", FORMS)
+def test_functions_of_matrices_times_vectors(xp, dtype, form):
+    a, b = general(60, dtype) / 4, np.random.default_rng(1).normal(size=60).astype(dtype)
+    made = {"dense": xp.array, "operator": lambda v: linalg.aslinearoperator(xp.array(v))}.get(form) or getattr(sparse, f"{form}_array")
+    given = made(a) if form in ("dense", "operator") else made(xp.array(a))
+    y = linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(b), t=-0.5, rtol=1e-12, restart_every_m=8)
+    wide = a.astype("c16")
+    w, v = np.linalg.eig(wide)
+    want = v @ (np.exp(-0.5 * w) * np.linalg.solve(v, b.astype("c16")))
+    assert y.dtype == dtype and abs(host(y) - want).max() < 1e4 * eps(dtype)
+    y = linalg.funm_multiply_krylov(lambda x: x @ x @ x - x, given, xp.array(b), restart_every_m=7)
+    assert abs(host(y) - (wide @ wide @ wide - wide) @ b).max() < 1e4 * eps(dtype)
+    assert not host(linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(0 * b))).any()
+    for wrong in ({"assume_a": "x"}, {"restart_every_m": 0}, {"max_restarts": 0}, {"atol": -1}):
+        with pytest.raises(ValueError):
+            linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(b), **wrong)

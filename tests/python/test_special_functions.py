@@ -250,3 +250,30 @@ def test_ndtri_exp(xp):
     assert_allclose(x.get(), scipy_special.ndtri_exp(y), rtol=1e-11)
     assert_allclose(special.log_ndtr(x).get()[4:], y[4:], rtol=1e-14)
     assert_array_equal(special.ndtri_exp(xp.asarray([0.0, -np.inf, 1.0, np.nan])).get(), [np.inf, -np.inf, np.nan, np.nan])
+
+
+# By mpmath (50 digits), about the places where one expansion takes over from another.
+@pytest.mark.parametrize(
+    ("name", "operands", "value"),
+    [
+        ("gammaincinv", (5.16139947, 0.640548621), 5.6622648037046455),
+        ("betainc", (0.0010153513876451164, 0.4741580159675227, 0.8200994588584929), 0.9989904929683915),
+        ("bdtrc", (2, 11, 1e-9), 1.6499999901000003e-25),
+        ("nbdtr", (3, 5, 1e-9), 5.599999986000002e-44),
+        ("pdtr", (4, 200.0), 9.413291991183476e-80),
+        ("ndtri_exp", (-0.6931471812530925,), -8.687311635289598e-10),
+        ("ndtri_exp", (-779.5,), -39.36768908280454),
+        ("ndtri_exp", (-790.0,), -39.6333383710488),
+        ("ndtri_exp", (-1e5,), -447.1978936785251),
+        ("tklmbda", (-7.4, 1e-6), 0.0006108626411606159),
+        ("lambertw", (-0.35,), -0.7166388164560736),
+        ("lambertw", (-0.2,), -0.25917110181907377),
+        ("lambertw", (1e-9,), 9.999999990000001e-10),
+        ("lambertw", (0.5,), 0.35173371124919584),
+        ("lambertw", (3.0,), 1.04990889496404),
+        ("lambertw", (1e10,), 20.028685413304952),
+    ],
+)
+def test_values_between_expansions(xp, name, operands, value):
+    got = getattr(special, name)(*(xp.asarray([x]) for x in operands)).get()
+    assert_allclose(got.real, [value], rtol=3e-14 if name == "ndtri_exp" else 5e-15)

@@ -128,6 +128,11 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "nbdtri": ("The probability p for which nbdtr(k, n, p) is y.", "2, 5, [0.25, 0.5]", "array([0.51390301, 0.63588391])"),
     "ndtr": ("The distribution function of the normal distribution.", "[0.0, -1.0]", "array([0.5       , 0.15865525])"),
     "ndtri": ("The inverse of ndtr.", "[0.25, 0.975]", "array([-0.67448975,  1.95996398])"),
+    "ndtri_exp": (
+        "The inverse of log_ndtr: x where the logarithm of the normal distribution function is y <= 0.",
+        "[-1e-20, -1.0, -1000.0]",
+        "array([  9.26234009,  -0.33747496, -44.61574773])",
+    ),
     "pdtr": ("The sum of the Poisson distribution's terms 0 to k, of mean m.", "2, [1.0, 3.0]", "array([0.9196986 , 0.42319008])"),
     "pdtrc": ("The upper tail of the Poisson distribution.", "2, [1.0, 3.0]", "array([0.0803014 , 0.57680992])"),
     "pdtri": ("The mean m for which pdtr(k, m) is y.", "2, [0.25, 0.5]", "array([3.92040206, 2.67406031])"),
@@ -141,6 +146,16 @@ TABLE: dict[str, tuple[str, str, str]] = {
     "rel_entr": ("x log(x / y), the terms of the relative entropy.", "[0.5, 0.0], 1.0", "array([-0.34657359,  0.        ])"),
     "rgamma": ("1 / gamma(x), 0 at the poles.", "[0.5, -1.0]", "array([0.56418958, 0.        ])"),
     "sindg": ("The sine of an angle in degrees.", "[0.0, 30.0, 180.0]", "array([0. , 0.5, 0. ])"),
+    "stdtr": (
+        "The distribution function of Student's t distribution with df degrees of freedom, df > 0.",
+        "3.0, [-1.0, 0.0, 2.0]",
+        "array([0.19550111, 0.5       , 0.93033702])",
+    ),
+    "stdtrit": (
+        "The inverse of stdtr in t: the quantiles of Student's t distribution.",
+        "3.0, [0.25, 0.5, 0.975]",
+        "array([-0.76489233,  0.        ,  3.18244631])",
+    ),
     "tandg": ("The tangent of an angle in degrees.", "[0.0, 45.0, 180.0]", "array([0., 1., 0.])"),
     "wofz": (
         "Faddeeva's function exp(-z**2) erfc(-1j z) of complex z.",

@@ -110,6 +110,28 @@ BC_FN double ndtri(double p) {
   return upper ? r : 0.0 - r;
 }
 
+/// The inverse of log_ndtr, without branches: erfinv(1 - 2 p) for p = e^y, with w = -log(4 p (1 - p)) from y itself, which does not
+/// underflow.
+BC_FN double ndtri_exp_fast(double y, u32& flag) {
+  const double inside = y < 0.0 && y > -780.0 ? y : -1.0, rest = -expm1(inside);
+  const double half = (inside + 0.6931471805599453) + 2.3190468138462996e-17, w = -(log(rest) + (inside + 1.3862943611198906));
+  const double r = 1.4142135623730951 * inverse_error(fabs(expm1(half)), w > 0.0 ? w : 0.0);
+  flag |= y <= -780.0 ? 1u : 0u;
+  return y < 0.0 ? (half < 0.0 ? -r : r) : (y == 0.0 ? inf() : nan());
+}
+/// Below -780 by Newton's method on log_ndtr.
+BC_RARE double ndtri_exp(double y) {
+  u32 flag = 0;
+  const double inside = ndtri_exp_fast(y, flag);
+  if (flag == 0 || y == -inf()) return flag == 0 ? inside : y;
+  double x = -sqrt(-2.0 * y - log(-4.0 * pi() * y));
+  for (int i = 0; i < 3; ++i) {
+    const double scaled = erfcx_positive(-0.7071067811865476 * x);
+    x -= (log(0.5 * scaled) - 0.5 * x * x - y) * scaled * 1.2533141373155003;
+  }
+  return x;
+}
+
 BC_SPECIAL_FLOAT1(erf)
 BC_SPECIAL_FLOAT1(erfc)
 BC_SPECIAL_FLOAT1(erfcx)
@@ -118,6 +140,8 @@ BC_SPECIAL_FLOAT1(erfcinv)
 BC_SPECIAL_FLOAT1(ndtr)
 BC_SPECIAL_FLOAT1(log_ndtr)
 BC_SPECIAL_FLOAT1(ndtri)
+BC_SPECIAL_FLOAT1(ndtri_exp)
+BC_SPECIAL_FLOAT_FAST1(ndtri_exp_fast)
 BC_SPECIAL_FLOAT1(dawsn)
 BC_SPECIAL_FLOAT1(erfi)
 BC_SPECIAL_FLOAT_FAST1(dawsn_fast)

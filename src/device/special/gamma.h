@@ -26,12 +26,24 @@ BC_FN double nan() { return limits<double>::nan(); }
 /// |x|, or the end of the interval that a fit is for.
 BC_FN double at_most(double x, double high) { return x < high ? x : high; }
 BC_FN double at_least(double x, double low) { return x > low ? x : low; }
-/// A table of factors of powers of s and v (fits.h), summed over v, which leaves `columns` factors of powers of s: and over s.
+/// Columns of a table of factors of powers of s and v (fits.h), summed over v.
+template <int some, int columns>
+BC_INLINE void columns_at_argument(const double (*table)[columns], int rows, double v, double* out) {
+  double c[some];
+  for (int k = 0; k < some; ++k) c[k] = table[rows - 1][k];
+  for (int j = rows - 2; j >= 0; --j) {
+    BC_ROLLED
+    for (int k = 0; k < some; ++k) c[k] = fma(c[k], v, table[j][k]);
+  }
+  for (int k = 0; k < some; ++k) out[k] = c[k];
+}
+/// All columns, which leaves factors of powers of s; at_order sums over s. Not more than eight at a time, which stay in registers.
 template <int columns>
 BC_INLINE void at_argument(const double (*table)[columns], int rows, double v, double* c) {
-  for (int k = 0; k < columns; ++k) c[k] = table[rows - 1][k];
-  for (int j = rows - 2; j >= 0; --j)
-    for (int k = 0; k < columns; ++k) c[k] = fma(c[k], v, table[j][k]);
+  constexpr int first = columns > 8 ? 8 : columns;
+  columns_at_argument<first>(table, rows, v, c);
+  if constexpr (columns > first)
+    columns_at_argument<columns - first>(reinterpret_cast<const double(*)[columns]>(&table[0][first]), rows, v, c + first);
 }
 template <int columns>
 BC_INLINE double at_order(const double* c, double s) {

@@ -31,51 +31,67 @@ BC_FN double gammainc_factor(double a, double x) {
   const double z = to_2_3(a, product, divisor);
   return power_times_exp(x, a, x) * (divisor / (a * gamma_2_3(z) * product));
 }
-/// The series of P (DLMF 8.7.1) without its factor.
+/// The series of P (DLMF 8.7.1) without its factor, four terms at a time with one division.
 BC_FN double gammainc_series(double a, double x) {
-  double term = 1.0, sum = 1.0;
-  for (int n = 1; n < 2000; ++n) {
-    term *= x / (a + n);
-    sum += term;
+  const double x4 = (x * x) * (x * x);
+  double term = 1.0, sum = 1.0, b = a;
+  for (int n = 0; n < 500; ++n) {
+    const double b1 = b + 1.0, b2 = b + 2.0, b3 = b + 3.0;
+    b += 4.0;
+    const double last2 = b3 * b, last3 = b2 * last2, part = term / (b1 * last3);
+    sum = fma(part * x, fma(x, fma(x, b + x, last2), last3), sum);
+    term = part * x4;
     if (term < 1e-17 * sum) break;
   }
   return sum;
 }
 /// The continued fraction of Q (DLMF 8.9.2) without its factor, by the recurrence of numerators and denominators, which waits for no
-/// division.
+/// division. Whether it has converged, and sizes, are looked at once in four steps.
 BC_FN double gammaincc_fraction(double a, double x) {
-  double b = x + 1.0 - a, before_above = 1.0 / b, above = 1.0, before_below = 0.0, below = before_above;
-  for (int i = 1; i < 2000; ++i) {
-    const double factor = -i * (i - a);
-    b += 2.0;
-    const double next_above = fma(b, above, factor * before_above), next_below = fma(b, below, factor * before_below);
-    const double change = next_below * above - below * next_above;
-    const bool large = fabs(next_above) > 1e100;
-    const double scale = large ? 1e-100 : 1.0;
-    const bool done = fabs(change) < 1e-16 * fabs(next_below * above);
-    before_above = above * scale;
-    above = next_above * scale;
-    before_below = below * scale;
-    below = next_below * scale;
-    if (done) break;
+  double b = x + 1.0 - a, before_above = 1.0 / b, above = 1.0, before_below = 0.0, below = before_above, n = 0.0;
+  for (int i = 0; i < 500; ++i) {
+    BC_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      n += 1.0;
+      b += 2.0;
+      const double factor = -n * (n - a);
+      const double next_above = fma(b, above, factor * before_above), next_below = fma(b, below, factor * before_below);
+      before_above = above;
+      before_below = below;
+      above = next_above;
+      below = next_below;
+    }
+    const double product = below * before_above;
+    if (fabs(product - before_below * above) < 1e-16 * fabs(product)) break;
+    const double scale = fabs(above) > 1e100 ? 1e-100 : 1.0;
+    before_above *= scale;
+    above *= scale;
+    before_below *= scale;
+    below *= scale;
   }
   return below / above * a;
 }
-/// Q for small a and x, where 1 - P has no digits: the first term of P's alternating series apart (Gautschi, ACM TOMS 5, 1979).
+/// Q for small a and x, where 1 - P has no digits: the first term of P's alternating series apart (Gautschi, ACM TOMS 5, 1979). Three terms
+/// at a time with one division.
 BC_FN double gammaincc_small(double a, double x) {
-  double sum = 0.0, power_term = 1.0;
-  for (int n = 1; n < 60; ++n) {
-    power_term *= -x / n;
-    const double term = power_term / (a + n);
-    sum += term;
-    if (fabs(term) < 1e-18 * fabs(sum)) break;
+  double sum = 0.0, term = 1.0, b = a, n = 0.0;
+  for (int i = 0; i < 20; ++i) {
+    // x^k / k! / (a + k) for k = n + 1, n + 2, n + 3
+    const double n1 = n + 1.0, n2 = n + 2.0, b1 = b + 1.0, b2 = b + 2.0;
+    n += 3.0;
+    b += 3.0;
+    const double first = n2 * n, last = b1 * b2, part = term / ((n1 * first) * (last * b));
+    sum -= (x * part) * fma(first, b2 * b, x * fma(-n, b1 * b, x * last));
+    term = -part * (x * x * x) * (last * b);
+    if (fabs(term) < 1e-18 * fabs(sum * b)) break;
   }
   const double log_part = a * log(x) - (a < 1.0 ? (a * (a - 1.0)) * gammaln_1_2(a + 1.0) : gammaln_positive(a + 1.0));
-  return -expm1(log_part) - a * exp(log_part) * sum;
+  const double less = expm1(log_part);
+  return -fma(a * (1.0 + less), sum, less);
 }
 /// Tells whether Temme's uniform expansion serves: a >= 5 and |eta| <= 0.8.
 BC_FN bool is_uniform(double a, double x) { return a >= 5.0 && x > 0.4 * a && x < 2.0 * a; }
-/// Temme's uniform expansion (SIAM J. Math. Anal. 10, 1979; DLMF 8.12.3): Q, or P with `lower`; and nearly x^a e^-x / gamma(a + 1).
+/// Temme's uniform expansion (SIAM J. Math. Anal. 10, 1979; DLMF 8.12.3): Q, or P with `lower`; and x^a e^-x / gamma(a + 1).
 BC_FN double gammainc_uniform(double a, double x, bool lower, double& factor) {
   const double mu = (x - a) / a, half_square = -log_less(1.0 + mu, mu);
   const double eta = copysign(sqrt(2.0 * half_square), mu), v = 1.0 / a, w = 1.25 * eta;
@@ -91,20 +107,21 @@ BC_FN double gammainc_uniform(double a, double x, bool lower, double& factor) {
   }
   const double e = exp(-a * half_square), scale = e * 0.3989422804014327 / sqrt(a), rest = scale * sum;
   const double r = stirling_rest(a);
-  factor = scale * (1.0 - r * (1.0 - 0.5 * r * (1.0 - r * (1.0 / 3.0))));
+  factor = scale * (1.0 - r * (1.0 - r * 0.5 * (1.0 - r * (1.0 / 3.0) * (1.0 - r * 0.25 * (1.0 - r * 0.2)))));
   const double z = eta * sqrt(0.5 * a), t = lower ? -z : z;
   // erfc(t) from the exponential that is there.
-  const double half_erfc = t > 0.0 ? 0.5 * e * erfcx_positive(t) : 1.0 - 0.5 * e * erfcx_positive(-t);
+  const double outside = 0.5 * e * erfcx_positive(fabs(t)), half_erfc = t > 0.0 ? outside : 1.0 - outside;
   return lower ? half_erfc - rest : half_erfc + rest;
 }
 /// Tells whether Q is the smaller part, so that P is 1 - Q.
 BC_FN bool upper_is_small(double a, double x) {
   return x > 1.5 ? x > a + 0.25 : (x > 0.5 ? x + 0.25 > a : a * log(x) > -0.6931471805599453);
 }
-/// P, or Q with `upper`, for a > 0 and finite x > 0; and x^a e^-x / gamma(a + 1), to few digits.
+/// P, or Q with `upper`, for a > 0 and finite x > 0; and x^a e^-x / gamma(a + 1).
 BC_RARE double gammainc_parts(double a, double x, bool upper, double& factor) {
   if (is_uniform(a, x)) return gammainc_uniform(a, x, !upper, factor);
   factor = gammainc_factor(a, x);
+  if (factor == 0.0) return (x > a) == upper ? 0.0 : 1.0;  // before the sums' terms overflow
   if (!upper_is_small(a, x)) {
     const double p = factor * gammainc_series(a, x);
     return upper ? 1.0 - p : p;
@@ -138,17 +155,43 @@ BC_FN double next_inside(double x, double step, double low, double high) {
   if (low > 0.0 && high < inf()) return sqrt(low) * sqrt(high);
   return low > 0.0 ? 16.0 * low : 0.0625 * high;
 }
-/// Halley's step for a function of which `apart` is the value, `slope` the first derivative and `slope` (turn - slope) the second.
-BC_FN double halley_step(double apart, double slope, double turn) {
-  const double newton = -apart / slope, bend = 1.0 + 0.5 * newton * (turn - slope);
-  return bend > 0.5 ? newton / bend : newton;
+/// The normal distribution's quantile of a probability p <= 1 / 2, whose logarithm is l, to seven digits (Wichura, Applied Statistics 37,
+/// 1988, Algorithm AS 241): to begin an iteration with.
+BC_FN double roughly_ndtri(double p, double l) {
+  const double q = p - 0.5, r = 0.180625 - q * q;
+  if (p > 0.075) {
+    return q * fma(fma(fma(59.10937472, r, 159.29113202), r, 50.434271938), r, 3.3871327179) /
+           fma(fma(fma(67.1875636, r, 78.757757664), r, 17.895169469), r, 1.0);
+  }
+  const double root = sqrt(-l), s = root <= 5.0 ? root - 1.6 : root - 5.0;
+  return root <= 5.0 ? -fma(fma(fma(0.17023821103, s, 1.3067284816), s, 2.75681539), s, 1.4234372777) /
+                           fma(fma(0.12021132975, s, 0.7370016425), s, 1.0)
+                     : -fma(fma(fma(0.017337203997, s, 0.42868294337), s, 3.081226386), s, 6.657905115) /
+                           fma(fma(0.012258202635, s, 0.24197894225), s, 1.0);
 }
-/// The x with P(a, x) = p and Q(a, x) = q = 1 - p, of which the smaller counts: Halley's method on the logarithms of that part and of x,
+/// The root's distance from u of a function F(u) with F' = slope, F'' = slope (turn - slope) and turn' = -bend, where newton is -F / slope:
+/// the inverse function's Taylor series to the fourth power (Gil, Segura & Temme, SIAM J. Sci. Comput. 34, 2012), or Halley's step where
+/// that is not exact.
+BC_FN double root_distance(double newton, double slope, double turn, double bend, double bend_slope, bool& exact) {
+  const double g = turn - slope, h = g * g - bend - slope * g, g_slope = -bend - slope * g;
+  const double k = 2.0 * g * g_slope - bend_slope - slope * g * g - slope * g_slope + g * h;
+  const double c2 = -0.5 * g, c3 = 0.5 * g * g - h * (1.0 / 6.0), c4 = g * (h * (5.0 / 12.0) - 0.625 * g * g) - k * (1.0 / 24.0);
+  const double reach = fabs(newton) * (1.0 + fabs(g) + sqrt(fabs(h)) + sqrt(bend)), square = reach * reach;
+  exact = fabs(newton) * (square * square) < 1e-15 && square < 0.01;
+  if (exact) return newton * fma(newton, fma(newton, fma(newton, c4, c3), c2), 1.0);
+  const double scale = 1.0 - c2 * newton;
+  return scale > 0.5 ? newton / scale : newton;
+}
+/// x e^step for |step| < 0.01
+BC_FN double moved(double x, double step) {
+  return fma(x, step * fma(step, fma(step, fma(step, fma(step, 1.0 / 120.0, 1.0 / 24.0), 1.0 / 6.0), 0.5), 1.0), x);
+}
+/// The x with P(a, x) = p and Q(a, x) = q = 1 - p, of which the smaller counts: root_distance for the logarithms of that part and of x,
 /// inside a bracket. The first guess is Wilson and Hilferty's, or the first term of the series (DiDonato & Morris, ACM TOMS 12, 1986).
 BC_RARE double gammainc_inverse(double a, double p, double q) {
   if (a == inf()) return nan();
   const bool upper = q < p;
-  const double goal = log(upper ? q : p), z = upper ? -ndtri(q) : ndtri(p), w = 1.0 / (9.0 * a);
+  const double goal = log(upper ? q : p), z = upper ? -roughly_ndtri(q, goal) : roughly_ndtri(p, goal), w = 1.0 / (9.0 * a);
   const double cube = 1.0 - w + z * sqrt(w);
   double t = a > 0.5 && cube > 0.2 ? log(a) + 3.0 * log(cube) : ((upper ? log1p(-q) : goal) + gammaln(a + 1.0)) / a;
   if (a <= 0.5 && upper && q < 0.1) t = log(-goal + 1e-3);
@@ -162,9 +205,10 @@ BC_RARE double gammainc_inverse(double a, double p, double q) {
       high = x;
     else
       low = x;
-    const double slope = (upper ? -a : a) * factor / part, step = halley_step(apart, slope, a - x);
-    // The error after a step is about its cube.
-    if (fabs(step) <= 1e-6) return fma(x, fma(0.5 * step, step, step), x);
+    const double slope = (upper ? -a : a) * factor / part;
+    bool exact;
+    const double step = root_distance(-apart / slope, slope, a - x, x, x, exact);
+    if (exact) return moved(x, step);
     const double next = next_inside(x, step, low, high);
     if (next == x) break;
     x = next;
@@ -183,52 +227,97 @@ BC_FN double gammainccinv(double a, double q) {
 }
 
 // ---- beta
-/// x^a y^b / beta(a, b), y = 1 - x, and `whole` is beta(a, b) unless a and b are large; for large a and b from the distance to the maximum
+/// Tells whether one parameter is large and the other one is not, nor 1 / 2.
+BC_FN bool is_uneven(double a, double b) { return (a >= 10.0) != (b >= 10.0) && a != 0.5 && b != 0.5; }
+/// beta(a, 1/2), for which gamma(a) / gamma(a + 1/2) is stepped up.
+BC_FN double half_beta(double a) {
+  const bool low = a < 8.0;
+  const double b = a + 3.5, c = a + 4.0, d = b * b, e = c * c;  // the factors in pairs: b^2 - 3.5^2, b^2 - 2.5^2 ..., the same of c
+  const double below = low ? ((d - 12.25) * (d - 6.25)) * ((d - 2.25) * (d - 0.25)) : 1.0;
+  const double above = low ? ((e - 12.25) * (e - 6.25)) * ((e - 2.25) * (e - 0.25)) : 1.0;
+  const double w = (low ? a + 8.0 : a) - 0.25;
+  return half_beta_far(1.0 / (w * w)) * above / (below * sqrt(w));
+}
+/// gamma(small) gamma(large) / gamma(s) s^small for s = small + large, small < 10 <= large, by Stirling's formula (DLMF 5.11.1).
+BC_FN double scaled_beta(double small, double large) {
+  const double s = small + large;
+  double product, divisor;
+  const double z = to_2_3(small, product, divisor);
+  const double e = large * log_less(s / large, small / large) + (stirling_rest(s) - stirling_rest(large));
+  return gamma_2_3(z) * product / divisor * sqrt(s / large) * exp(-e);
+}
+/// gamma(s) for 10 <= s < 20, where `rest` is missing from s.
+BC_FN double gamma_10_20(double s, double rest) {
+  const bool high = s >= 17.0;
+  const double t = high ? s - 10.0 : s - 8.0, b = s - 4.5;  // the next eight factors in pairs: b^2 - 12.25, b^2 - 6.25 ...
+  double product, divisor;
+  const double z = to_2_3(t, product, divisor), square = b * b, first = gamma_2_3(z) * product / divisor;
+  const double eight = ((square - 12.25) * (square - 6.25)) * ((square - 2.25) * (square - 0.25)), two = high ? t * (t + 1.0) : 1.0;
+  return fma(first * two * eight, rest * fma(s, 0.07, 1.6), first * two * eight);  // digamma(s), roughly
+}
+/// beta(a, b), but 0 where both are large, and scaled_beta where one is.
+BC_FN double betainc_whole(double a, double b) {
+  if (a >= 10.0 && b >= 10.0) return 0.0;
+  if (a == 0.5 || b == 0.5) return half_beta(a == 0.5 ? b : a);
+  if (is_uneven(a, b)) return a < b ? scaled_beta(a, b) : scaled_beta(b, a);
+  const double s = a + b, part = s - a;
+  double pa, da, pb, db, ps, ds;
+  const double za = to_2_3(a, pa, da), zb = to_2_3(b, pb, db), above = gamma_2_3(za) * pa * (gamma_2_3(zb) * pb), below = da * db;
+  if (s >= 10.0) return above / (below * gamma_10_20(s, (a - (s - part)) + (b - part)));
+  const double zs = to_2_3(s, ps, ds);
+  return above / below * (ds / (gamma_2_3(zs) * ps));
+}
+/// x^a y^b / beta(a, b), y = 1 - x, and `whole` is betainc_whole(a, b); for large a and b from the distance to the maximum
 /// (DiDonato & Morris, ACM TOMS 18, 1992).
 BC_FN double betainc_factor(double a, double b, double x, double y, double whole) {
+  const double s = a + b;
   if (a >= 10.0 && b >= 10.0) {
-    const double s = a + b, l = x < y ? a - s * x : s * y - b;
+    const double l = x < y ? a - s * x : s * y - b;
     const double e = a * log_less(s * x / a, -l / a) + b * log_less(s * y / b, l / b);
     return 0.3989422804014327 * sqrt(a / s * b) * exp(e - (stirling_rest(a) + stirling_rest(b) - stirling_rest(s)));
   }
-  const double first = x < 0.9 ? power(x, a) : exp(a * log1p(-y)), second = y < 0.9 ? power(y, b) : exp(b * log1p(-x));
-  if (whole > 0.0 && whole < inf() && first > 1e-290 && second > 1e-290) return first * second / whole;
+  const bool uneven = is_uneven(a, b), x_scaled = uneven && a < b, y_scaled = uneven && b < a;
+  const double first = a == 0.5 ? sqrt(x) : (x < 0.9 || x_scaled ? power(x_scaled ? s * x : x, a) : exp(a * log1p(-y)));
+  const double second = b == 0.5 ? sqrt(y) : (y < 0.9 || y_scaled ? power(y_scaled ? s * y : y, b) : exp(b * log1p(-x)));
+  if (whole > 0.0 && whole < inf() && first > 1e-290 && second > 1e-290 && first < 1e290 && second < 1e290) return first * second / whole;
   return exp(a * (x < 0.9 ? log(x) : log1p(-y)) + b * (y < 0.9 ? log(y) : log1p(-x)) - betaln(a, b));
 }
-/// The continued fraction (DLMF 8.17.22), by the recurrence of numerators and denominators.
-BC_FN double betainc_fraction(double a, double b, double x) {
-  const double s = a + b;
-  double before_above = 1.0, above = 1.0 - s * x / (a + 1.0), before_below = 1.0, below = 1.0;
-  for (int m = 1; m < 20000; ++m) {
-    const double m2 = 2.0 * m, even = m * (b - m) * x / ((a + m2 - 1.0) * (a + m2)),
-                 odd = -(a + m) * (s + m) * x / ((a + m2) * (a + m2 + 1.0));
-    const double middle_above = fma(even, before_above, above), middle_below = fma(even, before_below, below);
-    const double next_above = fma(odd, above, middle_above), next_below = fma(odd, below, middle_below);
-    const bool done = fabs(next_below * above - below * next_above) < 1e-16 * fabs(next_below * above);
-    const double size = fabs(next_above), scale = size > 1e100 ? 1e-100 : (size < 1e-100 ? 1e100 : 1.0);
-    before_above = middle_above * scale;
-    before_below = middle_below * scale;
-    above = next_above * scale;
-    below = next_below * scale;
-    if (done) break;
+/// I_x(a, b) by betainc_factor: the even part of the continued fraction DLMF 8.17.22, one step for two (DiDonato & Morris, ACM TOMS 18,
+/// 1992), by the recurrence of numerators and denominators.
+BC_FN double betainc_fraction(double a, double b, double x, double y) {
+  const double s = a + b, square = x * x, distance = (a > b ? s * y - b : a - s * x) + 1.0;
+  double over = 1.0 / (a + 1.0), before_above = 1.0, above = a * distance * over, before_below = 0.0, below = 1.0, m = 0.0;
+  for (int i = 0; i < 10000; ++i) {
+    BC_UNROLL
+    for (int j = 0; j < 2; ++j) {
+      const double before = (a + m) * (s + m);
+      m += 1.0;
+      const double at = a + m, part = m * (b - m) * over, factor = before * square * (part * over);
+      over = 1.0 / (at + m + 1.0);
+      const double whole = fma(x, part, m) + at * fma(m, 2.0 - x, distance) * over;
+      const double next_above = fma(whole, above, factor * before_above), next_below = fma(whole, below, factor * before_below);
+      before_above = above;
+      before_below = below;
+      above = next_above;
+      below = next_below;
+    }
+    const double product = below * before_above;
+    if (fabs(product - before_below * above) < 1e-16 * fabs(product)) break;
+    const double size = fabs(above), scale = size > 1e100 ? 1e-100 : (size < 1e-100 ? 1e100 : 1.0);
+    before_above *= scale;
+    above *= scale;
+    before_below *= scale;
+    below *= scale;
   }
   return below / above;
-}
-/// What betainc_factor is to get as beta(a, b): for one element in fewer steps than the form that vectorises.
-BC_FN double betainc_whole(double a, double b) {
-  if (a >= 10.0 && b >= 10.0) return 0.0;
-  if (!(a + b < 10.0)) return beta(a, b);
-  double pa, da, pb, db, ps, ds;
-  const double za = to_2_3(a, pa, da), zb = to_2_3(b, pb, db), zs = to_2_3(a + b, ps, ds);
-  return gamma_2_3(za) * pa / da * (gamma_2_3(zb) * pb * ds / (db * (gamma_2_3(zs) * ps)));
 }
 /// I_x(a, b) for positive finite numbers, y = 1 - x, and x^a y^b / beta(a, b).
 BC_RARE double betainc_parts(double a, double b, double x, double y, double whole, double& factor) {
   factor = betainc_factor(a, b, x, y, whole);
   // Beyond the point where the other side's fraction converges faster, for a small b that side leaves no digits.
-  if (x * (a + b + 2.0) <= a + 1.0 || (b < 1.0 && x < 0.9)) return factor * betainc_fraction(a, b, x) / a;
-  const double r = 1.0 - factor * betainc_fraction(b, a, y) / b;
-  return r < 0.5 && x < 0.999 && b < 1.0 ? factor * betainc_fraction(a, b, x) / a : r;
+  if (x * (a + b + 2.0) <= a + 1.0 || (b < 1.0 && x < 0.9)) return factor * betainc_fraction(a, b, x, y);
+  const double r = 1.0 - factor * betainc_fraction(b, a, y, x);
+  return r < 0.5 && x < 0.999 && b < 1.0 ? factor * betainc_fraction(a, b, x, y) : r;
 }
 /// I_x(a, b) for y = 1 - x.
 BC_RARE double betainc_part(double a, double b, double x, double y) {
@@ -241,18 +330,36 @@ BC_RARE double betainc_part(double a, double b, double x, double y) {
 BC_FN double betainc(double a, double b, double x) { return betainc_part(a, b, x, 1.0 - x); }
 BC_FN double betaincc(double a, double b, double x) { return betainc_part(b, a, 1.0 - x, x); }
 
-/// The x with I_x(a, b) = p, or 1 - x with `other`: Halley's method on the logarithms of the smaller part and of the odds x / (1 - x),
-/// inside a bracket.
-BC_RARE double betainc_inverse(double a, double b, double p, double q, bool other) {
-  if (!(a > 0.0 && b > 0.0 && p >= 0.0 && q >= 0.0)) return nan();
-  if (p == 0.0 || q == 0.0) return (p == 0.0) == other ? 1.0 : 0.0;
-  if (a == inf() || b == inf()) return a == b ? nan() : ((a == inf()) == other ? 0.0 : 1.0);
+/// t^2 / df roughly, for Student's t with df >= 1 degrees of freedom and the probability 2 q of more than |t| (Hill, CACM
+/// Algorithm 396, 1970); log_q is the logarithm of q.
+BC_FN double t_square(double df, double q, double log_q) {
+  const double a = 1.0 / (df - 0.5), b = 48.0 / (a * a), c = ((20700.0 * a / b - 98.0) * a - 16.0) * a + 96.36;
+  const double d = ((94.5 / (b + c) - 3.0) / b + 1.0) * sqrt(a * 0.5 * pi()) * df;
+  double y = exp(2.0 / df * (log(2.0 * d) + log_q));
+  if (y > 0.05 + a || (df < 2.1 && q > 0.25)) {
+    const double x = roughly_ndtri(q, log_q);
+    y = x * x;
+    const double less = df < 5.0 ? 0.3 * (df - 4.5) * (x + 0.6) : 0.0;
+    const double e = (((0.05 * d * x - 5.0) * x - 7.0) * x - 2.0) * x + b + c + less;
+    y = (((((0.4 * y + 6.3) * y + 36.0) * y + 94.5) / e - y - 3.0) / b + 1.0) * x;
+    return expm1(a * y * y);
+  }
+  return ((1.0 / (((df + 6.0) / (df * y) - 0.089 * d - 0.822) * (df + 2.0) * 3.0) + 0.5 / (df + 4.0)) * y - 1.0) * (df + 1.0) / (df + 2.0) +
+         1.0 / y;
+}
+/// The odds x / (1 - x) with I_x(a, b) = p = 1 - q: root_distance for the logarithms of the smaller part and of the odds, inside a bracket.
+BC_FN double betainc_inverse_odds(double a, double b, double p, double q) {
   const bool upper = q < p;
   const double part_goal = upper ? q : p, goal = log(part_goal), whole = betainc_whole(a, b);
-  double t;
-  if (a >= 1.0 && b >= 1.0) {
+  double t = 0.0, odds = 0.0;
+  if (b == 0.5 && a >= 0.5 && p < 0.99) {
+    odds = 1.0 / t_square(2.0 * a, 0.5 * p, (upper ? log(p) : goal) - 0.6931471805599453);
+  } else if (a == 0.5 && b >= 0.5 && q < 0.99) {
+    odds = t_square(2.0 * b, 0.5 * q, (upper ? goal : log(q)) - 0.6931471805599453);
+  } else if (a >= 1.0 && b >= 1.0) {
     // Carter's approximation by the normal distribution (Abramowitz & Stegun 26.5.22).
-    const double z = upper ? -ndtri(q) : ndtri(p), u = 1.0 / (2.0 * a - 1.0), v = 1.0 / (2.0 * b - 1.0), h = 2.0 / (u + v);
+    const double z = upper ? -roughly_ndtri(q, goal) : roughly_ndtri(p, goal), u = 1.0 / (2.0 * a - 1.0), v = 1.0 / (2.0 * b - 1.0),
+                 h = 2.0 / (u + v);
     const double l = (z * z - 3.0) / 6.0, w = -z * sqrt(h + l > 0.0 ? h + l : 0.0) / h - (v - u) * (l + 5.0 / 6.0 - 2.0 / (3.0 * h));
     t = -2.0 * w - log(b / a);
   } else {
@@ -261,10 +368,10 @@ BC_RARE double betainc_inverse(double a, double b, double p, double q, bool othe
     t = upper ? -(goal + log(b) + ln_beta) / b : (goal + log(a) + ln_beta) / a;
     t = upper ? (t < mean ? mean : t) : (t > mean ? mean : t);
   }
-  double low = 0.0, high = inf(), odds = exp(t < -700.0 ? -700.0 : (t > 700.0 ? 700.0 : t)), x = 0.0, y = 1.0;
+  if (!(odds > 0.0 && odds < 1e300)) odds = exp(t < -700.0 ? -700.0 : (t > 700.0 ? 700.0 : t));
+  double low = 0.0, high = inf();
   for (int i = 0; i < 200; ++i) {
-    x = odds < 1.0 ? odds / (1.0 + odds) : 1.0 / (1.0 + 1.0 / odds);
-    y = 1.0 / (1.0 + odds);
+    const double x = odds < 1.0 ? odds / (1.0 + odds) : 1.0 / (1.0 + 1.0 / odds), y = 1.0 / (1.0 + odds);
     if (x == 0.0 || y == 0.0) break;
     double factor;
     const double part = upper ? betainc_parts(b, a, y, x, whole, factor) : betainc_parts(a, b, x, y, whole, factor);
@@ -273,34 +380,65 @@ BC_RARE double betainc_inverse(double a, double b, double p, double q, bool othe
       high = odds;
     else
       low = odds;
-    const double slope = (upper ? -factor : factor) / part, step = halley_step(apart, slope, a * y - b * x);
-    const bool done = fabs(step) <= 1e-6;
-    const double next = done ? fma(odds, fma(0.5 * step, step, step), odds) : next_inside(odds, step, low, high);
-    if (done || next == odds) {
-      x = next < 1.0 ? next / (1.0 + next) : 1.0 / (1.0 + 1.0 / next);
-      y = 1.0 / (1.0 + next);
-      break;
-    }
+    const double slope = (upper ? -factor : factor) / part, bend = (a + b) * (x * y);
+    bool exact;
+    const double step = root_distance(-apart / slope, slope, a * y - b * x, bend, bend * (y - x), exact);
+    const double next = exact ? moved(odds, step) : next_inside(odds, step, low, high);
+    if (exact || next == odds) return next;
     odds = next;
   }
-  return other ? y : x;
+  return odds;
+}
+/// The x with I_x(a, b) = p, or 1 - x with `other`.
+BC_RARE double betainc_inverse(double a, double b, double p, double q, bool other) {
+  if (!(a > 0.0 && b > 0.0 && p >= 0.0 && q >= 0.0)) return nan();
+  if (p == 0.0 || q == 0.0) return (p == 0.0) == other ? 1.0 : 0.0;
+  if (a == inf() || b == inf()) return a == b ? nan() : ((a == inf()) == other ? 0.0 : 1.0);
+  const double odds = betainc_inverse_odds(a, b, p, q);
+  return other ? 1.0 / (1.0 + odds) : (odds < 1.0 ? odds / (1.0 + odds) : 1.0 / (1.0 + 1.0 / odds));
 }
 BC_FN double betaincinv(double a, double b, double p) { return betainc_inverse(a, b, p, 1.0 - p, false); }
 BC_FN double betainccinv(double a, double b, double q) { return betainc_inverse(a, b, 1.0 - q, q, false); }
 
 // ---- distributions
+/// I_x(a, k + 1) for a whole k >= 0, x + y = 1, as a sum of k + 1 positive terms (DLMF 8.17.5), or NaN where another way is better. y is
+/// the exact one with `from_y`.
+BC_FN double binomial_sum(double k, double a, double x, double y, bool from_y) {
+  if (!(k <= 16.0 && a > 0.0 && a < 1e3)) return nan();
+  const double start = from_y && y < 0.1 ? exp(a * log1p(-y)) : power(x, a);
+  double term = 1.0, sum = 1.0;
+  for (double j = 0.0; j < k; j += 1.0) {
+    term *= (a + j) * y / (j + 1.0);
+    sum += term;
+  }
+  return start > 1e-200 ? start * sum : nan();
+}
+/// Q(k + 1, m) for a whole k >= 0 as a sum of k + 1 positive terms (DLMF 8.4.8), or NaN where another way is better.
+BC_FN double poisson_sum(double k, double m) {
+  if (!(k <= 24.0 && m > 0.0 && m < 500.0)) return nan();
+  double term = 1.0, sum = 1.0;
+  for (double j = 1.0; j <= k; j += 1.0) {
+    term *= m / j;
+    sum += term;
+  }
+  return exp(-m) * sum;
+}
 BC_FN double bdtr(double k, double n, double p) {
   k = floor(k);
   n = trunc(n);
   if (!(p >= 0.0 && p <= 1.0) || !(n >= k) || !(k >= 0.0)) return nan();
-  return n == k ? 1.0 : betainc_part(n - k, k + 1.0, 1.0 - p, p);
+  if (n == k) return 1.0;
+  const double sum = binomial_sum(k, n - k, 1.0 - p, p, true);
+  return sum == sum ? sum : betainc_part(n - k, k + 1.0, 1.0 - p, p);
 }
 BC_FN double bdtrc(double k, double n, double p) {
   k = floor(k);
   n = trunc(n);
   if (!(p >= 0.0 && p <= 1.0) || !(n >= k)) return nan();
   if (k < 0.0) return 1.0;
-  return n == k ? 0.0 : betainc_part(k + 1.0, n - k, p, 1.0 - p);
+  if (n == k) return 0.0;
+  const double sum = binomial_sum(k, n - k, 1.0 - p, p, true);
+  return sum < 0.5 ? 1.0 - sum : betainc_part(k + 1.0, n - k, p, 1.0 - p);
 }
 BC_FN double bdtri(double k, double n, double y) {
   k = floor(k);
@@ -314,21 +452,33 @@ BC_FN double nbdtr(double k, double n, double p) {
   k = trunc(k);
   n = trunc(n);
   if (!(p >= 0.0 && p <= 1.0) || !(k >= 0.0)) return nan();
-  return betainc_part(n, k + 1.0, p, 1.0 - p);
+  const double sum = binomial_sum(k, n, p, 1.0 - p, false);
+  return sum == sum ? sum : betainc_part(n, k + 1.0, p, 1.0 - p);
 }
 BC_FN double nbdtrc(double k, double n, double p) {
   k = trunc(k);
   n = trunc(n);
   if (!(p >= 0.0 && p <= 1.0) || !(k >= 0.0)) return nan();
-  return betainc_part(k + 1.0, n, 1.0 - p, p);
+  const double sum = binomial_sum(k, n, p, 1.0 - p, false);
+  return sum < 0.5 ? 1.0 - sum : betainc_part(k + 1.0, n, 1.0 - p, p);
 }
 BC_FN double nbdtri(double k, double n, double y) {
   k = trunc(k);
   n = trunc(n);
   return !(y >= 0.0 && y <= 1.0) || !(k >= 0.0) ? nan() : betainc_inverse(n, k + 1.0, y, 1.0 - y, false);
 }
-BC_FN double pdtr(double k, double m) { return k < 0.0 || !(m >= 0.0) ? nan() : (m == 0.0 ? 1.0 : gammaincc(floor(k) + 1.0, m)); }
-BC_FN double pdtrc(double k, double m) { return k < 0.0 || !(m >= 0.0) ? nan() : (m == 0.0 ? 0.0 : gammainc(floor(k) + 1.0, m)); }
+BC_FN double pdtr(double k, double m) {
+  if (k < 0.0 || !(m >= 0.0)) return nan();
+  if (m == 0.0) return 1.0;
+  const double sum = poisson_sum(floor(k), m);
+  return sum == sum ? sum : gammaincc(floor(k) + 1.0, m);
+}
+BC_FN double pdtrc(double k, double m) {
+  if (k < 0.0 || !(m >= 0.0)) return nan();
+  if (m == 0.0) return 0.0;
+  const double sum = poisson_sum(floor(k), m);
+  return sum < 0.5 ? 1.0 - sum : gammainc(floor(k) + 1.0, m);
+}
 BC_FN double pdtri(double k, double y) { return k <= -1.0 || !(y >= 0.0 && y < 1.0) ? nan() : gammainccinv(trunc(k) + 1.0, y); }
 BC_FN double chdtr(double v, double x) { return gammainc(0.5 * v, 0.5 * x); }
 BC_FN double chdtrc(double v, double x) { return gammaincc(0.5 * v, 0.5 * x); }
@@ -345,11 +495,55 @@ BC_FN double fdtrc(double a, double b, double x) {
 }
 BC_FN double fdtri(double a, double b, double p) {
   if (!(a > 0.0 && b > 0.0 && p > 0.0 && p <= 1.0)) return nan();
+  if (p < 1.0 && a < inf() && b < inf()) return b / a * betainc_inverse_odds(0.5 * a, 0.5 * b, p, 1.0 - p);
   const double x = betainc_inverse(0.5 * a, 0.5 * b, p, 1.0 - p, false), y = betainc_inverse(0.5 * a, 0.5 * b, p, 1.0 - p, true);
   return b * x / (a * y);
 }
 BC_FN double gdtr(double a, double b, double x) { return x < 0.0 ? nan() : gammainc(b, a * x); }
 BC_FN double gdtrc(double a, double b, double x) { return x < 0.0 ? nan() : gammaincc(b, a * x); }
+
+// Student's t. With many degrees of freedom, which cost the incomplete beta function digits, by the normal deviate of the same probability
+// in powers of 1 / df (Hill, CACM Algorithm 395, 1970).
+BC_FN double t_normal_correction(double df, double y) {
+  const double b = 48.0 * (df - 0.5) * (df - 0.5), s = y * y;
+  return y * ((s + 3.0) / b - (((4.0 * s + 33.0) * s + 240.0) * s + 855.0) / (10.0 * b) / b);
+}
+/// The probability of more than |t|, for one sign.
+BC_FN double t_tail(double df, double t) {
+  const double square = t * t, whole = df + square;
+  if (fabs(t) == inf()) return 0.0;
+  if (df > 1e4) {
+    const double y = sqrt((df - 0.5) * log1p(square / df));
+    if (y < 20.0 || df > 1e6) return ndtr(-y - t_normal_correction(df, y));
+  }
+  if (square < 1e200 * df) return 0.5 * betainc_part(0.5 * df, 0.5, df / whole, square / whole);
+  // The argument of the incomplete beta function would underflow; its first term is all there is.
+  return power(sqrt(df) / fabs(t), df) / (df * beta(0.5 * df, 0.5));
+}
+BC_RARE double stdtr(double df, double t) {
+  if (!(df > 0.0) || t != t) return nan();
+  if (df == inf()) return ndtr(t);
+  const double tail = t_tail(df, t);
+  return t <= 0.0 ? tail : 1.0 - tail;
+}
+BC_RARE double stdtrit(double df, double p) {
+  if (!(df > 0.0) || !(p >= 0.0 && p <= 1.0)) return nan();
+  if (df == inf()) return ndtri(p);
+  if (p == 0.0 || p == 1.0) return p == 1.0 ? inf() : -inf();
+  if (p == 0.5) return 0.0;
+  const double q = p < 0.5 ? p : 1.0 - p;
+  double t;
+  if (df > 1e4) {
+    const double z = -ndtri(q);
+    double y = z;
+    for (int i = 0; i < 4; ++i) y = z - t_normal_correction(df, y);
+    t = sqrt(df * expm1(y * y / (df - 0.5)));
+  } else {
+    const double odds = betainc_inverse_odds(0.5 * df, 0.5, 2.0 * q, fabs(1.0 - 2.0 * p));
+    t = sqrt(df) / sqrt(odds);
+  }
+  return p > 0.5 ? t : -t;
+}
 
 BC_SPECIAL_FLOAT2(gammainc)
 BC_SPECIAL_FLOAT2(gammaincc)
@@ -373,6 +567,8 @@ BC_SPECIAL_FLOAT2(pdtri)
 BC_SPECIAL_FLOAT2(chdtr)
 BC_SPECIAL_FLOAT2(chdtrc)
 BC_SPECIAL_FLOAT2(chdtri)
+BC_SPECIAL_FLOAT2(stdtr)
+BC_SPECIAL_FLOAT2(stdtrit)
 BC_SPECIAL_FLOAT3(fdtr)
 BC_SPECIAL_FLOAT3(fdtrc)
 BC_SPECIAL_FLOAT3(fdtri)

@@ -33,6 +33,23 @@ BC_FN double lambertw_below(double z) {
   }
   return w;
 }
+/// Branch 0 for real z > -1 / e that is not 0, p = sqrt(2 (e z + 1)) not near 0: the fourth-order step of Fritsch, Shafer & Crowley (CACM
+/// Algorithm 443, 1973), from Winitzki's approximation (2003) for large z.
+BC_FN double lambertw_real(double z, double p) {
+  double w = p / (1.0 + p * (1.0 / 3.0)) - 1.0;
+  if (z > 1.0) {
+    const double l = log1p(z);
+    w = l * (1.0 - log1p(l) / (2.0 + l));
+  } else if (fabs(z) < 0.1)
+    w = z / (1.0 + z);
+  for (int i = 0; i < 8; ++i) {
+    const double apart = log(z / w) - w, next = 1.0 + w, q = 2.0 * next * fma(2.0 / 3.0, apart, next);
+    const double part = apart / next * ((q - apart) / (q - 2.0 * apart));
+    w = fma(w, part, w);
+    if (!(fabs(part) > 1e-4)) break;
+  }
+  return w;
+}
 /// Branch k; the cuts belong to the side above them.
 BC_FN complex128 lambertw_branch_of(complex128 z, double k) {
   if (has_nan(z) || k != k) return {nan(), nan()};
@@ -43,6 +60,7 @@ BC_FN complex128 lambertw_branch_of(complex128 z, double k) {
   const complex128 q(2.0 * ((product + 1.0) + (fma(e, z.re, -product) + e_lo * z.re)), 2.0 * (e * z.im));
   // -1 / e is where branch 0 meets branch -1 (from above, with the cut) and branch 1 (from below).
   const bool at_branch_point = k == 0.0 || (k == -1.0 && z.im >= 0.0) || (k == 1.0 && z.im < 0.0);
+  if (k == 0.0 && is_real(z) && q.re > 0.1225) return {fabs(z.re) > 1e-100 ? lambertw_real(z.re, sqrt(q.re)) : z.re, z.im};
   complex128 p = sqrt(q);
   if (k != 0.0) p = -p;
   if (at_branch_point && square_size(p) < 0.1225) return plus_real(p * lambertw_branch(p), -1.0);
@@ -68,7 +86,6 @@ BC_FN complex128 lambertw_branch_of(complex128 z, double k) {
     w = w - step;
     if (!(square_size(step) > 1e-24 * square_size(w))) break;
   }
-  if (is_real(z) && k == 0.0 && z.re > -0.36787944117144233) w.im = 0.0;
   return w;
 }
 /// Branch `branch`, whose real part counts, cut off to a whole number. An imaginary part -0 is below the cuts, except where branch -1 is

@@ -197,7 +197,7 @@ def matrix_balance(
     scale : bool
         Whether the others are scaled.
     separate : bool
-        Gives (B, (scale, perm)) instead of (B, T): T[perm[j], j] = scale[j].
+        Gives (B, (scale, perm)) instead of (B, T): T[perm[j], j] = scale[j]. Of a stack both are one array, as rows.
     overwrite_a : bool
         Operands are never overwritten.
 
@@ -231,6 +231,8 @@ def matrix_balance(
             order[k, [other, i]] = order[k, [i, other]]
     shape = x.shape[:-1]
     factors, order = factors.reshape(shape), order.reshape(shape)
+    if separate and len(shape) > 1:
+        return back(x.device, made)[0], _c.asarray(np.stack([factors, order], axis=-2), device=x.device)
     if separate:
         return back(x.device, made)[0], (_c.asarray(factors, device=x.device), _c.asarray(order, device=x.device))
     transformation = (np.arange(n)[:, None] == order[..., None, :]) * factors[..., None, :]

@@ -40,19 +40,25 @@ def _coefficients(p: int) -> list[float]:
     return [float(last * f(2 * p - k) * f(p) // (f(2 * p) * f(k) * f(p - k))) for k in range(p + 1)]
 
 
-def _pade(a: ndarray, degree: int) -> ndarray:
-    """The Padé approximant of the exponential."""
+def _even_powers(a: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    """The second, fourth and sixth power."""
+    a2 = _c.matmul(a, a)
+    a4 = _c.matmul(a2, a2)
+    return a2, a4, _c.matmul(a4, a2)
+
+
+def _pade(a: ndarray, degree: int, powers: tuple[ndarray, ndarray, ndarray] | None = None) -> ndarray:
+    """The Padé approximant of the exponential; `powers` are _even_powers(a) where they are known."""
     c = _coefficients(degree)
     eye = _c.eye(a.shape[-1], dtype=a.dtype, device=a.device)
-    a2 = _c.matmul(a, a)
     if degree == 13:
-        a4 = _c.matmul(a2, a2)
-        a6 = _c.matmul(a4, a2)
+        a2, a4, a6 = powers or _even_powers(a)
         high_u = _c.matmul(a6, c[13] * a6 + c[11] * a4 + c[9] * a2)
         high_v = _c.matmul(a6, c[12] * a6 + c[10] * a4 + c[8] * a2)
         odd = high_u + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * eye
         even = high_v + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * eye
     else:
+        a2 = _c.matmul(a, a)
         power = eye
         odd, even = c[1] * eye, c[0] * eye
         for k in range(2, degree + 1, 2):
@@ -61,6 +67,29 @@ def _pade(a: ndarray, degree: int) -> ndarray:
             odd = odd + c[k + 1] * power
     u = _c.matmul(a, odd)
     return _c.linalg_solve(even - u, even + u)
+
+
+def _squarings(a: ndarray, norms: ndarray, powers: tuple[ndarray, ndarray, ndarray]) -> np.ndarray:
+    """How often each matrix is halved, and its exponential squared, for the approximant of degree 13 (Al-Mohy & Higham, "A new scaling and
+    squaring algorithm for the matrix exponential", 2009): roots of the norms of powers may be far below the norm, and squarings that are not
+    needed cost digits."""
+    bound = _EXPM[-1][1]
+    ufuncs = _c.ufuncs
+    roots = ufuncs["maximum"](*(_size(x) ** (1 / k) for x, k in zip(powers[1:], (4, 6), strict=True)))
+    roots = _c.where(roots < norms, roots, norms)  # also where a power overflows
+    least, plain = _c.asnumpy(ufuncs["ceil"](ufuncs["log2"](ufuncs["maximum"](_c.stack([roots, norms]) / bound, 1.0))))
+    if (least == plain).all():
+        return plain
+    # Rounding in |A| may cost more than the powers tell: the leading term of the approximant's error of |A| is to be below the precision.
+    share = abs(a) / ufuncs["maximum"](norms, float(np.finfo(norms.dtype).tiny))[..., None, None]
+    row = _c.ones((*a.shape[:-2], 1, a.shape[-1]), share.dtype, device=a.device)
+    for _ in range(27):
+        row = _c.matmul(row, share)
+    f = math.factorial
+    log_factor = 2 * math.log2(f(13)) - math.log2(f(26)) - math.log2(f(27))
+    with np.errstate(divide="ignore"):
+        size, largest = (np.log2(_c.asnumpy(x).astype(np.float64)) for x in (norms, row.max((-2, -1))))
+        return least + np.maximum(np.ceil((log_factor + 26 * (size - least) + largest + 53) / 26), 0)
 
 
 def expm(A: ArrayLike) -> ndarray:
@@ -94,19 +123,20 @@ def expm(A: ArrayLike) -> ndarray:
     for degree, bound in _EXPM:
         if largest <= bound:
             return _pade(a, degree)
-    degree, bound = _EXPM[-1]
-    if a.ndim == 2:
-        times = max(0, math.ceil(math.log2(largest / bound)))
-        made = _pade(a * 2.0**-times, degree)
-        for _ in range(times):
-            made = _c.matmul(made, made)
-        return made
-    # Each matrix has its own number of squarings.
-    log2 = _c.ufuncs["log2"](_c.ufuncs["maximum"](norms / bound, 1.0))
-    squarings = _c.ufuncs["ceil"](log2)
-    made = _pade(a * _c.ufuncs["exp2"](-squarings)[..., None, None], degree)
+    powers = _even_powers(a)
+    squarings = _squarings(a, norms, powers)
+    halved = np.exp2(-squarings).astype(norms.dtype)[..., None, None]
+    shares = [_c.asarray(halved**k, device=a.device) for k in (1, 2, 4, 6)]
+    if not math.isfinite(float(_size(powers[2]).max())) or not (halved**6).all():
+        made = _pade(a * shares[0], 13)
+    else:
+        a2, a4, a6 = (x * share for x, share in zip(powers, shares[1:], strict=True))
+        made = _pade(a * shares[0], 13, (a2, a4, a6))
     for k in range(int(squarings.max())):
-        made = _c.where((squarings > k)[..., None, None], _c.matmul(made, made), made)
+        following = _c.matmul(made, made)
+        # Each matrix of a stack has its own number of squarings.
+        more = squarings > k
+        made = following if more.all() else _c.where(_c.asarray(more[..., None, None], device=a.device), following, made)
     return made
 
 
@@ -227,9 +257,12 @@ def logm(A: ArrayLike, disp: bool | None = None) -> Any:
         return a.copy()
     (host,) = on_host("logm", a)
     t, z = _triangular_form(host)
-    if bool((_c.diagonal(t, 0, -2, -1) == 0).any()):
-        warn("The logm input matrix is exactly singular.", LinAlgWarning)
     eye = _c.eye(a.shape[-1], dtype=t.dtype, device="cpu")
+    zeros = _c.diagonal(t, 0, -2, -1) == 0
+    if bool(zeros.any()):
+        warn("The logm input matrix is exactly singular.", LinAlgWarning)
+        t = t + 1e-20 * zeros[..., None] * eye  # as SciPy has it; roots of 0 would not come near to 1
+    eigenvalues = _c.diagonal(t, 0, -2, -1)
     # A diagonal with numbers below zero next to each other has roots like any other; each step halves the logarithm.
     halved = 0
     while halved < 100 and float(abs(t - eye).sum(-2).max()) > 0.25:
@@ -243,7 +276,9 @@ def logm(A: ArrayLike, disp: bool | None = None) -> Any:
     log = _c.zeros(x.shape, x.dtype, device="cpu")
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
         log = log + float(weight) * _c.linalg_solve_triangular(eye + float(node) * x, x)
-    made = _c.matmul(_c.matmul(z, log * 2.0**halved), dagger(z))
+    # The diagonal's own logarithms have all digits.
+    log = _c.where(eye == 1, _c.ufuncs["log"](eigenvalues)[..., None] * eye, log * 2.0**halved)
+    made = _c.matmul(_c.matmul(z, log), dagger(z))
     return back(a.device, _real_if_close(made, a))[0]
 
 
@@ -360,7 +395,7 @@ def tanhm(A: ArrayLike) -> ndarray:
 def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     """Real powers of square matrices: exp(t log(A)), and an integer power by repeated multiplication.
 
-    Computed through `logm`, on the CPU.
+    Computed through `logm`, on the CPU; of singular matrices by `funm`, and NaN for a negative power.
 
     Examples
     --------
@@ -374,8 +409,22 @@ def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     if t == int(t):
         return matrix_power(a, int(t))
     whole = math.floor(t)
-    made = expm(logm(a) * (t - whole))
-    return _c.matmul(matrix_power(a, whole), made) if whole else made
+    rest = t - whole
+    (host,) = on_host("fractional_matrix_power", a)
+    form, _ = _triangular_form(host)
+    singular = _c.asarray((_c.diagonal(form, 0, -2, -1) == 0).any(-1)[..., None, None], device=a.device)
+    if not bool(singular.any()):
+        made = expm(logm(a) * rest)
+        return _c.matmul(matrix_power(a, whole), made) if whole else made
+    if t < 0:
+        powers = _c.full_like(a, math.nan)
+    else:
+        made, _ = funm(a, lambda x: x**rest, disp=False)
+        powers = _c.matmul(matrix_power(a, whole), made) if whole else made
+    if bool(singular.all()):
+        return powers
+    regular = fractional_matrix_power(_c.where(singular, _c.eye(a.shape[-1], dtype=a.dtype, device=a.device), a), t)
+    return _c.where(singular, powers, regular)
 
 
 # Al-Mohy & Higham (2009), "Computing the Fréchet derivative of the matrix exponential", table 6.1: the largest 1-norm for which an

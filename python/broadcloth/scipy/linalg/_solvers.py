@@ -180,7 +180,7 @@ def solve_triangular(
 
 
 def solve_banded(
-    l_and_u: tuple[int, int],
+    l_and_u: tuple[ArrayLike, ArrayLike],
     ab: ArrayLike,
     b: ArrayLike,
     overwrite_ab: bool = False,
@@ -193,8 +193,8 @@ def solve_banded(
 
     Parameters
     ----------
-    l_and_u : (int, int)
-        How many diagonals are below and above the main one.
+    l_and_u : (int, int) or two arrays of int
+        How many diagonals are below and above the main one; of a stack they may be counts of each matrix.
     ab : array_like, (..., l + u + 1, n)
         Row u + i - j holds a[i, j] in column j.
     b : array_like, (n,) or (..., n, k)
@@ -213,11 +213,14 @@ def solve_banded(
     >>> bc.scipy.linalg.solve_banded((1, 0), [[2.0, 1.0], [1.0, 0.0]], [2.0, 3.0])
     array([1., 2.])
     """
-    below, above = (int(v) for v in l_and_u)
+    counts = [_c.asnumpy(v) for v in l_and_u]
     x = matrices(ab, check_finite)
     right = operand(b, check_finite, x.device)
     if not has_rows(right, x.shape[-1]):
         raise ValueError("shapes of ab and b are not compatible.")
+    if any(v.ndim for v in counts):
+        return _solve_banded_by_counts(*counts, x, right)
+    below, above = map(int, counts)
     if below + above + 1 != x.shape[-2]:
         raise ValueError(
             f"invalid values for the number of lower and upper diagonals: l+u+1 ({below + above + 1}) does not equal "
@@ -225,6 +228,23 @@ def solve_banded(
         )
     host, values = on_host("solve_banded", x, right)
     return back(x.device, _c.linalg_solve_banded(host, values, below))[0]
+
+
+def _solve_banded_by_counts(below: Any, above: Any, x: ndarray, right: ndarray) -> ndarray:
+    """solve_banded where each matrix of a stack has numbers of diagonals of its own: those with the same number below are solved together."""
+    shape = np.broadcast_shapes(below.shape, above.shape, x.shape[:-2], right.shape[:-2])
+    below, above = (np.broadcast_to(v, shape).ravel() for v in (below, above))
+    stack = _c.broadcast_to(x, (*shape, *x.shape[-2:])).reshape(-1, *x.shape[-2:])
+    shared = right.ndim <= 2
+    rights = right if shared else _c.broadcast_to(right, (*shape, *right.shape[-2:])).reshape(-1, *right.shape[-2:])
+    groups = [np.flatnonzero(below == count) for count in np.unique(below)]
+    parts = []
+    for group in groups:
+        rows = x.shape[-2] - 1 - int(below[group[0]])
+        upper = next((v for v in above[group] if v != rows), rows)
+        parts.append(solve_banded((below[group[0]], upper), stack[group], rights if shared else rights[group], check_finite=False))
+    found = _c.concatenate(parts)[np.argsort(np.concatenate(groups))]
+    return found.reshape(*shape, *found.shape[1:])
 
 
 def solveh_banded(
@@ -775,8 +795,8 @@ def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check
     return _cholesky(a, lower, check_finite)
 
 
-def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[ndarray, bool]:
-    """The Cholesky factors as `cho_solve` takes them. The other triangle is zero.
+def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[ndarray, Any]:
+    """The Cholesky factors as `cho_solve` takes them, and `lower`, once for each matrix of a stack. The other triangle is zero.
 
     Parameters
     ----------
@@ -792,15 +812,16 @@ def cho_factor(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, che
     >>> bc.scipy.linalg.cho_factor([[4.0]])
     (array([[2.]]), False)
     """
-    return _cholesky(a, lower, check_finite), lower
+    factor = _cholesky(a, lower, check_finite)
+    return factor, _c.full(factor.shape[:-2], bool(lower), device=factor.device) if factor.ndim > 2 else lower
 
 
-def cho_solve(c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> ndarray:
+def cho_solve(c_and_lower: tuple[ArrayLike, ArrayLike], b: ArrayLike, overwrite_b: bool = False, check_finite: bool = True) -> ndarray:
     """The solution x of a @ x = b, from what `cho_factor` gave.
 
     Parameters
     ----------
-    c_and_lower : tuple of array_like and bool
+    c_and_lower : tuple of array_like and bool, or of a stack and bools
     b : array_like, (n,) or (..., n, k)
     overwrite_b : bool
         Operands are never overwritten.
@@ -816,4 +837,10 @@ def cho_solve(c_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwrite_b: bo
     right = operand(b, check_finite, factor.device)
     if not has_rows(right, factor.shape[-1]):
         raise ValueError(f"incompatible dimensions ({factor.shape} and {right.shape})")
-    return _c.linalg_cho_solve(factor, right, bool(c_and_lower[1]))
+    flags = _c.asnumpy(c_and_lower[1])
+    lower = bool(flags.all())
+    if not lower and flags.any():
+        # Upper ones among lower ones are transposed.
+        factor = _c.where(_c.asarray(flags[..., None, None], device=factor.device), factor, factor.mT.conj())
+        lower = True
+    return _c.linalg_cho_solve(factor, right, lower)

@@ -28,7 +28,7 @@ class _assembled(spbase):
         spbase.__init__(self, arg1, maxprint=maxprint)
         dimensions = (1, 2) if self._is_array() and self._format == "dok" else (2,)
         self._where = device
-        if isinstance(arg1, (tuple, list)) and is_shape(arg1, dimensions):
+        if isinstance(arg1, tuple) and is_shape(arg1, dimensions):
             self._shape = shape_of(arg1, dimensions)
             self._dtype = np.dtype(np.float64 if dtype is None else dtype)
             self._clear()

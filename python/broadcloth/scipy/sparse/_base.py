@@ -727,7 +727,7 @@ class spbase:
         rows = self._rows()
         t = sum_dtype(self.dtype) if dtype is None else np.dtype(dtype)
         if axis is None or self.ndim == 1:
-            return deliver(rows.data.sum(dtype=t), out)
+            return self._deliver_whole(rows.data.sum(dtype=t), out)
         ones = bc.ones(self.shape[axis], t, device=self.device)
         total = self.astype(t, copy=False)._product(ones, transposed=axis == 0)
         return deliver(self._with_axes(total, axis), out)
@@ -736,14 +736,18 @@ class spbase:
         """A vector along the other axis, which has two axes of a matrix."""
         return reduced if self._is_array() else bc.expand_dims(reduced, axis)
 
+    def _deliver_whole(self, result: ndarray, out: Any) -> Any:
+        """A number for all elements; a matrix has two axes in `out`, too."""
+        return result if out is None else deliver(result if self._is_array() else result.reshape(1, 1), out)
+
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """The mean of all elements, or along an axis."""
         axis = normal_axis(axis, self.ndim)
         inner = np.dtype(np.float64) if self.dtype.kind in "biu" else self.dtype
         count = int(np.prod(self.shape)) if axis is None or self.ndim == 1 else self.shape[axis]
         result = self.sum(axis, dtype=np.promote_types(inner, dtype) if dtype is not None else inner)
-        result = result / count
-        return deliver(result.astype(inner if dtype is None else dtype), out)
+        result = (result / count).astype(inner if dtype is None else dtype)
+        return self._deliver_whole(result, out) if result.ndim == 0 else deliver(result, out)
 
     def trace(self, offset: int = 0) -> Any:
         """The sum along a diagonal."""

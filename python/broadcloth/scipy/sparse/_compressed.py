@@ -41,7 +41,7 @@ class _cs(Indexed, spbase):
             same = arg1.asformat(self._format)
             rows = same._own_rows()
             self._take_rows(rows.copy() if copy and same is arg1 else rows, shape or same.shape)
-        elif isinstance(arg1, (tuple, list)) and is_shape(arg1, dimensions):
+        elif isinstance(arg1, tuple) and is_shape(arg1, dimensions):
             made = shape_of(arg1, dimensions)
             two = made if len(made) == 2 else (1, *made)
             major, minor = (two[0], two[1]) if self._major == 0 else (two[1], two[0])
@@ -67,10 +67,16 @@ class _cs(Indexed, spbase):
         self._require_dimensions(a, dimensions)
         if dtype is not None:
             a = a.astype(dtype, copy=False)
-        if shape is not None and shape != a.shape:
-            raise ValueError(f"inconsistent shapes: {shape} != {a.shape}")
         two = a if a.ndim == 2 else a[None]
-        self._take_rows(Rows.from_dense(two if self._major == 0 else two.T), a.shape)
+        rows = Rows.from_dense(two if self._major == 0 else two.T)
+        if shape is not None and shape != a.shape:
+            # Rows may be longer than the dense ones.
+            major, minor = (shape if len(shape) == 2 else (1, *shape))[:: 1 if self._major == 0 else -1]
+            if len(shape) != a.ndim or major != rows.indptr.size - 1 or minor < rows.columns:
+                raise ValueError(f"inconsistent shapes: {shape} != {a.shape}")
+            t = index_dtype(rows.size, major, minor)
+            rows = Rows(rows.data, rows.indices.astype(t, copy=False), rows.indptr.astype(t, copy=False), minor, rows.canonical)
+        self._take_rows(rows, shape or a.shape)
 
     def _take_arrays(self, data: Any, indices: Any, indptr: Any, shape: Any, copy: bool, dtype: Any, device: Any) -> None:
         data = _vector(data, "data", device)
@@ -138,7 +144,14 @@ class _cs(Indexed, spbase):
 
     def _own_rows(self) -> Rows:
         minor = self._shape2[1 - self._major]
-        return Rows(self.data, self.indices, self.indptr, minor, self._canonical)
+        return Rows(self.data, *self._places(), minor, self._canonical)
+
+    def _places(self) -> tuple[ndarray, ndarray]:
+        """Indices and pointers of one dtype, where only one of them was given another."""
+        indices, indptr = self.indices, self.indptr
+        if indices.dtype == indptr.dtype:
+            return indices, indptr
+        return indices.astype(np.int64, copy=False), indptr.astype(np.int64, copy=False)
 
     def _by_rows(self, f: Callable[[Rows], Rows]) -> Any:
         return self._from_rows_of(f(self._own_rows()), self._shape)
@@ -270,7 +283,7 @@ class _cs(Indexed, spbase):
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         minor = self._shape2[1 - self._major]
-        return _c.sparse_product(self.data, self.indices, self.indptr, minor, x, transposed != (self._major == 1))
+        return _c.sparse_product(self.data, *self._places(), minor, x, transposed != (self._major == 1))
 
     def _warn_of_structure(self) -> None:
         warn(

@@ -82,7 +82,7 @@ def _eye(m: Any, n: Any, k: int, dtype: Any, format: str | None, array: bool, de
     n = m if n is None else operator.index(n)
     if m < 0 or n < 0:
         raise ValueError("'shape' elements cannot be negative")
-    if format in (None, "dia") and (k <= -m or k >= n) and m > 0 and n > 0:
+    if (k < -m or k > n) and m > 0 and n > 0 and format in (None, "dia"):
         raise ValueError(f"Offset {k} (index 0) out of bounds")
     count = max(min(m + min(k, 0), n - max(k, 0)), 0)
     t = index_dtype(m, n)
@@ -340,6 +340,10 @@ def kron(A: Any, B: Any, format: str | None = None) -> Any:
     """
     array = _is_array(A, B)
     a, b = _coo(A, array), _coo(B, array)
+    if a.ndim == 1 or b.ndim == 1:
+        flat = a.ndim == b.ndim
+        made = kron(*(x.reshape(1, -1) if x.ndim == 1 else x for x in (a, b)), "coo" if flat else format)
+        return made.reshape(made.shape[1]).asformat(format) if flat else made
     if format in (None, "bsr") and 2 * b.nnz >= b.shape[0] * b.shape[1] > 0:
         # B is dense enough: each element of A gives a block.
         rows = a.tocsr()._own_rows()
@@ -465,6 +469,8 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
     if not 0 <= density <= 1:
         raise ValueError("density expected to be 0 <= density <= 1")
     shape = tuple(operator.index(n) for n in shape)
+    if len(shape) > 2:
+        raise NotImplementedError(f"random_array: expected one or two dimensions, got shape {shape}")
     check_places(*(shape if len(shape) == 2 else (1, *shape)))
     total = int(np.prod(shape, dtype=np.int64))
     count = round(density * total)

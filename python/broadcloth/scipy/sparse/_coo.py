@@ -38,7 +38,7 @@ class _coo(spbase):
             if shape is not None and shape != coo.shape:
                 raise ValueError(f"inconsistent shapes: {shape} != {coo.shape}")
             self.__dict__.update(coo.__dict__)
-        elif isinstance(arg1, (tuple, list)) and is_shape(arg1, dimensions):
+        elif isinstance(arg1, tuple) and is_shape(arg1, dimensions):
             made = shape_of(arg1, dimensions)
             t = index_dtype(*made)
             empty = bc.zeros(0, np.float64 if dtype is None else dtype, device=device)

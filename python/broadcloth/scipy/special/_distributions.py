@@ -1,4 +1,4 @@
-"""Functions of distributions made of the incomplete beta function and of series: Student's t, Kolmogorov's, Smirnov's, Owen's T."""
+"""Functions of distributions made of the incomplete beta function and of series: Kolmogorov's, Smirnov's, Owen's T."""
 
 from __future__ import annotations
 
@@ -8,89 +8,9 @@ from typing import Any
 from ... import _broadcloth as _c
 from ._functions import special_function
 
-__all__ = ["kolmogi", "kolmogorov", "ndtri_exp", "owens_t", "smirnov", "smirnovi", "stdtr", "stdtrit"]
+__all__ = ["kolmogi", "kolmogorov", "owens_t", "smirnov", "smirnovi"]
 
-_betainc, _betaincc, _betaincinv, _betainccinv, _beta, _ndtr, _ndtri, _erfc, _erf, _erfcx = (
-    _c.ufuncs[name] for name in ["betainc", "betaincc", "betaincinv", "betainccinv", "beta", "ndtr", "ndtri", "erfc", "erf", "erfcx"]
-)
-
-
-@special_function("ff dd")
-def stdtr(df: Any, t: Any) -> Any:
-    """The distribution function of Student's t distribution with df degrees of freedom, df > 0.
-
-    Examples
-    --------
-    >>> bc.scipy.special.stdtr(3.0, [-1.0, 0.0, 2.0])
-    array([0.19550111, 0.5       , 0.93033702])
-    """
-    if not df > 0 or math.isnan(t):
-        return math.nan
-    if math.isinf(df):
-        return _ndtr(t)
-    square = t * t
-    y = _normal_scale(df, square)
-    if math.isinf(t):
-        tail = 0.0
-    elif df > 1e4 and (y < 20 or df > 1e6):
-        # So many degrees of freedom cost the incomplete beta function digits.
-        tail = _ndtr(-y - _normal_correction(df, y))
-    elif square < df:
-        tail = 0.5 * _betaincc(0.5, 0.5 * df, square / (df + square))
-    elif square < 1e200 * df:
-        tail = 0.5 * _betainc(0.5 * df, 0.5, df / (df + square))
-    else:
-        # The argument of the incomplete beta function would underflow; its first term is all there is.
-        tail = (math.sqrt(df) / abs(t)) ** df / (df * _beta(0.5 * df, 0.5))
-    return tail if t <= 0 else 1 - tail
-
-
-# Hill (1970), "Algorithm 395: Student's t-distribution": the normal deviate of the same probability, in powers of 1 / df.
-def _normal_scale(df: Any, square: Any) -> Any:
-    return math.sqrt((df - 0.5) * math.log1p(square / df)) if df > 1 else 0.0
-
-
-def _normal_correction(df: Any, y: Any) -> Any:
-    b = 48 * (df - 0.5) ** 2
-    s = y * y
-    return y * ((s + 3) / b - (((4 * s + 33) * s + 240) * s + 855) / (10 * b) / b)
-
-
-@special_function("ff dd")
-def stdtrit(df: Any, p: Any) -> Any:
-    """The inverse of stdtr in t: the quantiles of Student's t distribution.
-
-    Examples
-    --------
-    >>> bc.scipy.special.stdtrit(3.0, [0.25, 0.5, 0.975])
-    array([-0.76489233,  0.        ,  3.18244631])
-    """
-    if not df > 0 or not 0 <= p <= 1:
-        return math.nan
-    if math.isinf(df):
-        return _ndtri(p)
-    if p == 0 or p == 1:
-        return math.inf if p == 1 else -math.inf
-    if p == 0.5:
-        return 0.0
-    if df > 1e4:
-        z = abs(_ndtri(p))
-        y = z
-        for _ in range(4):
-            y = z - _normal_correction(df, y)
-        t = math.sqrt(df * math.expm1(y * y / (df - 0.5)))
-    elif 0.25 < p < 0.75:
-        y = _betaincinv(0.5, 0.5 * df, abs(1 - 2 * p))
-        t = math.sqrt(df * y / (1 - y))
-    else:
-        twice = 2 * p if p < 0.5 else 2 * (1 - p)
-        if twice < _betainc(0.5 * df, 0.5, 0.5):  # t * t > df
-            z = _betaincinv(0.5 * df, 0.5, twice)
-            t = math.sqrt(df * (1 - z)) / math.sqrt(z) if z > 0 else math.inf
-        else:
-            y = _betainccinv(0.5, 0.5 * df, twice)
-            t = math.sqrt(df * y / (1 - y))
-    return t if p > 0.5 else -t
+_erfc, _erf = _c.ufuncs["erfc"], _c.ufuncs["erf"]
 
 
 @special_function("f d")
@@ -253,36 +173,6 @@ def smirnovi(n: Any, p: Any) -> Any:
         if change <= 2e-16 * d:
             break
     return d
-
-
-@special_function("f d")
-def ndtri_exp(y: Any) -> Any:
-    """The inverse of log_ndtr: x where the logarithm of the normal distribution function is y <= 0.
-
-    Examples
-    --------
-    >>> bc.scipy.special.ndtri_exp([-1e-20, -1.0, -1000.0])
-    array([  9.26234009,  -0.33747496, -44.61574773])
-    """
-    if math.isnan(y) or y > 0:
-        return math.nan
-    if y == 0 or math.isinf(y):
-        return math.inf if y == 0 else -math.inf
-    if y > -0.1:
-        return -_ndtri(-math.expm1(y))
-    if y > -2:
-        return _ndtri(math.exp(y))
-    x = -math.sqrt(-2 * y)
-    if y < -20:
-        x = -math.sqrt(-2 * y - math.log(-4 * math.pi * y))
-    for _ in range(12):
-        # erfcx keeps the tail: log_ndtr(x) = log(erfcx(-x / sqrt(2)) / 2) - x**2 / 2.
-        scaled = _erfcx(-x / math.sqrt(2.0))
-        step = (math.log(0.5 * scaled) - 0.5 * x * x - y) * scaled * 1.2533141373155003
-        x -= step
-        if abs(step) < 1e-9 * abs(x):
-            break
-    return x
 
 
 # The positive nodes of roots_legendre(40), enough for exp(-t**2 / 2) to t = 9, and their weights.

@@ -156,6 +156,24 @@ def _towards_one(a: Any, b: Any, c: Any, q: Any) -> Any:
     return y, bound
 
 
+def _connected(a: Any, b: Any, c: Any, q: Any) -> Any:
+    """2F1 of 1 - q < 1 by two series in q (DLMF 15.8.4), and a bound of its error, which is infinite where c - a - b is nearly whole."""
+    s = c - a - b
+    y = 0.0
+    bound = math.inf
+    if abs(s - math.floor(s + 0.5)) > 0.02 and abs(a) < 15 and abs(b) < 15 and abs(c) < 15:
+        whole = _gamma(c)
+        there = _gamma(s)
+        first = whole * there * _rgamma(c - a) * _rgamma(c - b)
+        # gamma(-s) by reflection
+        second = -whole * math.pi / (s * math.sin(math.pi * (s - 2 * math.floor(0.5 * s))) * there) * _rgamma(a) * _rgamma(b) * q**s
+        u, u_bound = _series(a, b, 1 - s, q)
+        v, v_bound = _series(c - a, c - b, 1 + s, q)
+        y = first * u + second * v
+        bound = abs(first) * (u_bound + 1e-15 * abs(u)) + abs(second) * (v_bound + 1e-15 * abs(v))
+    return y, bound
+
+
 def _inside(a: Any, b: Any, c: Any, x: Any, q: Any) -> Any:
     """2F1 of x in (-1, 1), of which q is 1 - x."""
     s = c - a - b
@@ -167,7 +185,9 @@ def _inside(a: Any, b: Any, c: Any, x: Any, q: Any) -> Any:
     if x <= 0.6 or s > 8 or s < -8 or _pole(a) or _pole(b):
         y, bound = _series(a, b, c, x)
     else:
-        y, bound = _towards_one(a, b, c, q)
+        y, bound = _connected(a, b, c, q)
+        if not bound <= 1e-14 * abs(y):
+            y, bound = _towards_one(a, b, c, q)
     return scale * y if bound <= 1e-8 * abs(y) else math.nan
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from ... import _broadcloth as _c
 from ..._vectorize import _from_source
-from ._distributions import stdtr
 from ._functions import special_function
 from ._noncentral import _chndtr, _ncfdtr, _nctdtr
 
@@ -22,10 +21,9 @@ __all__ = [
     "pdtrik", "stdtridf",
 ]  # fmt: skip
 
-_betainc, _betaincc, _gammainc, _gammaincc, _gammaincinv, _ndtri = (
-    _c.ufuncs[name] for name in ["betainc", "betaincc", "gammainc", "gammaincc", "gammaincinv", "ndtri"]
+_betainc, _betaincc, _gammainc, _gammaincc, _gammaincinv, _ndtri, _stdtr = (
+    _c.ufuncs[name] for name in ["betainc", "betaincc", "gammainc", "gammaincc", "gammaincinv", "ndtri", "stdtr"]
 )
-_stdtr = stdtr.py_func
 
 
 def _propose(a: Any, b: Any, t: Any) -> Any:

@@ -227,10 +227,6 @@ def nctdtr(df: Any, nc: Any, t: Any) -> Any:
     return _nctdtr(df, nc, t)
 
 
-def _tukey_quantile(p: Any, rest: Any, shape: Any) -> Any:
-    return (p**shape - rest**shape) / shape
-
-
 @special_function("ff dd")
 def tklmbda(x: Any, lmbda: Any) -> Any:
     """The distribution function of Tukey's lambda distribution, whose quantiles are (p**lmbda - (1 - p)**lmbda) / lmbda.
@@ -248,17 +244,39 @@ def tklmbda(x: Any, lmbda: Any) -> Any:
         return _expit(x)
     if x == 0:
         return 0.5
-    # The smaller tail q by bisection of its exponent and then of itself: near 0 it keeps its digits.
+    # The smaller tail q by Newton's method on its logarithm, between bounds that start where the exponent ends: near 0 it keeps its digits.
+    size = abs(x)
     low = 0.0
     high = 0.5
-    size = abs(x)
+    q = _expit(-size)
+    if lmbda < 0:
+        q = max(q, (2**-lmbda - lmbda * size) ** (1 / lmbda))  # where the other tail's power, at most that of 1/2, is left out
+    if lmbda > 0:
+        q = min(q, 0.5 * (1 - lmbda * size) ** (1 / lmbda))
     for _ in range(1100):
-        q = math.sqrt(low * high) if low > 0 and high > 4 * low else 0.5 * (low + high)
-        if q <= low or q >= high:
-            break
-        if _tukey_quantile(1 - q, q, lmbda) > size:
+        p = 1 - q
+        if abs(lmbda) < 0.1:
+            upper = math.expm1(lmbda * math.log1p(-q))
+            lower = math.expm1(lmbda * math.log(q))
+            apart = (upper - lower) / lmbda - size
+            upper += 1
+            lower += 1
+        else:
+            upper = p**lmbda
+            lower = q**lmbda
+            apart = (upper - lower) / lmbda - size
+        if apart > 0:
             low = q
         else:
             high = q
-    q = 0.5 * (low + high)
+        step = apart * q * p / (upper * q + lower * p)
+        following = q * math.exp(step / q) if abs(step) < 8 * q else 0.0
+        if abs(step) <= 1e-9 * q:
+            q += step
+            break
+        if not low < following < high:
+            following = math.sqrt(low * high) if low > 0 and high > 4 * low else 0.5 * (low + high)
+        if following <= low or following >= high:
+            break
+        q = following
     return 1 - q if x > 0 else q

@@ -10,7 +10,7 @@ from .... import _broadcloth as _c
 from ...._broadcloth import ndarray
 from ...._sorting import unique
 from ...._warnings import warn
-from .. import coo_array, csr_array
+from .. import coo_array
 from ..linalg import LinearOperator
 from ..linalg._operators import is_sparse, ours
 from ._graphs import NONE, Graph, on_host
@@ -261,7 +261,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
     flow = _c.csgraph_maximum_flow(*g.parts, source, sink)
     rows = g.rows()
     both = (_c.concatenate([rows, g.indices]), _c.concatenate([g.indices, rows]))
-    found = csr_array(coo_array((flow.astype(np.int32), both), shape=(g.n, g.n)))
+    found = g.kind(coo_array((flow.astype(np.int32), both), shape=(g.n, g.n)))
     found.sum_duplicates()
     leaving = rows == source
     arriving = g.indices == source
@@ -428,8 +428,9 @@ def laplacian(
             column = (lambda d: d[:, None]) if x.ndim == 2 else (lambda d: d)
             if not normed:
                 return x * column(degree + shift) - a @ x
-            scaled = x / column(w)
-            return x * column(ones + shift / (w * w)) - (a @ scaled) / column(w)
+            over = column(1 / w)
+            scaled = x * over
+            return over * (scaled * column(degree + shift) - a @ scaled)
 
         found: Any = apply
         if form == "lo":
@@ -440,14 +441,14 @@ def laplacian(
         beside = rows != columns
         rows, columns, data = rows[beside], columns[beside], data[beside]
         if normed:
-            data = data / (w[rows] * w[columns])
+            data = data / w[rows] / w[columns]  # in SciPy's order, as whole numbers are cut off
         i = _c.arange(n, dtype=rows.dtype, device=rows.device)
         values = _c.concatenate([-data, (ones if normed else degree).astype(data.dtype)])
         laid = coo_array((values, (_c.concatenate([rows, i]), _c.concatenate([columns, i]))), shape=(n, n))
         found = type(coo)(laid).asformat("coo" if a.format not in ("csr", "csc") else a.format)
     else:
         i = _c.arange(n, device=a.device)
-        scaled = a / (w[:, None] * w) if normed else a
+        scaled = a / w / w[:, None] if normed else a
         found = _c.where(i[:, None] == i, (ones if normed else degree).astype(scaled.dtype), -scaled)
     if form == "array":
         found = found.astype(wanted)

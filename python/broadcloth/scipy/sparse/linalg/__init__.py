@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...._namespace import listing
 from ._direct import MatrixRankWarning, SuperLU, factorized, spilu, splu, spsolve, spsolve_triangular, use_solver
 from ._eigen import ArpackError, ArpackNoConvergence, eigs, eigsh, lobpcg, svds
-from ._functions import expm, expm_multiply, inv, is_sptriangular, matrix_power, norm, onenormest, spbandwidth
+from ._functions import expm, expm_multiply, funm_multiply_krylov, inv, is_sptriangular, matrix_power, norm, onenormest, spbandwidth
 from ._grids import LaplacianNd
 from ._krylov import bicg, bicgstab, cg, cgs, gmres, lgmres, minres, qmr, tfqmr
 from ._least_squares import lsmr, lsqr
@@ -32,6 +32,7 @@ __all__ = [
     "expm",
     "expm_multiply",
     "factorized",
+    "funm_multiply_krylov",
     "gcrotmk",
     "gmres",
     "inv",

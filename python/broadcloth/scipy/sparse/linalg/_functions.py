@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from .... import _broadcloth as _c
 from .... import linalg as _linalg
 from ...._broadcloth import ndarray
 from ...._warnings import warn
-from ._operators import LinearOperator, aslinearoperator, is_sparse, ours, promoted
+from ._krylov import orthogonalized
+from ._operators import LinearOperator, aslinearoperator, device_of, is_sparse, ours, promoted
 
 if TYPE_CHECKING:
     from ....typing import ArrayLike
@@ -349,6 +351,107 @@ def expm_multiply(
             x = act(x, float(step))
         rows.append(x)
     return _c.stack(rows) if rows else _c.empty((0, *right.shape), dtype, device=right.device)
+
+
+def funm_multiply_krylov(
+    f: Callable[[Any], Any],
+    A: Any,
+    b: ArrayLike,
+    *,
+    assume_a: str = "general",
+    t: float = 1.0,
+    atol: float = 0.0,
+    rtol: float = 1e-6,
+    restart_every_m: int | None = None,
+    max_restarts: int = 20,
+) -> ndarray:
+    """f(t A) @ b by Arnoldi's method with restarts (Eiermann & Ernst, SIAM J. Numer. Anal. 44, 2006; Afanasjew et al., Linear Algebra and its
+    Applications 429, 2008).
+
+    Parameters
+    ----------
+    f : callable
+        The function of a small square matrix, such as `broadcloth.scipy.linalg.expm`; it is given an array on the CPU.
+    A : ndarray, sparse matrix or LinearOperator, (n, n)
+    b : array_like, (n,)
+    assume_a : {'general', 'gen', 'hermitian', 'her'}
+        Whether A is Hermitian; the iteration is the same.
+    t : float
+        A factor of A.
+    atol, rtol : float
+        It ends when a restart changes the result by no more than max(atol, rtol norm(b)).
+    restart_every_m : int, optional
+        How many vectors a cycle adds; min(20, n) unless given.
+    max_restarts : int
+        The greatest number of cycles.
+
+    Raises
+    ------
+    ValueError
+        b is no vector, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> A, b = bc.diag(bc.array([0.0, 1.0, 2.0])), bc.ones(3)
+    >>> bc.scipy.sparse.linalg.funm_multiply_krylov(bc.scipy.linalg.expm, A, b)
+    array([1.        , 2.71828183, 7.3890561 ])
+    """
+    if assume_a not in ("hermitian", "general", "her", "gen"):
+        raise ValueError(f"funm_multiply_krylov: {assume_a} is not a recognized matrix structure")
+    operator = aslinearoperator(A)
+    b = _c.asarray(b) if device_of(A) is None else _c.asarray(b, device=device_of(A))
+    if b.ndim != 1:
+        raise ValueError("funm_multiply_krylov: argument 'b' must be a 1D array.")
+    m = min(20, b.size) if restart_every_m is None else int(restart_every_m)
+    for name, count in (("restart_every_m", m), ("max_restarts", int(max_restarts))):
+        if count <= 0:
+            raise ValueError(f"funm_multiply_krylov: argument '{name}' must be positive.")
+    if atol is None or atol < 0:
+        raise ValueError(f"funm_multiply_krylov: expected a number atol >= 0, got {atol!r}")
+    size = float(_linalg.norm(b))
+    if size == 0:
+        return b.copy()
+    limit = max(float(atol), float(rtol) * size)
+    b = b.astype(promoted(operator.dtype, b.dtype))
+    projected = np.zeros((0, 0), b.dtype)
+    y = _c.zeros(b.shape, b.dtype, device=b.device)
+    start, link = b / size, 0.0
+    for _ in range(min(int(max_restarts), b.size // m + 1)):
+        V, block, start, after, ended = _arnoldi(operator, start, m)
+        # Each cycle's block lies behind those before it, joined to them by the last length.
+        old, new = len(projected), len(projected) + len(block)
+        wider = np.zeros((new, new), b.dtype)
+        wider[:old, :old], wider[old:, old:] = projected, block
+        if old:
+            wider[old, old - 1] = link
+        projected, link = wider, after
+        column = _c.asnumpy(_c.asarray(f(_c.asarray(t * projected, device="cpu"))))[old:, 0]
+        change = size * column
+        y = y + _c.asarray(change, device=b.device) @ V
+        if ended or float(np.linalg.norm(change)) <= limit:
+            break
+    return y
+
+
+def _arnoldi(operator: LinearOperator, start: ndarray, m: int) -> tuple[ndarray, np.ndarray, ndarray, float, bool]:
+    """Orthonormal rows V from a unit vector on, the projection of the operator on them, the next vector, its length before it was made one,
+    and whether the rows are all there are."""
+    V = _c.zeros((m, start.size), start.dtype, device=start.device)
+    H = np.zeros((m, m), start.dtype)
+    for j in range(m):
+        V[j] = start
+        w = operator.matvec(start)
+        before = _linalg.norm(w)
+        w, h = orthogonalized(V[: j + 1], w)
+        both = _c.asnumpy(_c.stack([before, _linalg.norm(w)]))
+        H[: j + 1, j] = _c.asnumpy(h)
+        after = float(both[1])
+        if after <= np.finfo(start.dtype).eps * float(both[0]):
+            return V[: j + 1], H[: j + 1, : j + 1], start, 0.0, True
+        if j + 1 < m:
+            H[j + 1, j] = after
+        start = w / after
+    return V, H, start, after, False
 
 
 def is_sptriangular(A: Any) -> tuple[bool, bool]:
