@@ -1525,6 +1525,7 @@ def test_remainders_that_are_zero_and_loops_over_digits_and_bits():
         ("while n > 0:\n        n //= 10", False),
         ("while n != 0:\n        n &= n - 1", False),
         ("while n:\n        n //= 10", True),  # ends at -1 from below zero
+        ("while n != 5:\n        n &= n - 1", True),  # stays at 0
         ("while n > 0:\n        n //= 1", True),
         ("while n > 0:\n        n >>= k", True),
         ("while n > 0:\n        if n % 3 == 0:\n            continue\n        n //= 10", True),
