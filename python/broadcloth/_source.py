@@ -174,7 +174,20 @@ def find(function: Any) -> tuple[Any, int, list[str]]:
                 raise
             end += 1
     node = tree.body[0].body[0] if indent else tree.body[0]
+    if not _is_of(node, code):
+        raise TypeError(
+            f"{function.__qualname__}: line {first} of {code.co_filename} is not where this function begins: the file was changed after "
+            "it was read; run the program again"
+        )
     return node, offset, block
+
+
+def _is_of(node: Any, code: CodeType) -> bool:
+    """Whether a syntax tree may be that of the code: a function of its name with as many parameters."""
+    if getattr(node, "name", None) != code.co_name or not hasattr(node, "args"):
+        return False
+    a = node.args
+    return (len(a.posonlyargs) + len(a.args), len(a.kwonlyargs)) == (code.co_argcount, code.co_kwonlyargcount)
 
 
 def from_source(source: str, name: str, names: dict[str, Any]) -> Any:

@@ -427,6 +427,42 @@ Value FunctionCompiler::record_field(const Value& given, const std::string& name
   fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
 }
 
+/// a.real and a.imag.
+Value FunctionCompiler::part_of_array(const Value& object, const std::string& name, const Node* n) {
+  const Type t = object.type;
+  if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
+  if (!is_complex(t->dtype)) {
+    if (name == "real") return object;
+    if (host()) return call_builtin("numpy.zeros_like", {{object}, {n}, {}}, n);
+    fail(n, "the imaginary part of a real array is nothing that can be written or read here");
+  }
+  const Type part = scalar_type(real_type(t->dtype));
+  const Type made = array_type(part, t->ndim, 'A', t->read_only, t->space);
+  if (t->ndim == 0) fail(n, "0-d arrays of complex numbers: use [()] first");
+  if (host()) return Value::of(made, code("py::host_part<{}>({}, {})", cpp(made), object.text, name == "imag" ? 1 : 0));
+  return Value::of(made, code("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
+}
+
+/// A field of all records of an array: a strided view.
+Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node* n) {
+  const Type t = object.type;
+  const Type field = t->element->items[i];
+  if (field->is_uniform() && !t->element->object) {
+    // An array in each record: its axes come last.
+    Code extents;
+    Type inner = field;
+    int ndim = t->ndim;
+    for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
+    unit_.need("core");
+    return Value::of(
+        array_type(inner, ndim, 'A', t->read_only, t->space),
+        code("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text, t->element->offsets[i], extents));
+  }
+  const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
+  if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
+  return Value::of(made, code("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
+}
+
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
   const Type t = object.type;
   if (is_record_reference(object) && std::find(t->element->fields.begin(), t->element->fields.end(), name) != t->element->fields.end())
@@ -474,41 +510,10 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     const Type made = with_layout(t, t->ndim, t->layout == 'C' ? 'F' : t->layout == 'F' ? 'C' : 'A');
     return Value::of(made, host() ? code("py::host_transposed<{}>({})", cpp(made), object.text) : code("py::transposed({})", object.text));
   }
-  if (name == "real" || name == "imag") {
-    if (!t->element->is_scalar()) fail(n, fmt::format("{} has no attribute '{}'", t->spelling, name));
-    if (!is_complex(t->dtype)) {
-      if (name == "real") return object;
-      if (host()) return call_builtin("numpy.zeros_like", {{object}, {n}, {}}, n);
-      fail(n, "the imaginary part of a real array is nothing that can be written or read here");
-    }
-    const Type part = scalar_type(real_type(t->dtype));
-    const Type made = array_type(part, t->ndim, 'A', t->read_only, t->space);
-    if (t->ndim == 0) fail(n, "0-d arrays of complex numbers: use [()] first");
-    if (host()) return Value::of(made, code("py::host_part<{}>({}, {})", cpp(made), object.text, name == "imag" ? 1 : 0));
-    return Value::of(made, code("py::part<{}{}>({}, {})", t->read_only ? "const " : "", cpp(part), object.text, name == "imag" ? 1 : 0));
-  }
-  if (t->element->is(Kind::record)) {
-    // A field of all records: a strided view.
-    for (size_t i = 0; i < t->element->fields.size(); ++i) {
-      if (t->element->fields[i] != name) continue;
-      const Type field = t->element->items[i];
-      if (field->is_uniform() && !t->element->object) {
-        // An array in each record: its axes come last.
-        Code extents;
-        Type inner = field;
-        int ndim = t->ndim;
-        for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
-        unit_.need("core");
-        return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
-                         code("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text,
-                              t->element->offsets[i], extents));
-      }
-      const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
-      if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-      return Value::of(made,
-                       code("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
-    }
-  }
+  if (name == "real" || name == "imag") return part_of_array(object, name, n);
+  if (t->element->is(Kind::record))
+    for (size_t i = 0; i < t->element->fields.size(); ++i)
+      if (t->element->fields[i] == name) return field_of_array(object, i, n);
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
   fail(n,
        method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),

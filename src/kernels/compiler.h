@@ -362,6 +362,7 @@ class FunctionCompiler {
   Value builtin_value(const std::string& name, const Node* n);
   Value attribute(const Node* n);
   Value attribute_of(const Value& object, const std::string& name, const Node* n);
+  Value builtin_attribute(const Value& object, const std::string& name, const Node* n);
   Value binary(Operator op, const Value& a, const Value& b, const Node* n);
   Value scalar_binary(Operator op, const Value& a, const Value& b, const Node* n);
   Value folded(Operator op, const Value& a, const Value& b);
@@ -494,6 +495,8 @@ class FunctionCompiler {
   Value lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n);
   Code flat_place(const Value& flat, const Value& index, const Node* n);
   Value array_attribute(const Value& a, const std::string& name, const Node* n);
+  Value part_of_array(const Value& a, const std::string& name, const Node* n);
+  Value field_of_array(const Value& a, size_t field, const Node* n);
   Value viewed_as(const Value& a, Type element, const Node* n);
   Value present(const Value& v, const Node* n);
   Value slice(const Node* n);
@@ -568,8 +571,10 @@ class FunctionCompiler {
   std::optional<Value> host_numba(const std::string& name, const CallArguments& args, const Node* n);
   Value call_address(const ForeignFunction& f, const CallArguments& args, const Node* n);
   std::optional<Value> overloaded_member(const char* table, const Value& self, const std::string& name, CallArguments args, const Node* n);
+  std::optional<Value> random_order(const std::string& what, const std::vector<Value>& p, const Node* n);
   std::optional<Value> host_random(const std::string& f, bool python, const CallArguments& args, const Node* n);
   void expect_cast(Type from, Type to, const Value& casting, const Node* n) const;
+  Value item_of_array(const Value& self, const std::vector<Value>& p, const Node* n);
   std::optional<Value> host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
   Value host_product(const Value& x, const Value& y, const Node* n, bool as_dot = false);
   std::optional<Value> host_axes(const std::string& f, const CallArguments& args, const Node* n);

@@ -383,6 +383,33 @@ void FunctionCompiler::note_read(const Node* array) {
       ++unit_.captures_[static_cast<size_t>(found->second)].reads;
 }
 
+/// An attribute of what exists only at compile time: a module's function, np.iinfo(t), x.flags, x.ctypes.
+Value FunctionCompiler::builtin_attribute(const Value& object, const std::string& name, const Node* n) {
+  if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo"))
+    return number_limit(object.items[0].type->element, name, n);
+  if (!object.items.empty() && object.type->name == "ctypes" && name == "data")
+    return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.items[0].text));
+  if (!object.items.empty() && object.type->name == "flags") {
+    // What the type says: an array of layout A may happen to be contiguous, as in Numba.
+    const Type a = object.items[0].type;
+    const bool c = a->layout == 'C', f = a->layout == 'F' || (c && a->ndim < 2);
+    if (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous" || name == "writeable")
+      return constant_value(Constant{name[0] == 'w' ? !a->read_only : name[0] == 'f' ? f : c});
+    fail(n, fmt::format("flags have no attribute '{}' in compiled functions", name), {},
+         nearest(name, {"c_contiguous", "f_contiguous", "contiguous", "writeable"}));
+  }
+  const std::string full = object.type->name + "." + name;
+  const std::vector<std::string> known = known_names();
+  for (const std::string& k : known)
+    if (k == full || k.starts_with(full + ".")) return builtin_value(full, n);
+  std::vector<std::string> members;
+  for (const std::string& k : known)
+    if (k.starts_with(object.type->name + ".")) members.push_back(k.substr(object.type->name.size() + 1));
+  const bool of_ufunc = members.empty() && object.type->name.starts_with("numpy.");
+  fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {},
+       of_ufunc ? instead_of_call(name) : nearest(name, members));
+}
+
 Value FunctionCompiler::attribute_of(const Value& object, const std::string& name, const Node* n) {
   if (!object.type) return {};
   if (host() && object.type->has_value())
@@ -405,31 +432,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->spelling, name), {},
            nearest(name, object.type->object ? function_.names(object.type) : std::vector<std::string>{}));
     }
-    case Kind::builtin: {
-      if (!object.items.empty() && (object.type->name == "numpy.iinfo" || object.type->name == "numpy.finfo"))
-        return number_limit(object.items[0].type->element, name, n);
-      if (!object.items.empty() && object.type->name == "ctypes" && name == "data")
-        return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.items[0].text));
-      if (!object.items.empty() && object.type->name == "flags") {
-        // What the type says: an array of layout A may happen to be contiguous, as in Numba.
-        const Type a = object.items[0].type;
-        const bool c = a->layout == 'C', f = a->layout == 'F' || (c && a->ndim < 2);
-        if (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous" || name == "writeable")
-          return constant_value(Constant{name[0] == 'w' ? !a->read_only : name[0] == 'f' ? f : c});
-        fail(n, fmt::format("flags have no attribute '{}' in compiled functions", name), {},
-             nearest(name, {"c_contiguous", "f_contiguous", "contiguous", "writeable"}));
-      }
-      const std::string full = object.type->name + "." + name;
-      const std::vector<std::string> known = known_names();
-      for (const std::string& k : known)
-        if (k == full || k.starts_with(full + ".")) return builtin_value(full, n);
-      std::vector<std::string> members;
-      for (const std::string& k : known)
-        if (k.starts_with(object.type->name + ".")) members.push_back(k.substr(object.type->name.size() + 1));
-      const bool of_ufunc = members.empty() && object.type->name.starts_with("numpy.");
-      fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->name, name), {},
-           of_ufunc ? instead_of_call(name) : nearest(name, members));
-    }
+    case Kind::builtin: return builtin_attribute(object, name, n);
     case Kind::slice:
       for (size_t k = 0; k < 3; ++k)
         if (name == std::array{"start", "stop", "step"}[k]) return object.items[k];

@@ -458,6 +458,27 @@ Value FunctionCompiler::same_elements(const Value& x, const Value& y, const Node
   return r;
 }
 
+/// numpy.random's shuffle and permutation; nothing for all else.
+std::optional<Value> FunctionCompiler::random_order(const std::string& what, const std::vector<Value>& p, const Node* n) {
+  if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), code("py::shuffle({})", host_array(p[0], n).text));
+  if (what == "permutation" && p.size() == 1 && p[0].is_array() && p[0].type->ndim > 1) {
+    const Value a = host_array(p[0], n);
+    const Value order = spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::arange<i64>(0, {}.shape[0], 1)", a.text)));
+    linef("py::shuffle({});", order.text);
+    return Value::called(array_type(a.type->element, a.type->ndim, 'C'), code("py::take_rows({}, {})", a.text, order.text));
+  }
+  if (what == "permutation" && p.size() == 1) {
+    const Value a =
+        p[0].is_array()
+            ? host_array(p[0], n)
+            : spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
+    const Value out = spill(Value::called(array_type(a.type->element, 1, 'C'), code("py::copy({})", a.text)));
+    linef("py::shuffle({});", out.text);
+    return out;
+  }
+  return std::nullopt;
+}
+
 /// `python`: Python's own module, which has a state of its own.
 std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool python, const CallArguments& args, const Node* n) {
   if (!f.starts_with("random.")) return std::nullopt;
@@ -488,22 +509,7 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
   // What Python's module has: all else is its stand-in's, and NumPy's names are none of its own.
   constexpr std::string_view kPython[] = {"random", "uniform", "gauss", "normalvariate"};
   if (python && std::find(std::begin(kPython), std::end(kPython), what) == std::end(kPython)) return std::nullopt;
-  if (what == "shuffle" && p.size() == 1) return Value::called(none_type(), code("py::shuffle({})", host_array(p[0], n).text));
-  if (what == "permutation" && p.size() == 1 && p[0].is_array() && p[0].type->ndim > 1) {
-    const Value a = host_array(p[0], n);
-    const Value order = spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::arange<i64>(0, {}.shape[0], 1)", a.text)));
-    linef("py::shuffle({});", order.text);
-    return Value::called(array_type(a.type->element, a.type->ndim, 'C'), code("py::take_rows({}, {})", a.text, order.text));
-  }
-  if (what == "permutation" && p.size() == 1) {
-    const Value a =
-        p[0].is_array()
-            ? host_array(p[0], n)
-            : spill(Value::called(array_type(int64_type(), 1, 'C'), code("py::arange<i64>(0, {}, 1)", convert(p[0], int64_type(), n))));
-    const Value out = spill(Value::called(array_type(a.type->element, 1, 'C'), code("py::copy({})", a.text)));
-    linef("py::shuffle({});", out.text);
-    return out;
-  }
+  if (auto order = random_order(what, p, n)) return order;
   Code one;
   Type t = float64_type();
   Value size;
@@ -558,6 +564,26 @@ void FunctionCompiler::expect_cast(Type from, Type to, const Value& casting, con
   if (!fits)
     fail(n, fmt::format("astype(): {} does not become {} by the rule '{}'", from->spelling, to->spelling, casting.type->name), {},
          "leave casting out");
+}
+
+/// x.item(…): the one element, or that at a place.
+Value FunctionCompiler::item_of_array(const Value& self, const std::vector<Value>& p, const Node* n) {
+  const Value a = host_array(self, n);
+  if (p.size() > 1 || (!p.empty() && p[0].is(Kind::tuple))) {
+    std::vector<Value> places = p.size() > 1 ? p : index_items(p[0]);
+    if (static_cast<int>(places.size()) != a.type->ndim)
+      fail(n, fmt::format("item() of {} takes {} numbers", a.type->spelling, a.type->ndim));
+    for (size_t k = 0; k < places.size(); ++k)
+      places[k] = spill(
+          Value::called(int64_type(), code("py::checked_index({}, {}.shape[{}])", whole_number(places[k], "an index", n), a.text, k)), "i");
+    return subscript_of(a, tuple_of(std::move(places)), n);
+  }
+  if (p.empty() && a.type->ndim == 0) return scalar_of(a, n);
+  // A place in C order.
+  const Value flat = raveled(a, n);
+  if (p.empty()) linef("py::expect_single({}.shape[0]);", flat.text);
+  const Code at = p.empty() ? "0" : code("py::checked_index({}, {}.shape[0])", whole_number(p[0], "an index", n), flat.text);
+  return subscript_of(flat, spill(Value::called(int64_type(), at), "i"), n);
 }
 
 std::optional<Value> FunctionCompiler::host_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
@@ -629,25 +655,7 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
   if (name == "dot" && p.size() == 1) return host_builtin("numpy.dot", {{self, p[0]}, {n, n}, {}}, n);
   for (const char* function : {"cumsum", "cumprod", "round", "trace", "searchsorted", "clip"})
     if (name == function) return call_builtin("numpy." + name, args.behind(self, n), n);
-  if (name == "item" && args.keywords.empty()) {
-    const Value a = host_array(self, n);
-    if (p.size() > 1 || (!p.empty() && p[0].is(Kind::tuple))) {
-      std::vector<Value> places = p.size() > 1 ? p : index_items(p[0]);
-      if (static_cast<int>(places.size()) != a.type->ndim)
-        fail(n, fmt::format("item() of {} takes {} numbers", a.type->spelling, a.type->ndim));
-      for (size_t k = 0; k < places.size(); ++k)
-        places[k] = spill(
-            Value::called(int64_type(), code("py::checked_index({}, {}.shape[{}])", whole_number(places[k], "an index", n), a.text, k)),
-            "i");
-      return subscript_of(a, tuple_of(std::move(places)), n);
-    }
-    if (p.empty() && a.type->ndim == 0) return scalar_of(a, n);
-    // The one element, or that at a place in C order.
-    const Value flat = raveled(a, n);
-    if (p.empty()) linef("py::expect_single({}.shape[0]);", flat.text);
-    const Code at = p.empty() ? "0" : code("py::checked_index({}, {}.shape[0])", whole_number(p[0], "an index", n), flat.text);
-    return subscript_of(flat, spill(Value::called(int64_type(), at), "i"), n);
-  }
+  if (name == "item" && args.keywords.empty()) return item_of_array(self, p, n);
   if (name == "nonzero" && p.empty()) {
     if (self.type->ndim > 1) return call_python("array.nonzero", {{materialise(self, n)}, {n}, {}}, n);
     if (self.type->ndim == 0) fail(n, "nonzero() takes arrays of one dimension or more");

@@ -446,7 +446,8 @@ class HostCall : NamedCall {
     const Value equal = c_.lift(
         {a.is_array() ? c_.bound(a) : a, b.is_array() ? c_.bound(b) : b},
         [&c = c_, n = n_, wide, r, t, q](std::span<const Value> x) {
-          return Value::of(bool_type(), code("py::is_close({}, {}, {}, {}, {})", c.convert(x[0], wide, n), c.convert(x[1], wide, n), r, t, q));
+          return Value::of(bool_type(),
+                           code("py::is_close({}, {}, {}, {}, {})", c.convert(x[0], wide, n), c.convert(x[1], wide, n), r, t, q));
         },
         n_);
     return is("isclose") ? equal : c_.host_reduction("all", equal, {}, n_);

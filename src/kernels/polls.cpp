@@ -73,11 +73,10 @@ std::string_view counted_down(const Node* test, bool* any) {
   *any = test->kind == NodeKind::name;
   if (*any) return test->text;
   if (test->kind != NodeKind::compare || test->list.size() != 1 || test->a->kind != NodeKind::name) return {};
-  *any = test->ops[0] == Operator::ne;
-  const bool above = test->ops[0] == Operator::gt || *any;
-  return (above && is_at_least(test->list[0], 0)) || (test->ops[0] == Operator::ge && is_at_least(test->list[0], 1))
-             ? std::string_view(test->a->text)
-             : std::string_view();
+  const Node* bound = test->list[0];
+  *any = test->ops[0] == Operator::ne && is_at_least(bound, 0) && !is_at_least(bound, 1);
+  const bool above = (test->ops[0] == Operator::gt && is_at_least(bound, 0)) || (test->ops[0] == Operator::ge && is_at_least(bound, 1));
+  return *any || above ? std::string_view(test->a->text) : std::string_view();
 }
 /// Whether a statement takes a number's last digit or bit away: x //= 10, x >>= 1, x &= x - 1. The first two end at -1 from below zero.
 bool shortens(const Node* n, std::string_view x, bool any) {

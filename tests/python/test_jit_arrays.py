@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import broadcloth as bc
 from broadcloth import njit
@@ -733,3 +733,46 @@ def test_astype_without_a_copy_gives_the_array_itself():
     for mine, numpy in zip(njit(f)(a), f(b), strict=True):
         assert_array_equal(mine, numpy)
     assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
+@pytest.mark.parametrize("n", [31, 32, 50])
+def test_systems_of_few_and_of_many_rows(n, dtype):
+    @njit
+    def f(a, b, c):
+        return np.linalg.solve(a, b), np.linalg.solve(a.T, c), np.linalg.solve(a, b[:, :0]), np.linalg.inv(a), np.linalg.det(a)
+
+    rng = np.random.default_rng(n)
+    a, b, c = rng.normal(size=(n, n)), rng.normal(size=(n, 3)), rng.normal(size=n)
+    a += np.eye(n) * 2
+    if dtype == "complex128":
+        a, b, c = a + 1j * rng.normal(size=(n, n)), b * 1j, c + 2j
+    a, b, c = a.astype(dtype), b.astype(dtype), c.astype(dtype)
+    kept = a.copy()
+    tolerance = 2e-3 if dtype == "float32" else 1e-9
+    for ours, theirs in zip(f(a, b, c), f.py_func(a, b, c), strict=True):
+        assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+        assert np.asarray(ours).dtype.kind == np.asarray(theirs).dtype.kind
+    assert_array_equal(a, kept)
+
+
+def test_singular_matrices_of_many_rows():
+    @njit
+    def inverse(a):
+        return np.linalg.inv(a)
+
+    @njit
+    def solution(a, b):
+        return np.linalg.solve(a, b)
+
+    @njit
+    def determinant(a):
+        return np.linalg.det(a)
+
+    ones = np.ones((40, 40))
+    for call in (lambda: inverse(ones), lambda: solution(ones, ones[0]), lambda: solution(ones * 1j, ones)):
+        with pytest.raises(np.linalg.LinAlgError):
+            call()
+    assert determinant(ones) == 0
+    assert_allclose(determinant(np.eye(40)[::-1] * 2), 2.0**40)
+    assert_allclose(determinant(np.eye(33)[[1, 0, *range(2, 33)]]), -1)

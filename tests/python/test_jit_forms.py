@@ -354,6 +354,11 @@ ONCE_WRONG = [
     ("functools.reduce(operator.add, x)", ("list",)),
     ("functools.reduce(max, x)", ("empty",)),
     ("[p * q for p, q in np.nditer((x, x[0]))]", ("a2",)),
+    ("np.allclose(x, y)", ("c1", "c1")),
+    ("np.isclose(x, y * (1 + 1e-9))", ("c1", "z")),
+    ("np.isclose(x, y)", ("a1", "z")),
+    ("np.isclose(x * complex(1, np.nan), x * complex(1, np.nan), equal_nan=True)", ("c1",)),
+    ("np.isclose(x * complex(0, np.inf), x * complex(0, np.inf))", ("c1",)),
 ]
 
 

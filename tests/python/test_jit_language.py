@@ -1555,6 +1555,7 @@ def test_remainders_that_are_zero_and_loops_over_digits_and_bits():
         ("while n > 0:\n        n //= 10", False),
         ("while n != 0:\n        n &= n - 1", False),
         ("while n:\n        n //= 10", True),  # ends at -1 from below zero
+        ("while n != 5:\n        n &= n - 1", True),  # stays at 0
         ("while n > 0:\n        n //= 1", True),
         ("while n > 0:\n        n >>= k", True),
         ("while n > 0:\n        if n % 3 == 0:\n            continue\n        n //= 10", True),
@@ -1610,3 +1611,52 @@ def test_sums_of_columns_are_added_in_their_order():
     for n in (1, 7, 33, 70):
         a, b = rng.normal(size=(5, n)), rng.normal(size=(n, 5))
         np.testing.assert_array_equal(njit(product)(a, b), product(a, b))
+
+
+def _cases_of_numbers(g):
+    out = np.zeros_like(g)
+    chosen = np.zeros_like(g)
+    total, last = 0, 0
+    for i in range(1, g.shape[0] - 1):
+        for j in range(1, g.shape[1] - 1):
+            c = g[i - 1, j] + g[i + 1, j] + g[i, j - 1] + g[i, j + 1]
+            if c == 3 or (c == 2 and g[i, j] == 1):
+                out[i, j] = 1
+        for j in range(g.shape[1]):
+            c = g[i, j] + g[i - 1, j]
+            if c == 1:
+                v = 7
+            elif c == 2 or c == 4:
+                v = c + 3
+            elif c == 3:
+                v = 9
+                total += 1
+            else:
+                v = c
+                last = j
+            chosen[i, j] = v
+    return out, chosen, total, last
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int16"])
+def test_comparisons_with_several_values_in_loops(dtype):
+    g = np.random.default_rng(0).integers(0, 4, (40, 53)).astype(dtype)
+    ours, theirs = njit(_cases_of_numbers)(g), _cases_of_numbers(g)
+    assert_array_equal(ours[0], theirs[0])
+    assert_array_equal(ours[1], theirs[1])
+    assert ours[2:] == theirs[2:]
+
+
+def test_scans_for_the_least_and_the_largest():
+    def f(a):
+        low = high = a[0]
+        for x in a:
+            if x < low:
+                low = x
+            if x > high:
+                high = x
+        return low, high
+
+    rng = np.random.default_rng(0)
+    for a in (rng.normal(size=999), np.array([1.0, np.nan, -2.0, np.inf]), np.array([np.nan, 1.0, 2.0]), np.array([0.0, -0.0])):
+        assert_array_equal(njit(f)(a), f(a))

@@ -154,3 +154,17 @@ def test_a_lambda_in_a_lambda_on_one_line():
     assert made[0]()(3) == (3, 3.0)
     assert made[1]()(3) == 4
     assert made[2](5)(3) == 15
+
+
+def test_a_file_that_was_changed_after_it_was_read(tmp_path):
+    file = tmp_path / "changed.py"
+    text = "def make():\n    def f(a):\n        return a[0] + 1\n    return f\n"
+    file.write_text(text)
+    space: dict = {}
+    exec(compile(text, str(file), "exec"), space)
+    f = space["make"]()
+    file.write_text("\n" + text)
+    with pytest.raises(TypeError, match="the file was changed after it was read"):
+        njit(f)(np.ones(2))
+    file.write_text(text)
+    assert njit(space["make"]())(np.ones(2)) == 2.0
