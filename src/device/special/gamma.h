@@ -159,10 +159,12 @@ BC_FN double rgamma_fast(double x, u32&) {
 }
 BC_RARE double rgamma(double x) {
   u32 flag = 0;
-  if (!(x > 1e-20 && x < 10.0)) return rgamma_fast(x, flag);
+  const double size = fabs(x);
+  if (!(size > 1e-20 && size < 10.0)) return rgamma_fast(x, flag);
   double product, divisor;
-  const double z = to_2_3(x, product, divisor);
-  return divisor / (gamma_2_3(z) * product);
+  const double z = to_2_3(size, product, divisor), near = gamma_2_3(z) * product;
+  if (x > 0.0) return divisor / near;
+  return x == floor(x) ? 0.0 : x * sin_pi(x) * -0.3183098861837907 * (near / divisor);
 }
 /// log(gamma(x)) for x > 0, without branches.
 BC_FN double gammaln_positive(double x) {

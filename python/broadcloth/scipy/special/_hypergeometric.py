@@ -33,19 +33,35 @@ def _series(a: Any, a2: Any, b: Any, t: Any) -> Any:
     largest = 1.0
     bound = math.inf
     second = 1.0
-    for k in range(1500):
+    following = 1.0
+    for half in range(750):
+        # Two terms with one division
+        k = 2.0 * half
         if a2 < math.inf:
             second = a2 + k
-        if a + k == 0 or second == 0:
-            bound = largest * (2 + math.sqrt(float(k))) * 1e-16
+            following = second + 1
+        above = (a + k) * second * t
+        if above == 0:
+            bound = largest * (2 + math.sqrt(k)) * 1e-16
             break
-        before = abs(term)
-        term = term * ((a + k) * second * t / ((b + k) * (k + 1)))
-        total += term
+        below = (b + k) * (k + 1)
+        next_above = (a + k + 1) * following * t
+        if next_above == 0:
+            term *= above / below
+            total += term
+            largest = max(largest, abs(term))
+            bound = largest * (2 + math.sqrt(k)) * 1e-16
+            break
+        next_below = (b + k + 1) * (k + 2)
+        part = term * above / (below * next_below)
+        middle = part * next_below
+        term = part * next_above
+        total += middle + term
+        before = abs(middle)
         size = abs(term)
-        largest = max(largest, size)
+        largest = max(largest, before, size)
         if size * (k + 1) <= 1e-17 * abs(total) and size <= before and k > -b:
-            bound = largest * (2 + math.sqrt(float(k))) * 1e-16
+            bound = largest * (2 + math.sqrt(k)) * 1e-16
             break
     if bound > _ENOUGH * abs(total) and largest < 1e290:
         return _two_parted_sum(a, a2, b, 1.0, t, 0.0, 3000)
@@ -162,11 +178,11 @@ def _connected(a: Any, b: Any, c: Any, q: Any) -> Any:
     y = 0.0
     bound = math.inf
     if abs(s - math.floor(s + 0.5)) > 0.02 and abs(a) < 15 and abs(b) < 15 and abs(c) < 15:
-        whole = _gamma(c)
-        there = _gamma(s)
-        first = whole * there * _rgamma(c - a) * _rgamma(c - b)
+        whole = _rgamma(c)
+        there = _rgamma(s)
+        first = _rgamma(c - a) * _rgamma(c - b) / (whole * there)
         # gamma(-s) by reflection
-        second = -whole * math.pi / (s * math.sin(math.pi * (s - 2 * math.floor(0.5 * s))) * there) * _rgamma(a) * _rgamma(b) * q**s
+        second = -math.pi * there / (s * math.sin(math.pi * (s - 2 * math.floor(0.5 * s))) * whole) * _rgamma(a) * _rgamma(b) * q**s
         u, u_bound = _series(a, b, 1 - s, q)
         v, v_bound = _series(c - a, c - b, 1 + s, q)
         y = first * u + second * v
