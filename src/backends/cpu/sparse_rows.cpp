@@ -121,8 +121,26 @@ void by_columns(const T* data, const I* indices, const I* indptr, const T* x, in
   }
 }
 
+/// The same without gathers, which AMD's processors take apart into more steps than loads.
+template <class T, class I>
+void by_vector_loads(const T* data, const I* indices, const I* indptr, const T* x, T* y, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    int64_t j = indptr[i];
+    const int64_t last = indptr[i + 1];
+    T even = 0, odd = 0;
+    for (; j + 1 < last; j += 2) {
+      even += data[j] * x[indices[j]];
+      odd += data[j + 1] * x[indices[j + 1]];
+    }
+    if (j < last) even += data[j] * x[indices[j]];
+    y[i] = even + odd;
+  }
+}
+
 template <class T, class I>
 void rows(const T* data, const I* indices, const I* indptr, const T* x, int64_t width, T* y, int64_t begin, int64_t end) {
+  static const bool loads = __builtin_cpu_is("amd");
+  if (width == 1 && loads) return by_vector_loads(data, indices, indptr, x, y, begin, end);
   if (width == 1) return by_vector(data, indices, indptr, x, y, begin, end);
   constexpr int64_t kCount = Lanes<T, int32_t>::kCount;
   for (int64_t column = 0; column < width; column += 4 * kCount) {

@@ -71,8 +71,8 @@ def _pade(a: ndarray, degree: int, powers: tuple[ndarray, ndarray, ndarray] | No
 
 def _squarings(a: ndarray, norms: ndarray, powers: tuple[ndarray, ndarray, ndarray]) -> np.ndarray:
     """How often each matrix is halved, and its exponential squared, for the approximant of degree 13 (Al-Mohy & Higham, "A new scaling and
-    squaring algorithm for the matrix exponential", 2009): roots of the norms of powers may be far below the norm, and squarings that are not
-    needed cost digits."""
+    squaring algorithm for the matrix exponential", 2009): roots of the norms of powers may be far below the norm, and squarings that are
+    not needed cost digits."""
     bound = _EXPM[-1][1]
     ufuncs = _c.ufuncs
     roots = ufuncs["maximum"](*(_size(x) ** (1 / k) for x, k in zip(powers[1:], (4, 6), strict=True)))

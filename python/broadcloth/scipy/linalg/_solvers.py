@@ -219,7 +219,7 @@ def solve_banded(
     if not has_rows(right, x.shape[-1]):
         raise ValueError("shapes of ab and b are not compatible.")
     if any(v.ndim for v in counts):
-        return _solve_banded_by_counts(*counts, x, right)
+        return _solve_banded_by_counts(counts[0], counts[1], x, right)
     below, above = map(int, counts)
     if below + above + 1 != x.shape[-2]:
         raise ValueError(
@@ -231,7 +231,7 @@ def solve_banded(
 
 
 def _solve_banded_by_counts(below: Any, above: Any, x: ndarray, right: ndarray) -> ndarray:
-    """solve_banded where each matrix of a stack has numbers of diagonals of its own: those with the same number below are solved together."""
+    """solve_banded where each matrix of a stack has its own numbers of diagonals: those with the same number below are solved together."""
     shape = np.broadcast_shapes(below.shape, above.shape, x.shape[:-2], right.shape[:-2])
     below, above = (np.broadcast_to(v, shape).ravel() for v in (below, above))
     stack = _c.broadcast_to(x, (*shape, *x.shape[-2:])).reshape(-1, *x.shape[-2:])

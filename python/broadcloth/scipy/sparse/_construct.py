@@ -342,7 +342,8 @@ def kron(A: Any, B: Any, format: str | None = None) -> Any:
     a, b = _coo(A, array), _coo(B, array)
     if a.ndim == 1 or b.ndim == 1:
         flat = a.ndim == b.ndim
-        made = kron(*(x.reshape(1, -1) if x.ndim == 1 else x for x in (a, b)), "coo" if flat else format)
+        first, second = (x.reshape(1, -1) if x.ndim == 1 else x for x in (a, b))
+        made = kron(first, second, "coo" if flat else format)
         return made.reshape(made.shape[1]).asformat(format) if flat else made
     if format in (None, "bsr") and 2 * b.nnz >= b.shape[0] * b.shape[1] > 0:
         # B is dense enough: each element of A gives a block.

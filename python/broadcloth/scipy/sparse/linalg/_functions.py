@@ -365,8 +365,8 @@ def funm_multiply_krylov(
     restart_every_m: int | None = None,
     max_restarts: int = 20,
 ) -> ndarray:
-    """f(t A) @ b by Arnoldi's method with restarts (Eiermann & Ernst, SIAM J. Numer. Anal. 44, 2006; Afanasjew et al., Linear Algebra and its
-    Applications 429, 2008).
+    """f(t A) @ b by Arnoldi's method with restarts (Eiermann & Ernst, SIAM J. Numer. Anal. 44, 2006; Afanasjew et al., Linear Algebra and
+    its Applications 429, 2008).
 
     Parameters
     ----------
@@ -434,8 +434,8 @@ def funm_multiply_krylov(
 
 
 def _arnoldi(operator: LinearOperator, start: ndarray, m: int) -> tuple[ndarray, np.ndarray, ndarray, float, bool]:
-    """Orthonormal rows V from a unit vector on, the projection of the operator on them, the next vector, its length before it was made one,
-    and whether the rows are all there are."""
+    """Orthonormal rows V from a unit vector on, the projection of the operator on them, the next vector, its length before it was
+    divided by it, and whether the rows are all there are."""
     V = _c.zeros((m, start.size), start.dtype, device=start.device)
     H = np.zeros((m, m), start.dtype)
     for j in range(m):
