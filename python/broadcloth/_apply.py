@@ -137,7 +137,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     for condition, func in zip(conditions, funclist, strict=True):
         if not callable(func):
             if np.ndim(func) == 0 and condition.shape == made.shape:
-                made = _c.where(condition, _c.full((), func, made.dtype, device=made.device), made)
+                _c.copyto(made, _c.full((), func, made.dtype, device=made.device), where=condition)
             else:
                 made[condition] = func
             continue
