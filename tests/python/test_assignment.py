@@ -503,3 +503,31 @@ def test_indices_are_not_looked_at_where_another_selects_nothing(xp, code):
 @pytest.mark.parametrize("shape", [(3, 0), (0, 3), (2, 2)])
 def test_fill_diagonal_checks_its_number(xp, value, shape):
     assert_like_numpy(xp, f"a = xp.zeros({shape}, 'uint16'); xp.fill_diagonal(a, {value}); a")
+
+
+def test_elements_that_do_not_fit_are_errors_as_numpys_scalars_are(xp, device):
+    """Of signed integers; unsigned ones wrap, as NumPy's do.."""
+    if device != "cpu":
+        pytest.skip("a store does not wait for the value of a result on a GPU")
+
+    def bits(lib, x, v):
+        x[0] |= v
+
+    def sums(lib, x, v):
+        x[0] += v
+
+    def element(lib, x, v):
+        x[1] = lib.asarray(np.array([v]))[0]
+
+    for change in (bits, sums, element):
+        for dtype in ("i1", "i2", "u1"):
+            for v in (np.uint8(200), np.int16(300), np.int32(70_000), np.uint64(2**63), np.int8(-3)):
+                outcomes = []
+                for lib in (np, xp):
+                    x = lib.asarray(np.array([1, 2, 3], dtype))
+                    try:
+                        change(lib, x, v)
+                        outcomes.append(x.tolist())
+                    except (OverflowError, TypeError) as error:
+                        outcomes.append(OverflowError if isinstance(error, OverflowError) else TypeError)
+                assert outcomes[0] == outcomes[1], (change.__name__, dtype, v)
