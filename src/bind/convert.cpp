@@ -489,7 +489,8 @@ Arg to_stored_value(PyObject* o, DType dtype, Device device) {
     if (PyLong_CheckExact(number.get()) || PyFloat_CheckExact(number.get())) return to_value(number.get(), dtype, device);
   } else if (is_signed_int(dtype) && is_array(o) && as_py_array(o)->scalar) {
     const Array& value = array_of(o);
-    if (is_integer(value.dtype()) && !can_cast(value.dtype(), dtype, Casting::safe) && traits(value.device()).on_host)
+    const bool real = is_integer(value.dtype()) || is_real_float(value.dtype());
+    if (real && !can_cast(value.dtype(), dtype, Casting::safe) && traits(value.device()).on_host)
       return to_value(to_python(look(value), value.dtype()).get(), dtype, device);
   }
   if (is_signed_int(dtype) && !PyLong_CheckExact(o) && !is_array(o) && is_numpy_scalar(o)) [[unlikely]] {

@@ -506,7 +506,7 @@ def test_fill_diagonal_checks_its_number(xp, value, shape):
 
 
 def test_elements_that_do_not_fit_are_errors_as_numpys_scalars_are(xp, device):
-    """Of signed integers; unsigned ones wrap, as NumPy's do.."""
+    """Of signed integers; unsigned ones wrap, as NumPy's do."""
     if device != "cpu":
         pytest.skip("a store does not wait for the value of a result on a GPU")
 
