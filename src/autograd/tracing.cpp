@@ -370,8 +370,8 @@ std::function<Array(Operands)> many_transforms(const FftExtra& extra, const Valu
           reads = extra.input_shapes, v](Operands in) {
     Dims shape = v.shape;
     shape.insert(0, count_of(in));
-    auto op = std::make_unique<FftExtra>(one.transform, one.forward, one.axes, one.scale, one.threads, one.type, one.orthogonal);
-    return record_library(read_operands(in, reads), read_shapes(reads, shape[0]), std::move(op), shape, v.dtype, v.device);
+    return record_library(read_operands(in, reads), read_shapes(reads, shape[0]), std::make_unique<FftExtra>(one), shape, v.dtype,
+                          v.device);
   };
 }
 

@@ -483,15 +483,14 @@ Arg to_value(PyObject* o, DType dtype, Device device) {
 }
 
 Arg to_stored_value(PyObject* o, DType dtype, Device device) {
-  if (is_signed_int(dtype) && is_bare(o)) {  // an element, as NumPy's scalar
-    const Element& element = as_py_array(o)->element;
-    const PyRef number = to_python(element.scalar(), element.dtype);
-    if (PyLong_CheckExact(number.get()) || PyFloat_CheckExact(number.get())) return to_value(number.get(), dtype, device);
-  } else if (is_signed_int(dtype) && is_array(o) && as_py_array(o)->scalar) {
-    const Array& value = array_of(o);
-    const bool real = is_integer(value.dtype()) || is_real_float(value.dtype());
-    if (real && !can_cast(value.dtype(), dtype, Casting::safe) && traits(value.device()).on_host)
-      return to_value(to_python(look(value), value.dtype()).get(), dtype, device);
+  if (is_signed_int(dtype) && is_array(o) && (is_bare(o) || as_py_array(o)->scalar)) {
+    // Elements and results are as NumPy's scalars, but no result is waited for on a GPU.
+    const DType from = array_dtype(o);
+    const bool may_not_fit = (is_integer(from) || is_real_float(from)) && !can_cast(from, dtype, Casting::safe);
+    if (may_not_fit && (is_bare(o) || traits(array_of(o).device()).on_host)) {
+      const Scalar value = is_bare(o) ? as_py_array(o)->element.scalar() : look(array_of(o));
+      return to_value(to_python(value, from).get(), dtype, device);
+    }
   }
   if (is_signed_int(dtype) && !PyLong_CheckExact(o) && !is_array(o) && is_numpy_scalar(o)) [[unlikely]] {
     PyRef item = attr(o, "item");

@@ -1,4 +1,4 @@
-// What the interpreter knows of characters beyond ASCII, for the texts of compiled functions (src/device/python/text.h). Compiled code asks
+// The interpreter's tables of characters beyond ASCII, for the texts of compiled functions (src/device/python/text.h). Compiled code asks
 // without Python's lock, on any thread.
 #include <dlfcn.h>
 

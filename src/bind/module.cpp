@@ -48,7 +48,7 @@ struct CollectorOff {
   static void make_all_old() {
     PyRef gc = PyRef::maybe(PyImport_ImportModule("gc"));
     PyRef frozen = gc ? PyRef::maybe(PyObject_CallMethod(gc.get(), "get_freeze_count", nullptr)) : PyRef();
-    // What the program has frozen stays so.
+    // Objects that the program has frozen stay frozen.
     if (frozen && PyObject_IsTrue(frozen.get()) == 0)
       for (const char* step : {"freeze", "unfreeze"}) PyRef::maybe(PyObject_CallMethod(gc.get(), step, nullptr));
     PyErr_Clear();

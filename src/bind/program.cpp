@@ -429,7 +429,7 @@ const ScalarMaker& scalar_maker(DType dtype) {
   return makers[dtype == DType::i64];
 }
 
-/// What `write(place)` writes, as NumPy's scalar.
+/// NumPy's scalar of the element that `write(place)` writes.
 template <class Write>
 PyRef written_scalar(DType dtype, Write&& write) {
   if (dtype == DType::f64 || dtype == DType::i64) {

@@ -390,7 +390,7 @@ Value FunctionCompiler::builtin_attribute(const Value& object, const std::string
   if (!object.items.empty() && object.type->name == "ctypes" && name == "data")
     return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.items[0].text));
   if (!object.items.empty() && object.type->name == "flags") {
-    // What the type says: an array of layout A may happen to be contiguous, as in Numba.
+    // The type decides, not the array: one of layout A may happen to be contiguous, as in Numba.
     const Type a = object.items[0].type;
     const bool c = a->layout == 'C', f = a->layout == 'F' || (c && a->ndim < 2);
     if (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous" || name == "writeable")

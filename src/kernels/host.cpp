@@ -506,7 +506,7 @@ std::optional<Value> FunctionCompiler::host_random(const std::string& f, bool py
     return Value::called(int64_type(), code("py::random_range({}{})", state, bounds));
   }
   if ((what == "shuffle" || what == "choice") && p.size() == 1 && p[0].is(Kind::list)) return std::nullopt;  // by its stand-in
-  // What Python's module has: all else is its stand-in's, and NumPy's names are none of its own.
+  // Only names that Python's own module has are looked up: every other name is its stand-in's, and NumPy's names are none of its own.
   constexpr std::string_view kPython[] = {"random", "uniform", "gauss", "normalvariate"};
   if (python && std::find(std::begin(kPython), std::end(kPython), what) == std::end(kPython)) return std::nullopt;
   if (auto order = random_order(what, p, n)) return order;

@@ -1,4 +1,4 @@
-// What a user can write in the place of what compiled functions have not.
+// Advice for names that compiled functions lack: the forms that a user can write in their place.
 #include <cctype>
 
 #include "kernels/compiler.h"

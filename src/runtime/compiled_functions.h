@@ -209,7 +209,7 @@ const char* exception_name(Raised raised);
 
 /// Where print goes; the binding sends it to sys.stdout.
 void set_printer(void (*print)(const char* text, int64_t size));
-/// What answers Table::unicode; the binding sets it before a function is compiled.
+/// Sets the function that answers Table::unicode; the binding sets it before a function is compiled.
 void set_unicode(uint64_t (*answer)(int32_t question, uint32_t point));
 
 }  // namespace bc::host

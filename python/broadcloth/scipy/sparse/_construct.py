@@ -471,7 +471,9 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
         raise ValueError("density expected to be 0 <= density <= 1")
     shape = tuple(operator.index(n) for n in shape)
     if len(shape) > 2:
-        raise NotImplementedError(f"random_array: expected one or two dimensions, got shape {shape}")
+        raise NotImplementedError(
+            f"random_array: expected one or two dimensions, got shape {shape}; make a matrix of fewer, longer axes, or a dense array"
+        )
     check_places(*(shape if len(shape) == 2 else (1, *shape)))
     total = int(np.prod(shape, dtype=np.int64))
     count = round(density * total)

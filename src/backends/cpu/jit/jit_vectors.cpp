@@ -64,7 +64,7 @@ namespace {
 /// A comparison for each case, in blocks one after the other.
 void compare_cases(llvm::SwitchInst* from) {
   llvm::BasicBlock *first = from->getParent(), *at = first, *otherwise = from->getDefaultDest();
-  // What the blocks behind it get from here.
+  // Values that the blocks behind the switch get from this block.
   llvm::MapVector<llvm::PHINode*, llvm::Value*> given;
   for (llvm::BasicBlock* next : llvm::SmallPtrSet<llvm::BasicBlock*, 8>(llvm::succ_begin(first), llvm::succ_end(first)))
     for (llvm::PHINode& phi : next->phis()) {
