@@ -77,9 +77,6 @@ function(broadcloth_add_fft target)
     if(BROADCLOTH_SANITIZE)
       # With their checks in it this library of templates compiles for a quarter of an hour and longer.
       target_compile_options(${library} PRIVATE -fno-sanitize=all)
-      # Sanitizers keep lists of a library's objects, which may not be changed; such a build stays on its machine.
-      target_sources(${target} PRIVATE "$<TARGET_OBJECTS:${library}>")
-      continue()
     endif()
     set(object "${CMAKE_BINARY_DIR}/generated/${library}.o")
     add_custom_command(

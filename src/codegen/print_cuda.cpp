@@ -311,7 +311,7 @@ class CudaPrinter {
   std::string ticket(const std::string& index, const std::string& leader) const {
     return fmt::format(
         "__shared__ bool last;\n__threadfence();\n__syncthreads();\nif ({0}) {{\nu32* counter = reinterpret_cast<u32*>(p.w[{1}]) + {2};\n"
-        "last = atomicAdd(counter, 1u) == u32({3}) - 1;\nif (last) *counter = 0;\n}}\n__syncthreads();\n"
+        "last = atomicAdd(counter, 1u) == u32({3}) - 1;\nif (last) atomicExch(counter, 0u);\n}}\n__syncthreads();\n"
         "if (!last) return;\n__threadfence();\n",
         leader, p_.tickets, index, word(p_.segments));
   }

@@ -37,7 +37,11 @@ namespace fs = std::filesystem;
 constexpr const char* kLibraryName = "libbroadcloth_jit.so";
 
 // Macros for the device library: in kernels its rare functions may stay calls; the support object defines these functions.
+#ifdef __SANITIZE_THREAD__
+constexpr const char* kKernelPrefix = "#define BC_CPU_KERNEL 1\n#define BC_THREAD_CHECKS 1\n";
+#else
 constexpr const char* kKernelPrefix = "#define BC_CPU_KERNEL 1\n";
+#endif
 constexpr const char* kSupportPrefix = "#define BC_CPU_SUPPORT 1\n";
 constexpr bc_jit_flags kSupportFlags{3, 0, 0, 0};
 

@@ -50,12 +50,27 @@ BC_INLINE T warp_scan(T v, int lane) {{
 struct Cells {{
   static constexpr int kValue = (sizeof(T) + 7) / 8, kCell = sizeof(T) <= 4 ? 1 : sizeof(T) <= 8 ? 2 : 4;
   u64* cells;
+  /// Stores and loads of words that other blocks access meanwhile.
+  static BC_INLINE void store(u64* word, u64 value) {{
+#if BC_CUDA
+    *const_cast<volatile u64*>(word) = value;
+#else
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+#endif
+  }}
+  static BC_INLINE u64 load(const u64* word) {{
+#if BC_CUDA
+    return *const_cast<const volatile u64*>(word);
+#else
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+  }}
   BC_INLINE void put(i64 at, T v) const {{
     u64 words[kValue] = {{}};
     memcpy(words, &v, sizeof(T));
-    volatile u64* cell = cells + at * kCell;
+    u64* cell = cells + at * kCell;
     if constexpr (kCell == 1) {{
-      *cell = u64(1) << 32 | words[0];
+      store(cell, u64(1) << 32 | words[0]);
     }} else {{
 #if BC_CUDA
       if constexpr (kCell == 2) {{
@@ -63,17 +78,17 @@ struct Cells {{
         return;
       }}
 #endif
-      for (int k = 0; k < kValue; ++k) cell[k] = words[k];
+      for (int k = 0; k < kValue; ++k) store(cell + k, words[k]);
       __threadfence();
-      cell[kValue] = 1;
+      store(cell + kValue, 1);
     }}
   }}
   /// Reads a cell; gives whether its value is there.
   BC_INLINE bool read(i64 at, u64 (&words)[kValue]) const {{
-    volatile const u64* cell = cells + at * kCell;
+    const u64* cell = cells + at * kCell;
     u64 flag;
     if constexpr (kCell == 1) {{
-      flag = words[0] = *cell;
+      flag = words[0] = load(cell);
       return flag >> 32 != 0;
     }}
 #if BC_CUDA
@@ -82,9 +97,9 @@ struct Cells {{
       return flag != 0;
     }}
 #endif
-    flag = cell[kValue];
+    flag = load(cell + kValue);
     __threadfence();
-    for (int k = 0; k < kValue; ++k) words[k] = cell[k];
+    for (int k = 0; k < kValue; ++k) words[k] = load(cell + k);
     return flag != 0;
   }}
   /// The value at `at` once it is there, `other` for lanes that need none. All lanes of the warp call it.

@@ -530,4 +530,4 @@ BC_FN void* __cluster_map_shared_rank(const void* address, unsigned rank) {
   return cooperative_groups::cluster_group::map_shared_rank(const_cast<char*>(static_cast<const char*>(address)), static_cast<int>(rank));
 }
 BC_FN unsigned __cluster_query_shared_rank(const void* address) { return cooperative_groups::cluster_group::query_shared_rank(address); }
-BC_FN void __threadfence_cluster() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+BC_FN void __threadfence_cluster() { __threadfence(); }

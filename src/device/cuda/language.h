@@ -246,9 +246,15 @@ BC_FN cudaError_t cudaFree(void* memory) {
 
 BC_FN void __syncthreads() { __bc_barrier(); }
 #define __barrier_sync(id) __bc_barrier()
+#ifdef BC_THREAD_CHECKS
+// The thread sanitizer does not see fences. It sees that all fences change one word.
+static unsigned __bc_fences;
+BC_FN void __threadfence() { __atomic_fetch_add(&__bc_fences, 1u, __ATOMIC_ACQ_REL); }
+#else
 BC_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-BC_FN void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-BC_FN void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#endif
+BC_FN void __threadfence_block() { __threadfence(); }
+BC_FN void __threadfence_system() { __threadfence(); }
 BC_FN void __nanosleep(unsigned) { __builtin_ia32_pause(); }
 BC_FN long long clock64() { return static_cast<long long>(__builtin_readcyclecounter()); }
 BC_FN clock_t clock() { return static_cast<clock_t>(__builtin_readcyclecounter()); }
