@@ -417,7 +417,7 @@ struct List : Ref<ListBody<T>> {
   }
   BC_NOINLINE void shared_set(i64 i, const T& value) const {
     if constexpr (kWord) {
-      const Guard guard(head(), kReads);  // no thread moves elements meanwhile; stores to one element happen in some order
+      const Guard guard(head(), kWrites);  // readers of one element need no lock and see a whole number
       __atomic_store_n(&head().changed, 1, __ATOMIC_RELAXED);
       store_word(&item(i), value);
     } else {
