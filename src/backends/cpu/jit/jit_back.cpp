@@ -12,6 +12,7 @@
 #include <llvm/TargetParser/X86TargetParser.h>
 #include <llvm/Transforms/Coroutines/CoroElide.h>
 #if BC_JIT_THREAD_CHECKS
+#include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #endif
 
@@ -190,6 +191,30 @@ const Host& host() {
   return machine;
 }
 
+#if BC_JIT_THREAD_CHECKS
+/// Gives volatile accesses and atomic exchanges the order that x86 gives them. Locks of CUDA programs rely on it: they are taken by a relaxed
+/// exchange and freed by a volatile store, which the thread sanitizer takes for a plain one.
+void add_orders_of_x86(llvm::Module& module) {
+  const auto is_word = [](const llvm::Type* type) {
+    return type->isPointerTy() || type->isFloatTy() || type->isDoubleTy() || type->isIntegerTy(8) || type->isIntegerTy(16) ||
+           type->isIntegerTy(32) || type->isIntegerTy(64);
+  };
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+        if (load->isVolatile() && is_word(load->getType())) load->setAtomic(llvm::AtomicOrdering::Acquire);
+      } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+        if (store->isVolatile() && is_word(store->getValueOperand()->getType())) store->setAtomic(llvm::AtomicOrdering::Release);
+      } else if (auto* change = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+        change->setOrdering(llvm::AtomicOrdering::AcquireRelease);
+      } else if (auto* swap = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+        swap->setSuccessOrdering(llvm::AtomicOrdering::AcquireRelease);
+      }
+    }
+  }
+}
+#endif
+
 bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   const Loan loan(flags, log);
   llvm::TargetMachine* machine = loan.machine.get();
@@ -216,6 +241,7 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   for (llvm::Function& function : *unit.module) {
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeThread);
   }
+  add_orders_of_x86(*unit.module);
   known.builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
   });
