@@ -182,6 +182,29 @@ Array nancumprod(const Array& a, Axis axis, std::optional<DType> dtype, Array ou
   return cumprod(without_nan(a, 1), axis, dtype, std::move(out));
 }
 
+namespace {
+
+/// Whether reductions of slices are faster than one walk over the segments: they use all vector lanes and threads, and cost an op each.
+bool has_long_segments(Op op, const Array& x, size_t segments) {
+  constexpr size_t kFew = 16;
+  constexpr int64_t kLong = 2048;
+  return x.ndim() == 1 && segments <= kFew && x.size() >= static_cast<int64_t>(segments) * kLong &&
+         (op == Op::add || op == Op::multiply || op == Op::maximum || op == Op::minimum || op == Op::fmax || op == Op::fmin);
+}
+
+/// reduceat of a 1-D array by a reduction of each segment.
+Array reduce_segments(Op op, const Array& x, std::span<const int64_t> at) {
+  std::vector<Array> parts;
+  for (size_t j = 0; j < at.size(); ++j) {
+    const int64_t end = j + 1 < at.size() ? at[j + 1] : x.size();
+    const Array segment = narrow(x, 0, at[j], std::max<int64_t>(end - at[j], 1));
+    parts.push_back(segment.size() == 1 ? segment : ufunc_reduce(op, segment, {.axes = {{0}}, .keepdims = true, .dtype = x.dtype()}));
+  }
+  return concatenate(parts);
+}
+
+}  // namespace
+
 Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std::optional<DType> dtype, Array out) {
   const char* name = info(op).name;
   check_binary(op, "reduceat");
@@ -202,6 +225,7 @@ Array reduceat(Op op, const Array& a, const Array& indices, int64_t axis_in, std
   shape[axis] = static_cast<int64_t>(at.size());
   if (product(shape) == 0) return deliver(name, empty(shape, t, a.device()), out, Casting::unsafe);
   const Array x = cast(cast(a, t), run);
+  if (has_long_segments(op, x, at.size())) return deliver(name, cast(reduce_segments(op, x, at), t), out, Casting::unsafe);
   const Array r = record_library({x}, {x.shape()}, std::make_unique<ReduceatExtra>(op, axis, std::move(at)), shape, run, a.device());
   return deliver(name, cast(r, t), out, Casting::unsafe);
 }

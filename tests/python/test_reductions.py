@@ -578,6 +578,21 @@ def test_reduceat_of_long_and_short_segments(xp):
             )
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex64"])
+@pytest.mark.parametrize("nan_at", [None, 0, 15, 4999, 9998, 9999])
+def test_reduceat_of_a_line_with_few_or_many_segments(xp, dtype, nan_at):
+    a = np.random.default_rng(3).normal(size=10000).cumsum().astype(dtype)
+    if nan_at is not None and a.dtype.kind == "f":
+        a[nan_at] = np.nan
+    for at in ([0, 3, 6], [5, 5, 5000, 4], [9999, 0], range(0, 10000, 33), range(1, 10000, 17)):
+        for name in ("maximum", "minimum", "fmax", "add"):
+            got = host(getattr(xp, name).reduceat(xp.asarray(a), list(at)))
+            expected = getattr(np, name).reduceat(a, list(at))
+            assert got.dtype == expected.dtype
+            eps = np.finfo(dtype).eps if np.dtype(dtype).kind in "fc" and name == "add" else 0
+            np.testing.assert_allclose(got, expected, rtol=0, atol=10000 * eps * np.abs(np.nan_to_num(a)).sum())
+
+
 @pytest.mark.parametrize("name", ["add", "multiply", "logical_and", "bitwise_or", "maximum", "subtract"])
 def test_initial_of_none_asks_for_an_element(xp, name):
     ours, theirs = getattr(xp, name), getattr(np, name)

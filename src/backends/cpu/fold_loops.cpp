@@ -30,6 +30,9 @@ constexpr bool cheap(std::string_view name) {
 /// Rows whose fold may join elements in any order.
 constexpr bool any_order(std::string_view name) { return cheap(name) && name != "subtract" && name != "divide"; }
 
+/// Whether a row gives the larger of two values (1), the smaller (-1) or neither (0), where NaN wins.
+constexpr int extreme(std::string_view name) { return name == "maximum" ? 1 : name == "minimum" ? -1 : 0; }
+
 template <class T, class F>
 void scan(const void* x_, int64_t sx, void* out_, int64_t so, int64_t n, void* carry, bool started) {
   const T* x = static_cast<const T*>(x_);
@@ -76,24 +79,62 @@ void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int
   for (int64_t i = 0; i < n; ++i) out[i * so] = F::apply(a[i * sa], b[i * sb]);
 }
 
-/// The fold of n >= 1 elements: in order, or if any order is allowed, in eight lanes whose pieces are joined in a tree. `kStep` is the step
-/// where it is known (1), which vectorises the lanes, else 0.
+constexpr int kLanes = 16;
+
+/// The maximum or minimum of n >= kLanes floats. Lanes compare plainly, as vector instructions do, and remember whether they met a NaN: the
+/// first one is then the result.
+template <class T, class F>
+T extreme_of_floats(const T* x, int64_t n) {
+  using V = typename VectorOf<T, 16>::type;
+  constexpr int kVectors = 4, kWidth = 16 / sizeof(T), kStep = kVectors * kWidth;
+  const auto join = [](auto a, auto b) { return (F::kExtreme > 0 ? a > b : a < b) ? a : b; };
+  V most[kVectors];
+  decltype(V() != V()) nan = {};
+  BC_UNROLL for (int v = 0; v < kVectors; ++v) {
+    most[v] = load_vector<V>(x + v * kWidth);
+    nan |= most[v] != most[v];
+  }
+  const auto meet = [&](const T* at) {
+    BC_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const V a = load_vector<V>(at + v * kWidth);
+      most[v] = join(most[v], a);
+      nan |= a != a;
+    }
+  };
+  for (int64_t i = kStep; i + kStep <= n; i += kStep) meet(x + i);
+  if (n % kStep != 0) meet(x + n - kStep);  // again some that were met
+  bool any = false;
+  for (int l = 0; l < kWidth; ++l) any |= nan[l] != 0;
+  if (any)
+    for (int64_t i = 0;; ++i)
+      if (x[i] != x[i]) return x[i];
+  T result = most[0][0];
+  for (const V& v : most)
+    for (int l = 0; l < kWidth; ++l) result = join(result, v[l]);
+  return result;
+}
+
+/// The fold of n >= 1 elements: in order, or if any order is allowed, in lanes whose pieces are joined in a tree. `kStep` is the step where
+/// it is known (1), which vectorises the lanes, else 0.
 template <class T, class F, int64_t kStep>
 T fold_by(const T* x, int64_t sx, int64_t n) {
   const int64_t step = kStep ? kStep : sx;
+  if constexpr (F::kExtreme != 0 && kStep == 1 && is_native_float<T>)
+    if (n >= 2 * kLanes) return extreme_of_floats<T, F>(x, n);
   if constexpr (F::kAssociative) {
-    if (n >= 16) {
-      if (n > 256) {
-        const int64_t half = n / 2 / 8 * 8;
+    constexpr int64_t kBlock = 1024;
+    if (n >= 2 * kLanes) {
+      if (n > kBlock) {
+        const int64_t half = n / 2 / kLanes * kLanes;
         const T left = fold_by<T, F, kStep>(x, step, half);
         return F::apply(left, fold_by<T, F, kStep>(x + half * step, step, n - half));
       }
-      T lane[8];
-      for (int l = 0; l < 8; ++l) lane[l] = x[l * step];
-      int64_t i = 8;
-      for (; i + 8 <= n; i += 8)
-        for (int l = 0; l < 8; ++l) lane[l] = F::apply(lane[l], x[(i + l) * step]);
-      for (int w = 4; w > 0; w /= 2)
+      T lane[kLanes];
+      for (int l = 0; l < kLanes; ++l) lane[l] = x[l * step];
+      int64_t i = kLanes;
+      for (; i + kLanes <= n; i += kLanes)
+        for (int l = 0; l < kLanes; ++l) lane[l] = F::apply(lane[l], x[(i + l) * step]);
+      for (int w = kLanes / 2; w > 0; w /= 2)
         for (int l = 0; l < w; ++l) lane[l] = F::apply(lane[l], lane[l + w]);
       for (; i < n; ++i) lane[0] = F::apply(lane[0], x[i * step]);
       return lane[0];
@@ -151,6 +192,7 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
 #define BC_BINARY(name_, set, result, ...)                                      \
   template <class T> struct Apply_##name_ {                                     \
     static constexpr bool kAssociative = any_order(#name_);                     \
+    static constexpr int kExtreme = extreme(#name_);                            \
     __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); } \
     static inline T apply(T a, T b) {                                           \
       if constexpr (cheap(#name_))                                              \
@@ -162,6 +204,7 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
 #define BC_SPECIAL_OF2(name_, set, ...)                                                      \
   template <class T> struct Apply_##name_ {                                                  \
     static constexpr bool kAssociative = false;                                              \
+    static constexpr int kExtreme = 0;                                                       \
     __attribute__((noinline)) static T apply(T a, T b) { return special_rows::name_(a, b); } \
   };
 #define BC_UNARY(...)

@@ -192,8 +192,8 @@ const Host& host() {
 }
 
 #if BC_JIT_THREAD_CHECKS
-/// Gives volatile accesses and atomic exchanges the order that x86 gives them. Locks of CUDA programs rely on it: they are taken by a relaxed
-/// exchange and freed by a volatile store, which the thread sanitizer takes for a plain one.
+/// Gives volatile accesses and atomic exchanges the order that x86 gives them. Locks of CUDA programs rely on it: they are taken by a
+/// relaxed exchange and freed by a volatile store, which the thread sanitizer takes for a plain one.
 void add_orders_of_x86(llvm::Module& module) {
   const auto is_word = [](const llvm::Type* type) {
     return type->isPointerTy() || type->isFloatTy() || type->isDoubleTy() || type->isIntegerTy(8) || type->isIntegerTy(16) ||
