@@ -114,31 +114,36 @@ T extreme_of_floats(const T* x, int64_t n) {
   return result;
 }
 
-/// The fold of n >= 1 elements: in order, or if any order is allowed, in lanes whose pieces are joined in a tree. `kStep` is the step where
-/// it is known (1), which vectorises the lanes, else 0.
+/// The fold of n >= kWidth elements in kWidth lanes, which are then joined in a tree.
+template <class T, class F, int kWidth>
+inline T fold_lanes(const T* x, int64_t step, int64_t n) {
+  T lane[kWidth];
+  for (int l = 0; l < kWidth; ++l) lane[l] = x[l * step];
+  int64_t i = kWidth;
+  for (; i + kWidth <= n; i += kWidth)
+    for (int l = 0; l < kWidth; ++l) lane[l] = F::apply(lane[l], x[(i + l) * step]);
+  for (int w = kWidth / 2; w > 0; w /= 2)
+    for (int l = 0; l < w; ++l) lane[l] = F::apply(lane[l], lane[l + w]);
+  for (; i < n; ++i) lane[0] = F::apply(lane[0], x[i * step]);
+  return lane[0];
+}
+
+/// The fold of n >= 1 elements: in order, or if any order is allowed, in lanes, of pieces that are joined in a tree. `kStep` is the step
+/// where it is known (1), which vectorises the lanes, else 0.
 template <class T, class F, int64_t kStep>
 T fold_by(const T* x, int64_t sx, int64_t n) {
   const int64_t step = kStep ? kStep : sx;
   if constexpr (F::kExtreme != 0 && kStep == 1 && is_native_float<T>)
     if (n >= 2 * kLanes) return extreme_of_floats<T, F>(x, n);
   if constexpr (F::kAssociative) {
-    constexpr int64_t kBlock = 1024;
-    if (n >= 2 * kLanes) {
-      if (n > kBlock) {
-        const int64_t half = n / 2 / kLanes * kLanes;
-        const T left = fold_by<T, F, kStep>(x, step, half);
-        return F::apply(left, fold_by<T, F, kStep>(x + half * step, step, n - half));
-      }
-      T lane[kLanes];
-      for (int l = 0; l < kLanes; ++l) lane[l] = x[l * step];
-      int64_t i = kLanes;
-      for (; i + kLanes <= n; i += kLanes)
-        for (int l = 0; l < kLanes; ++l) lane[l] = F::apply(lane[l], x[(i + l) * step]);
-      for (int w = kLanes / 2; w > 0; w /= 2)
-        for (int l = 0; l < w; ++l) lane[l] = F::apply(lane[l], lane[l + w]);
-      for (; i < n; ++i) lane[0] = F::apply(lane[0], x[i * step]);
-      return lane[0];
+    constexpr int64_t kPiece = 1024;
+    if (n > kPiece) {
+      const int64_t half = n / 2 / kLanes * kLanes;
+      const T left = fold_by<T, F, kStep>(x, step, half);
+      return F::apply(left, fold_by<T, F, kStep>(x + half * step, step, n - half));
     }
+    if (n >= 4 * kLanes) return fold_lanes<T, F, kLanes>(x, step, n);
+    if (n >= 8) return fold_lanes<T, F, 4>(x, step, n);
   }
   T acc = x[0];
   for (int64_t i = 1; i < n; ++i) acc = F::apply(acc, x[i * step]);

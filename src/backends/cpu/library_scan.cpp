@@ -191,14 +191,21 @@ void run(const ReduceatExtra& op, std::span<const View> inputs, const View& outp
   const int64_t inner = product(l.inner), lines = product(l.outer) * inner;
   const int64_t piece = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, l.n / std::max<int64_t>(segments, 1)));
   const int64_t pieces = (segments + piece - 1) / piece;
-  parallel_for(lines * pieces, 1, [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, l.n / pieces));
+  parallel_for(lines * pieces, grain, [&](int64_t begin, int64_t end) {
     Walker o(l.outer, {&l.x_outer, &l.out_outer}), i(l.inner, {&l.x_inner, &l.out_inner});
-    for (int64_t p = begin; p < end; ++p) {
-      const int64_t j = p % pieces * piece, line = p / pieces, count = std::min(piece, segments - j);
-      o.seek(line / inner);
-      i.seek(line % inner);
+    o.seek(begin / pieces / inner);
+    i.seek(begin / pieces % inner);
+    for (int64_t p = begin, place = begin / pieces % inner; p < end; ++p) {
+      const int64_t j = p % pieces * piece, count = std::min(piece, segments - j);
       f.segments(x + (o.offset(0) + i.offset(0)) * bytes, l.x_step, op.at.data() + j, count, j + count == segments, l.n,
                  out + (o.offset(1) + i.offset(1) + j * l.out_step) * bytes, l.out_step);
+      if (j + count < segments) continue;
+      i.next();
+      if (++place < inner) continue;
+      place = 0;
+      i.seek(0);
+      o.next();
     }
   });
 }
