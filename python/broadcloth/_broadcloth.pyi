@@ -1668,6 +1668,7 @@ def random(
     """Philox's stream `seed` from number `counter` on."""
 
 def ravel(a: ArrayLike, order: Order = 'C') -> ndarray: ...
+def ravel_on_host(multi_index: Any, shape: Any) -> ndarray | None: ...
 def reduce(
     op: str,
     a: ArrayLike,
@@ -1902,7 +1903,7 @@ def unique_rows(a: ArrayLike, indices: bool, inverse: bool, counts: bool) -> Any
 def unpackbits_small(a: ArrayLike) -> ndarray | None:
     """The bits of few bytes in host memory, or None."""
 
-def unravel_few(indices: Any, shape: Any) -> tuple[ndarray, ...] | None: ...
+def unravel_on_host(indices: Any, shape: Any) -> tuple[ndarray, ...] | None: ...
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[ndarray, ...]: ...
 def unwrap(
     p: ArrayLike,

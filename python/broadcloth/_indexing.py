@@ -377,8 +377,8 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
     >>> bc.unravel_index([5], (2, 3))
     (array([1]), array([2]))
     """
-    if order == "C" and (few := _c.unravel_few(indices, shape)) is not None:
-        return few
+    if order == "C" and (found := _c.unravel_on_host(indices, shape)) is not None:
+        return found
     if (
         isinstance(indices, ndarray)
         and indices.device.type != "cpu"
@@ -387,15 +387,15 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
         and order in ("C", "F")
     ):
         return _unravelled(indices, shape, order)
-    found = np.unravel_index(_c.asnumpy(indices), shape, order)  # type: ignore[call-overload]
-    return tuple(_c.as_result(f) for f in found)
+    columns = np.unravel_index(_c.asnumpy(indices), shape, order)  # type: ignore[call-overload]
+    return tuple(_c.as_result(f) for f in columns)
 
 
 def _extents(shape: ShapeLike) -> tuple[int, ...]:
     return tuple(map(operator.index, shape)) if isinstance(shape, Sequence) else (operator.index(shape),)
 
 
-def _bounds(x: ndarray) -> tuple[int, int]:
+def bounds_of(x: ndarray) -> tuple[int, int]:
     """The least and the greatest element, by one read."""
     low, high = _c.asnumpy(_c.stack([_c.reduce("min", x), _c.reduce("max", x)]))
     return int(low), int(high)
@@ -407,7 +407,7 @@ def _unravelled(indices: ndarray, shape: ShapeLike, order: str) -> tuple[ndarray
         raise ValueError(f"only 'C' or 'F' order is permitted (got {order!r})")
     extents = _extents(shape)
     size = math.prod(extents)
-    for bound in _bounds(indices):
+    for bound in bounds_of(indices):
         if not 0 <= bound < size:
             raise ValueError(f"index {bound} is out of bounds for array with size {size}")
     rest, at = indices.astype(np.int64), []
@@ -442,6 +442,8 @@ def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", or
         place = _flat_place(multi_index, dims) if 0 < len(dims) == len(multi_index) else None
         if place is not None:
             return _c.as_result(place)
+        if (flat := _c.ravel_on_host(multi_index, dims)) is not None:
+            return flat
     if isinstance(multi_index, ndarray):
         multi_index = tuple(multi_index)
     if order in ("C", "F") and any(isinstance(i, ndarray) and i.device.type != "cpu" for i in multi_index):
@@ -467,7 +469,7 @@ def _ravelled(multi_index: Sequence[Any], dims: ShapeLike, mode: Any, order: str
             at = _c.clip(at, 0, extent - 1)
         elif how != "raise":
             raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {how!r})")
-        elif at.size and not ((bounds := _bounds(at))[0] >= 0 and bounds[1] < extent):
+        elif at.size and not ((bounds := bounds_of(at))[0] >= 0 and bounds[1] < extent):
             raise ValueError("invalid entry in coordinates array")
         flat = flat * extent + at.astype(np.int64)
     return flat

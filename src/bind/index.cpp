@@ -110,6 +110,7 @@ bool surely_inside(const T* at, int64_t n, int64_t extent) {
   Lanes seen[kStep] = {};
   int64_t k = 0;
   for (; k + kStep * kLanes <= n; k += kStep * kLanes)
+#pragma GCC unroll 4
     for (int s = 0; s < kStep; ++s) {
       Lanes v;
       std::memcpy(&v, at + k + s * kLanes, sizeof(v));

@@ -570,3 +570,23 @@ def test_masks_of_every_length(xp, n):
         assert xp.trim_zeros(v * m).get().tolist() == np.trim_zeros(values * mask).tolist()
         wide = (mask * rng.integers(1, 256, n)).astype("u1")
         assert xp.nonzero(xp.asarray(wide).view(bool))[0].get().tolist() == np.nonzero(wide)[0].tolist()
+
+
+@pytest.mark.parametrize("shape", [(7,), (200, 100), (3, 5, 7, 11), (2**20, 2**20), (2**31, 2**25), (2**40, 2**20)])
+@pytest.mark.parametrize("count", [0, 1, 300, 5000])
+def test_flat_indices_and_coordinates(xp, shape, count):
+    size = math.prod(shape)
+    flat = np.random.default_rng(count).integers(0, size, count)
+    flat[:2] = [0, size - 1][:count]
+    at = np.unravel_index(flat, shape)
+    for order in "CF":
+        for got, expected in zip(xp.unravel_index(xp.asarray(flat), shape, order), np.unravel_index(flat, shape, order), strict=True):
+            np.testing.assert_array_equal(np.asarray(got), expected)
+    np.testing.assert_array_equal(np.asarray(xp.ravel_multi_index(tuple(map(xp.asarray, at)), shape)), flat)
+    if count:
+        for wrong in (-1, size):
+            with pytest.raises(ValueError, match="out of bounds"):
+                xp.unravel_index(xp.asarray(np.append(flat, wrong)), shape)
+        beyond = (*at[:-1], np.full(count, shape[-1]))
+        with pytest.raises(ValueError, match="invalid entry in coordinates array"):
+            xp.ravel_multi_index(tuple(map(xp.asarray, beyond)), shape)

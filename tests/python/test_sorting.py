@@ -530,3 +530,19 @@ def test_selections_among_few_and_among_far_apart_values(xp, dtype, n):
         a[:2] = np.inf, -np.inf
         b = np.where(np.isnan(a), 0, a)
         assert float(xp.median(xp.asarray(b))) == np.median(b)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+@pytest.mark.parametrize("tests", ["int16", "uint32", "int64"])
+def test_isin_of_integers_that_lie_close_together(xp, dtype, tests):
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 100, (50, 10)).astype(dtype)
+    b = rng.integers(0, 60, 30).astype(tests)
+    if a.dtype.kind == "i":
+        a[0] = np.iinfo(a.dtype).min
+        a[1] = -b[:10].astype(a.dtype)
+    if b.dtype.kind == "i":
+        b[:9] *= -1
+    a[2] = np.iinfo(a.dtype).max
+    for invert in (False, True):
+        np.testing.assert_array_equal(np.asarray(xp.isin(xp.asarray(a), xp.asarray(b), invert=invert)), np.isin(a, b, invert=invert))
