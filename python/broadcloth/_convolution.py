@@ -17,6 +17,8 @@ _MODES = ("valid", "same", "full")
 _FEW = 64
 # Factors whose products are added one by one.
 _SHORT = 16
+# As many shifts at an edge are computed together, with zeros where nothing overlaps.
+_PIECE = 512
 
 
 def _mode_of(mode: Any) -> str:
@@ -61,11 +63,22 @@ def _sums(a: ndarray, v: ndarray, count: int, within: tuple[int, int] | None = N
     return _c.reduce("sum", terms, axis, a.dtype)
 
 
-def _edge_sums(a: ndarray, v: ndarray, before: int, count: int) -> ndarray:
+def _edge_sums(a: ndarray, v: ndarray, before: int, count: int, finite: bool) -> ndarray:
     """The sums for `count` shifts, from `before` places in front of `a` on, of what overlaps."""
-    padded = _c.zeros(count + v.size - 1, a.dtype, device=a.device)
-    padded[before : before + a.size] = a
-    return _sums(padded, v, count, (before, before + a.size))
+    piece = max(_PIECE, -(-count // 8))
+    if count <= piece:
+        padded = _c.zeros(count + v.size - 1, a.dtype, device=a.device)
+        padded[before : before + a.size] = a
+        return _sums(padded, v, count, None if finite else (before, before + a.size))
+    parts = []
+    for first in range(0, count, piece):
+        # The factors that meet an element of `a` for one of these shifts at least, and the elements that they meet.
+        last = min(first + piece, count)
+        low, high = max(0, before - last + 1), min(v.size, before + a.size - first)
+        start = before - first - low
+        met = a[max(0, -start) : last - first + high - low - 1 - start]
+        parts.append(_edge_sums(met, v[low:high], max(0, start), last - first, finite))
+    return _c.concatenate(parts)
 
 
 def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
@@ -77,17 +90,19 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     a, v = a.astype(wide, copy=False), v.astype(wide, copy=False)
     n, k = a.size, v.size
     whole = n - k + 1
+    # On the CPU it costs little to see that no factor makes a NaN of a zero.
+    finite = a.dtype.kind in "biu" or (mode != "valid" and v.device.type == "cpu" and bool(_c.ufuncs["isfinite"](v).all()))
     if mode == "valid" or k == 1:
         made = _sums(a, v, whole)
     elif whole <= 4 * k:
-        made = _edge_sums(a, v, before, before + whole + behind)
+        made = _edge_sums(a, v, before, before + whole + behind, finite)
     else:
         made = _c.empty(before + whole + behind, wide, device=a.device)
         made[before : before + whole] = _sums(a, v, whole)
         if before:
-            made[:before] = _edge_sums(a[: k - 1], v, before, before)
+            made[:before] = _edge_sums(a[: k - 1], v, before, before, finite)
         if behind:
-            made[before + whole :] = _edge_sums(a[whole:], v, 0, behind)
+            made[before + whole :] = _edge_sums(a[whole:], v, 0, behind, finite)
     return made.astype(dtype, copy=False)
 
 

@@ -92,6 +92,22 @@ INTERPOLATIONS = [
 ]
 
 
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("sizes", [(1300, 1300), (1500, 700), (3000, 600), (40, 1100)])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "complex128", "bool"])
+def test_edges_that_are_computed_in_pieces(xp, dtype, sizes, mode):
+    rng = np.random.default_rng(2)
+    a, v = ((10 * rng.normal(size=n)).astype(dtype) for n in sizes)
+    for special in (False, True):
+        if special and dtype == "float64":
+            v[len(v) // 2], a[len(a) // 3] = np.inf, np.nan
+        for name in ("convolve", "correlate"):
+            got = np.asarray(getattr(xp, name)(xp.asarray(a), xp.asarray(v), mode))
+            expected = getattr(np, name)(a, v, mode)
+            assert got.dtype == expected.dtype
+            np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["real", "complex", "special", "int", "single"])
 def test_interp_matches_numpy(xp, kind):
     rng = np.random.default_rng(0)
