@@ -42,7 +42,7 @@ case "$kind" in
       raw_kernels::test_threads_launch_one_kernel jit_arrays::test_small_arrays_of_several_threads_are_not_mixed \
       jit::test_nogil_lets_other_threads_run jit::test_prange_joins_sums_products_and_extremes_in_one_order \
       jit::test_prange_bodies_have_their_own_variables jit::test_an_exception_leaves_a_parallel_loop \
-      jit_language::test_containers_in_parallel_loops jit_language::test_exceptions_inside_parallel_loops_are_caught_outside \
+      jit_containers::test_containers_in_parallel_loops jit_language::test_exceptions_inside_parallel_loops_are_caught_outside \
       jit_random::test_threads_and_children_have_numbers_of_their_own jit_foreign::test_the_number_of_threads_is_set; do
       tests+=" tests/python/test_${t/::/.py::}"
     done

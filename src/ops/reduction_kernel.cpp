@@ -59,32 +59,36 @@ ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
   uses_out_size_ = names_identifier(post, "_out_ind");
 }
 
-ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const std::vector<bool>& reads_old) const {
+ReductionKernel::Texts ReductionKernel::texts(const UserTypes& types) const {
   const std::string name = identifier(spec_.name);
   std::optional<DType> state = dtype_of_type(spec_.reduce_type);
   if (spec_.reduce_type.size() == 1) {
     for (const auto& [letter, t] : types.letters)
       if (letter == spec_.reduce_type[0]) state = t;
   }
-  const bool packed = !state;
-  if (packed) state = DType::c128;
-  const UserMacros macros = macros_of(spec_.options);
-  const bool contract = std::any_of(macros.rest.begin(), macros.rest.end(),
-                                    [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
-  std::string common = macros.define + letter_types(types);
-  const std::string alias = fmt::format("using _type_reduce = {};\n", packed ? spec_.reduce_type : user_type(*state));
-  if (!packed) common += alias;
-  if (!spec_.preamble.empty()) common += line_of(name + ".preamble") + spec_.preamble;
-  common += line_of(name + ".function");
-  if (packed) common += alias + kPacked;
+  Texts made;
+  made.packed = !state;
+  made.state = state.value_or(DType::c128);
+  made.macros = macros_of(spec_.options);
+  made.contract = std::any_of(made.macros.rest.begin(), made.macros.rest.end(),
+                              [](const std::string& o) { return o == "--use_fast_math" || o == "--fmad=true"; });
+  made.alias = fmt::format("using _type_reduce = {};\n", made.packed ? spec_.reduce_type : user_type(made.state));
+  made.common = made.macros.define + letter_types(types);
+  if (!made.packed) made.common += made.alias;
+  if (!spec_.preamble.empty()) made.common += line_of(name + ".preamble") + spec_.preamble;
+  made.common += line_of(name + ".function");
+  // A type of the user's own is declared by the preamble.
+  if (made.packed) made.common += made.alias + kPacked;
+  return made;
+}
 
-  Instance made;
+UserOpSpec ReductionKernel::map_spec(const UserTypes& types, const Texts& texts) const {
   UserOpSpec map;
   map.name = spec_.name + "_map";
   map.entry = "element";
-  map.contract = contract;
+  map.contract = texts.contract;
   map.in = types.in;
-  map.out = {*state};
+  map.out = {texts.state};
   map.cost = 4;
   BoundText t;
   for (size_t k = 0; k < in_.size(); ++k) t.parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
@@ -92,35 +96,42 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
     map.in.push_back(DType::i64);
     t.parameter("i64 _J");
   }
-  map.text = common + fmt::format("BC_INLINE {} value({}) {{\n{}{}}}\nBC_INLINE void element({}, {}& bc_out) {{ bc_out = value(",
-                                  device_type(*state), t.signature, bind_inputs(in_, types.in),
-                                  returned(*state, line_of(part(name, "map")), spec_.map_expr, packed), t.signature, device_type(*state));
+  const std::string value = returned(texts.state, line_of(part(spec_.name, "map")), spec_.map_expr, texts.packed);
+  map.text =
+      texts.common + fmt::format("BC_INLINE {0} value({1}) {{\n{2}{3}}}\nBC_INLINE void element({1}, {0}& bc_out) {{ bc_out = value(",
+                                 device_type(texts.state), t.signature, bind_inputs(in_, types.in), value);
   for (size_t k = 0; k < in_.size(); ++k) map.text += (k ? ", " : "") + in_[k].name + "_";
   if (uses_place_) map.text += ", _J";
   map.text += "); }\n";
+  return map;
+}
 
+UserOpSpec ReductionKernel::join_spec(const Texts& texts) const {
   UserOpSpec join;
   join.name = spec_.name;
-  join.contract = contract;
-  join.in = join.out = {*state};
+  join.contract = texts.contract;
+  join.in = join.out = {texts.state};
   join.identity = spec_.identity.has_value();
-  const char* outside = device_type(*state);
-  const auto seen = [&](const char* from) { return packed ? fmt::format("unpack({})", from) : std::string(from); };
-  join.text = common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst _type_reduce a({1}), b({2});\n{3}}}\n", outside,
-                                   seen("bc_a"), seen("bc_b"), returned(*state, line_of(part(name, "reduce")), spec_.reduce_expr, packed));
-  if (spec_.identity)
-    join.text +=
-        fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, returned(*state, line_of(part(name, "identity")), *spec_.identity, packed));
+  const char* outside = device_type(texts.state);
+  const auto result = [&](const char* what, const std::string& expression) {
+    return returned(texts.state, line_of(part(spec_.name, what)), expression, texts.packed);
+  };
+  join.text = texts.common + fmt::format("BC_INLINE {0} join({0} bc_a, {0} bc_b) {{\nconst _type_reduce a({1}), b({2});\n{3}}}\n", outside,
+                                         texts.unpacked("bc_a"), texts.unpacked("bc_b"), result("reduce", spec_.reduce_expr));
+  if (spec_.identity) join.text += fmt::format("BC_INLINE {} init() {{\n{}}}\n", outside, result("identity", *spec_.identity));
+  return join;
+}
 
+UserOpSpec ReductionKernel::post_spec(const UserTypes& types, const Texts& texts, const std::vector<bool>& reads_old) const {
   UserOpSpec post;
   post.name = spec_.name + "_post";
   post.entry = "element";
-  post.contract = contract;
+  post.contract = texts.contract;
   post.cost = 2;
   BoundText p;
-  post.in = {*state};
-  p.parameter(fmt::format("{} bc_a", outside));
-  p.head = fmt::format("const _type_reduce a({}); (void)a;\n", seen("bc_a"));
+  post.in = {texts.state};
+  p.parameter(fmt::format("{} bc_a", device_type(texts.state)));
+  p.head = fmt::format("const _type_reduce a({}); (void)a;\n", texts.unpacked("bc_a"));
   for (size_t k = 0; k < out_.size(); ++k) {
     if (!reads_old[k]) continue;
     post.in.push_back(types.out[k]);
@@ -134,36 +145,44 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   }
   post.out = types.out;
   bind_outputs(out_, types.out, reads_old, &p);
-  post.text = common + fmt::format(
-                           "struct Extent {{ i64 n; BC_INLINE i64 size() const {{ return n; }} }};\nBC_INLINE void element({}) {{\n{}do "
-                           "{{{}{};\n}} while (false);\n{}}}\n",
-                           p.signature, p.head, line_of(part(name, "post_map")), spec_.post_map_expr, p.tail);
+  post.text =
+      texts.common + fmt::format(
+                         "struct Extent {{ i64 n; BC_INLINE i64 size() const {{ return n; }} }};\nBC_INLINE void element({}) {{\n{}do "
+                         "{{{}{};\n}} while (false);\n{}}}\n",
+                         p.signature, p.head, line_of(part(spec_.name, "post_map")), spec_.post_map_expr, p.tail);
+  return post;
+}
 
+/// A map that indexes whole arrays is a separate program, which writes the mapped values.
+std::shared_ptr<ElementwiseKernel> ReductionKernel::map_program(const Texts& texts) const {
+  ElementwiseKernel::Spec mapper;
+  mapper.in_params = spec_.in_params + (uses_place_ ? ", int64 _J" : "");
+  mapper.out_params = std::string(info(texts.state).name) + " bc_mapped";
+  mapper.operation = texts.packed ? "bc_mapped = pack(" + spec_.map_expr + ")" : "bc_mapped = " + spec_.map_expr;
+  mapper.name = spec_.name + "_map";
+  mapper.preamble = spec_.preamble + (texts.packed ? "\n" + texts.alias + kPacked : "");
+  mapper.options = spec_.options;
+  return std::make_shared<ElementwiseKernel>(std::move(mapper));
+}
+
+ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const std::vector<bool>& reads_old) const {
+  const Texts shared = texts(types);
+  UserOpSpec map = map_spec(types, shared), join = join_spec(shared), post = post_spec(types, shared, reads_old);
   const std::string expressions = spec_.map_expr + ";" + spec_.reduce_expr + ";" + spec_.post_map_expr + ";" + spec_.identity.value_or("");
-  const bool simple = !packed && !raw_ && spec_.preamble.empty() && macros.define.empty() &&
+  const bool simple = !shared.packed && !raw_ && spec_.preamble.empty() && shared.macros.define.empty() &&
                       only_numbers(without_comments(expressions), types.in, types.out) && only_numbers("", map.out, {});
   for (UserOpSpec* op : {&map, &join, &post}) {
-    op->text += macros.undefine;
+    op->text += shared.macros.undefine;
     op->simple = simple;
   }
-  if (raw_) {
-    // A map that indexes whole arrays is a separate program, which writes the mapped values.
-    ElementwiseKernel::Spec mapper;
-    mapper.in_params = spec_.in_params + (uses_place_ ? ", int64 _J" : "");
-    mapper.out_params = std::string(info(*state).name) + " bc_mapped";
-    mapper.operation = packed ? "bc_mapped = pack(" + spec_.map_expr + ")" : "bc_mapped = " + spec_.map_expr;
-    mapper.name = spec_.name + "_map";
-    mapper.preamble = spec_.preamble + (packed ? "\n" + alias + kPacked : "");
-    mapper.options = spec_.options;
-    made.mapper = std::make_shared<ElementwiseKernel>(std::move(mapper));
-  } else {
+  Instance made;
+  if (raw_)
+    made.mapper = map_program(shared);
+  else
     made.map = make_user_op(std::move(map));
-  }
   made.join = make_user_op(std::move(join));
   made.post = make_user_op(std::move(post));
-  for (DType d : types.in) made.types += std::string(info(d).name) + ", ";
-  made.types += "->";
-  for (DType d : types.out) made.types += std::string(" ") + info(d).name;
+  made.types = type_names(types);
   made.code = (made.map ? made.map->definition() : "") + made.join->definition() + made.post->definition();
   return made;
 }

@@ -94,6 +94,12 @@ class ElementwiseKernel {
   };
 
   std::vector<Array> run_fused(const Call& call, const UserTypes& types, uint64_t kinds);
+  // A program of its own (user_kernel_program.cpp).
+  struct ProgramCall;
+  Dims loop_shape(const Call& call) const;
+  ProgramCall program_call(const Call& call, const UserTypes& types, std::span<const Array> outs) const;
+  std::string program_text(const ProgramCall& call, const UserTypes& types) const;
+  ProgramKernel* program_kernel(const ProgramCall& call, const UserTypes& types, Device device);
   std::vector<Array> run_program(const Call& call, const UserTypes& types);
   UserOpSpec fused_spec(const UserTypes& types, const std::vector<bool>& reads_old) const;
 
@@ -141,6 +147,21 @@ class ReductionKernel {
     std::shared_ptr<ElementwiseKernel> mapper;  // in the place of `map` where arrays are indexed
     std::string types, code;
   };
+  /// What the texts of an instance share.
+  struct Texts {
+    DType state;          // what is reduced
+    bool packed = false;  // the state is of the user's own type and travels as the bytes of a number
+    bool contract = false;
+    std::string alias;   // the name of the state's type
+    std::string common;  // what stands before each function
+    UserMacros macros;
+    std::string unpacked(const char* from) const { return packed ? fmt::format("unpack({})", from) : from; }
+  };
+  Texts texts(const UserTypes& types) const;
+  UserOpSpec map_spec(const UserTypes& types, const Texts& texts) const;
+  UserOpSpec join_spec(const Texts& texts) const;
+  UserOpSpec post_spec(const UserTypes& types, const Texts& texts, const std::vector<bool>& reads_old) const;
+  std::shared_ptr<ElementwiseKernel> map_program(const Texts& texts) const;
   Instance make(const UserTypes& types, const std::vector<bool>& reads_old) const;
   Array places(const Call& call) const;
 
@@ -180,6 +201,8 @@ const char* user_type(DType t);
 const char* device_type(DType t);
 /// "using T = float;" for every letter.
 std::string letter_types(const UserTypes& types);
+/// The dtypes of a call for its reader: "float32, int64, -> float64".
+std::string type_names(const UserTypes& types);
 /// A text with comments and string literals blanked out.
 std::string without_comments(std::string_view text);
 /// Tells whether a text (without comments) names an identifier.

@@ -175,6 +175,14 @@ std::string letter_types(const UserTypes& types) {
   return out;
 }
 
+std::string type_names(const UserTypes& types) {
+  std::string names;
+  for (DType t : types.in) names += std::string(info(t).name) + ", ";
+  names += "->";
+  for (DType t : types.out) names += std::string(" ") + info(t).name;
+  return names;
+}
+
 std::string without_comments(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {

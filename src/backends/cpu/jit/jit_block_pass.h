@@ -1,4 +1,5 @@
-/// The pass that generates the code of a block: its analysis of a kernel (jit_regions.cpp), and its code generation (jit_entry.cpp).
+/// The pass that generates the code of a block: its analysis of a kernel (jit_regions.cpp), and its code generation (jit_entry.cpp for the
+/// entry function, jit_region_writer.cpp for the regions in it).
 #pragma once
 #include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/DenseMap.h>
@@ -36,6 +37,10 @@ struct Region {
   BasicBlock* head = nullptr;
 };
 
+inline void add_all(llvm::ValueToValueMapTy& to, const llvm::ValueToValueMapTy& from) {
+  for (const auto& known : from) to[known.first] = static_cast<Value*>(known.second);
+}
+
 /// Compiles one version of a kernel to a block's code.
 class BlockPass {
  public:
@@ -70,6 +75,8 @@ class BlockPass {
   }
 
  private:
+  friend class RegionWriter;
+
   bool fail(const llvm::Twine& reason) {
     log_ += "error: " + reason.str() + "\n";
     return false;
@@ -91,21 +98,50 @@ class BlockPass {
 
   // -- the entry function
   void begin_entry();
+  void create_entry();
+  Value* load_frame(IRBuilder<>& at);
+  // A version of the block's code: memory, rounds, groups, regions.
   void write_version(BasicBlock* begin);
-  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given = nullptr,
-                    llvm::ArrayRef<Instruction*> kept = {}, bool many = false);
+  uint64_t place_bytes() const;
+  uint64_t mask_bytes() const;
+  void place_on_stack(IRBuilder<>& top);
+  void place_in_context(IRBuilder<>& at);
+  void begin_rounds(IRBuilder<>& at, BasicBlock* round);
+  void begin_group(IRBuilder<>& at, BasicBlock* round);
+  void choose_box(IRBuilder<>& at);
+  void enter_region(IRBuilder<>& at);
+  Value* call_scheduler(IRBuilder<>& at, Value* release);
+  void write_choice(Value* first, BasicBlock* resume);
   void write_region(int index);
   void write_end(Region& region, IRBuilder<>& at, Value* place);
   void leave_group(IRBuilder<>& at, int next);
+  void end_group(IRBuilder<>& at, BasicBlock* group, BasicBlock* round_done);
+  void end_round(IRBuilder<>& at, BasicBlock* round);
+  Value* write_vote(IRBuilder<>& at, llvm::ArrayRef<std::pair<Value*, bool>> guards, const llvm::ValueToValueMapTy* given = nullptr,
+                    llvm::ArrayRef<Instruction*> kept = {}, bool many = false);
+  // Values of the kernel in the entry function.
   Value* hoisted(Instruction* argument);
   bool known_from(Value* value, const llvm::ValueToValueMapTy& given);
   Value* word_value(Instruction* call, IRBuilder<>& at);
   Value* repeat(Value* value, IRBuilder<>& at, llvm::ValueToValueMapTy& map);
   Value* slot_address(const Slot& slot, IRBuilder<>& at);
+  Value* load_kept(Instruction* value, const Slot& slot, IRBuilder<>& at);
+  void store_kept(Value* value, const Slot& slot, IRBuilder<>& at);
+  /// A copy for each thread has its type's alignment; a copy for all threads may begin anywhere.
+  static llvm::MaybeAlign alignment(const Slot& slot) { return slot.array ? llvm::MaybeAlign() : llvm::Align(1); }
+  /// A loop of a nest over threads: its index counts from 0 to `bound`.
+  struct Loop {
+    BasicBlock* body;
+    llvm::PHINode* index;
+    Value* bound;
+  };
+  Loop open_loop(BasicBlock*& from, Value* bound, const char* name);
+  void close_loop(const Loop& loop, BasicBlock*& from, const char* name, llvm::ArrayRef<llvm::Metadata*> facts);
+  Value* number_in_box(IRBuilder<>& at, const unsigned (&shape)[3], Value* const (&index)[3], int inner);
   llvm::MDNode* stays_rolled();
   /// The loop metadata of a loop's last branch.
   llvm::MDNode* loop_facts(llvm::ArrayRef<llvm::Metadata*> facts);
-  llvm::Constant* number(uint64_t value) { return llvm::ConstantInt::get(i32_, value); }
+  llvm::ConstantInt* number(uint64_t value) { return llvm::ConstantInt::get(llvm::Type::getInt32Ty(c_), value); }
   llvm::Constant* number64(uint64_t value) { return llvm::ConstantInt::get(i64_, value); }
   BasicBlock* block(const char* name) { return BasicBlock::Create(c_, name, e_); }
 
@@ -157,7 +193,7 @@ class BlockPass {
   BasicBlock* choose_ = nullptr;  // branches to the region that the scheduler returned
   llvm::PHINode* choice_ = nullptr;
   // The current thread of a region's loop.
-  Value *thread_[3] = {}, *linear_ = nullptr, *lane_ = nullptr, *active_ = nullptr;
+  Value *thread_[3] = {}, *linear_ = nullptr, *lane_ = nullptr;
   Value* box_base_[3] = {};
   bool box_ = true;
   int inner_ = 0;  // the dimension of the innermost loop over threads

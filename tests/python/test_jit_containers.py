@@ -1,0 +1,597 @@
+"""Lists, dicts and sets of functions under `jit`, what goes over them, and arrays that are made of them."""
+
+import gc
+import heapq
+import os
+import random
+from collections import namedtuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda, njit, prange
+from broadcloth.typed import Dict, List
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_lists_are_made_grown_changed_and_returned():
+    @njit
+    def f(n):
+        counts = [0] * n
+        grid = [[0] * 2 for _ in range(n)]
+        pairs = []
+        for i in range(n):
+            counts[i] = i * i
+            grid[i][1] += i
+            pairs.append((i, i / 2))
+        counts[-1] += 100
+        x, y = pairs[1]
+        return counts, grid, pairs, [x + y, 1.0], counts[1:], len(grid)
+
+    assert f(3) == ([0, 1, 104], [[0, 0], [0, 1], [0, 2]], [(0, 0.0), (1, 0.5), (2, 1.0)], [1.5, 1.0], [1, 104], 3)
+
+
+def test_containers_ranges_and_tuples_as_values():
+    point = namedtuple("point", "x y")
+
+    @njit
+    def f(n, pair, at):
+        some = list(range(n))
+        steps = iter(some)
+        first = next(steps)
+        total = 0
+        for v in steps:
+            total += v
+        unlike = ["a", 1].copy()
+        return (
+            bool(some), bool(set(some)), bool("x"), bool(()), bool(pair), n in range(5), n in range(0, n + 1, 2), 7 not in range(9, 0, -n),
+            first, total, pair.index(at), (1, n) < (1, 3.5), (n,) <= (n, 1), type(n) == int, type(2.0) == int,  # noqa: E721, UP003
+            point(n, 1) > point(2, 5), unlike[1],
+        )  # fmt: skip
+
+    for n in (2, 3, 4):
+        assert f(n, (5, 6, 7), 6) == f.py_func(n, (5, 6, 7), 6)
+    with pytest.raises(ValueError, match="not in tuple"):
+        f(2, (5, 6, 7), 8)
+
+    @njit
+    def item(values, at):
+        return values[at]
+
+    assert item((1, 2, 3), -3) == 1
+    for at in (3, -4):
+        with pytest.raises(IndexError, match="out of range"):
+            item((1, 2, 3), at)
+    with pytest.raises(ValueError, match="step cannot be zero"):
+        njit(lambda values: values[::0])([1, 2])
+
+
+def test_the_methods_of_lists():
+    def plain(x):
+        x = x.copy()
+        seen = (x.count(5), x.index(3), 9 in x, 77 not in x)
+        x.remove(5)
+        x.reverse()
+        x.insert(1, 9)
+        y = x + [1, 2]
+        last, first = x.pop(), x.pop(0)
+        x.extend([4, 4])
+        x += [7]
+        del x[0]
+        z = sorted(y, reverse=True)
+        y.sort(key=lambda v: -v % 5)
+        return seen, x, y, z, last, first, y[::-1], y[::2], y * 2, max(y), min(y), sum(y), x == [5, 3], x < y
+
+    assert njit(plain)([5, 3, 5, 1, 9]) == plain([5, 3, 5, 1, 9])
+
+
+def test_a_list_argument_is_changed_in_place_and_holds_what_python_lists_hold():
+    @njit
+    def grow(x):
+        x.append(x[0])
+        x[0] = x[1]
+
+    for values in ([1, 2], [1.5, 2.5], ["a", "bc"], [(1, 2.0), (3, 4.0)], [[1], [2, 3]], [True, False]):
+        mine, theirs = list(values), list(values)
+        grow(mine)
+        grow.py_func(theirs)
+        assert mine == theirs
+    untouched = [1, 2, 3]
+    assert njit(lambda x: sum(x))(untouched) == 6
+    with pytest.raises(IndexError, match="list index out of range"):
+        njit(lambda x: x[7])([1])
+    with pytest.raises(ValueError, match="empty list"):
+        grow([])
+    with pytest.raises(TypeError, match="one type"):
+        grow([1, "a"])
+
+
+def test_lists_of_arrays_share_their_memory():
+    @njit
+    def f(arrays):
+        made = [a * 2 for a in arrays]
+        made.append(arrays[0])
+        made[-1][0] = 50.0
+        return made
+
+    first = np.arange(3.0)
+    made = f([first, np.ones(2)])
+    assert first[0] == 50.0
+    assert made[2] is first
+    assert_array_equal(made[1], [2, 2])
+    del made
+    gc.collect()
+
+
+def test_an_empty_list_takes_the_type_of_what_comes_into_it():
+    @njit
+    def neighbours(edges, n):
+        near = [[] for _ in range(n)]
+        for i in range(edges.shape[0]):
+            near[edges[i, 0]].append(edges[i, 1])
+        stack = [(0, 0)]
+        found = []
+        while stack:
+            node, depth = stack.pop()
+            found.append((depth, node))
+            for other in near[node]:
+                stack.append((other, depth + 1))
+        return near, found
+
+    assert neighbours(np.array([[0, 1], [0, 2], [1, 3]]), 4) == ([[1, 2], [3], [], []], [(0, 0), (1, 2), (1, 1), (2, 3)])
+
+    @njit
+    def nothing():
+        x = []
+        return len(x)
+
+    with pytest.raises(bc.exceptions.TypingError, match="nothing is ever put into it"):
+        nothing()
+
+
+def test_a_dict_counts_and_keeps_the_order_of_its_keys():
+    @njit
+    def f(values):
+        counts = {}
+        for v in values:
+            counts[v] = counts.get(v, 0) + 1
+        total = 0
+        for k, v in counts.items():
+            total += k * v
+        return counts, total, list(counts), sum(counts.values()), 3 in counts
+
+    counts, total, keys, n, there = f(np.array([3, 1, 3, 2, 1, 3]))
+    assert dict(counts) == {3: 3, 1: 2, 2: 1}
+    assert (total, keys, n, there) == (13, [3, 1, 2], 6, True)
+
+
+def test_the_methods_of_dicts():
+    def plain():
+        d = {"a": 1.0, "b": 2.0, "c": 3.0}
+        del d["b"]
+        first, none = d.pop("a"), d.pop("zz", -1.0)
+        d.setdefault("d", 4.0)
+        d["c"] += 1
+        other = d.copy()
+        d.update({"e": 5.0})
+        key, value = other.popitem()
+        squares = {i: i * i for i in range(4) if i != 2}
+        d2 = {(1, 2): 3}
+        return first, none, key, value, list(d.keys()), [v + 0 for v in d.values()], len(d), list(squares.values()), d2[(1, 2)], d == other
+
+    assert njit(plain)() == plain()
+
+
+def test_dicts_grow_and_shrink_as_a_model():
+    @njit
+    def f(n, seed):
+        np.random.seed(seed)
+        d = {}
+        for i in range(n):
+            k = np.random.randint(0, 200)
+            if i % 3 == 2 and k in d:
+                del d[k]
+            else:
+                d[k] = i
+        return list(d.items())
+
+    pairs = f(5000, 1)
+    assert len({k for k, _ in pairs}) == len(pairs)
+    assert f(5000, 1) == pairs
+
+    @njit
+    def model(keys, gone):
+        d = {}
+        for i in range(keys.size):
+            if gone[i] and keys[i] in d:
+                d.pop(keys[i])
+            else:
+                d[keys[i]] = i
+        return list(d.items())
+
+    rng = np.random.default_rng(0)
+    keys, gone = rng.integers(-50, 50, 3000), rng.random(3000) < 0.4
+    assert model(keys, gone) == [(int(k), v) for k, v in model.py_func(keys, gone)]
+
+
+def test_sets_and_what_they_do_together():
+    def plain(values):
+        seen = set()
+        out = []
+        for v in values:
+            if v not in seen:
+                seen.add(v)
+                out.append(v)
+        a, b = {1, 2, 3}, {2, 3, 4}
+        a.discard(9)
+        return out, sorted(a | b), sorted(a & b), sorted(a - b), sorted(a ^ b), a <= b, {2} <= a, sorted({v % 3 for v in values}), len(seen)
+
+    assert njit(plain)(np.array([3, 1, 3, 2])) == plain([3, 1, 3, 2])
+
+    @njit
+    def change(s):
+        s.add("new")
+        return s
+
+    mine = {"a", "b"}
+    assert change(mine) == {"a", "b", "new"} == mine
+
+
+def test_typed_containers_are_worked_on_in_place():
+    @njit
+    def f(d, values):
+        for k in d:
+            d[k] *= 2
+        d["new"] = 1.0
+        values.append(d["x"])
+
+    d = Dict.empty(bc.types.unicode_type, bc.types.float64)
+    d["x"] = 1.5
+    values = List([0.5])
+    f(d, values)
+    assert dict(d) == {"x": 3.0, "new": 1.0}
+    assert list(values) == [0.5, 3.0]
+    assert (len(d), "new" in d, d.get("none"), values[-1], values.pop(), len(values)) == (2, True, None, 3.0, 3.0, 1)
+    with pytest.raises(KeyError, match="none"):
+        d["none"]
+    with pytest.raises(TypeError, match="needs a type"):
+        f(Dict(), values)
+
+    arrays = List()
+    for i in range(3):
+        arrays.append(np.full(2, float(i)))  # nobody else keeps them
+    gc.collect()
+    assert njit(lambda x: x[0][0] + x[1][0] + x[2].sum())(arrays) == 5.0
+    assert_array_equal(arrays[2], [2, 2])
+
+
+def test_typed_lists_are_ordered_and_name_types_of_others():
+    assert List([1, 2]) < List([1, 3]) <= [1, 3] and List([2]) > List([1, 9]) >= List([1])
+
+    @njit
+    def f():
+        groups = Dict.empty(bc.types.string, List.empty_list(bc.types.int64))
+        groups["a"] = List([1, 2])
+        return len(groups["a"])
+
+    assert f() == 2
+
+
+def test_containers_in_parallel_loops():
+    @njit(parallel=True)
+    def f(n):
+        out = np.zeros(n)
+        for i in prange(n):
+            found = {}
+            values = [0.0]
+            for k in range(10):
+                found[k % 3] = k
+                values.append(k * 1.0)
+            out[i] = len(found) + sum(values) + i
+        return out
+
+    assert_array_equal(f(100), 48 + np.arange(100))
+
+
+def test_memory_of_containers_comes_back():
+    @njit
+    def f(n, fail):
+        words = ["word"] * 3
+        table = {}
+        for i in range(n):
+            table[str(i) + words[0]] = [np.ones(100), np.zeros(50)]
+        if fail:
+            raise ValueError(f"after {len(table)}")
+        return len(table)
+
+    assert f(5, False) == 5
+    with pytest.raises(ValueError, match="after 5"):
+        f(5, True)
+    before = resident()
+    for i in range(60):
+        try:
+            f(2000, i % 2 == 0)
+        except ValueError:
+            pass
+    assert resident() - before < 40 << 20  # a call makes 3 MB
+
+
+def test_random_orders_of_lists():
+    @njit
+    def f(n):
+        words = [str(i) for i in range(n)]
+        random.shuffle(words)
+        return words, random.choice(words) in words
+
+    words, there = f(30)
+    assert there
+    assert words != sorted(words, key=int)
+    assert sorted(words, key=int) == [str(i) for i in range(30)]
+
+
+def test_heapq():
+    @njit
+    def f(values):
+        heap = [(values[0], 0)]
+        for i in range(1, len(values)):
+            heapq.heappush(heap, (values[i], i))
+        out = []
+        while heap:
+            out.append(heapq.heappop(heap))
+        return out
+
+    values = [0.5, -1.0, 3.0, 0.5, 2.0]
+    assert f(np.array(values)) == sorted((v, i) for i, v in enumerate(values))
+
+
+def test_items_of_lists_and_arrays_are_read_before_stores():
+    def f(x, y):
+        y[1], y[0] = y
+        x[0], x[1] = x[::-1]
+        return y
+
+    x, items = np.array([1.0, 2.0]), [3, 4]
+    assert bc.njit(f)(x, [3, 4]) == f(x.copy(), items)
+    assert x.tolist() == [2.0, 1.0]
+
+
+def test_a_loop_goes_on_over_what_it_began_with():
+    """What a loop walks over may be given another value in its body."""
+
+    def over_rows(m, a, xs, n):
+        s = 0.0
+        for row in m:
+            s += row[0]
+            m = m - 100.0
+        for i, v in enumerate(a):
+            s += i * v
+            a = np.zeros(1)
+        for x, y in zip(xs, xs):
+            s += x * y
+            xs = [9, 9, 9, 9]
+        steps = range(n)
+        for i in steps:
+            s += i
+            steps = range(100)
+        pair = (n, n + 1)
+        for p in pair:
+            s += p
+            pair = (50, 60)
+        for q in (1, n, 3):
+            s += q
+            n += 10
+        table = {1: 2, 3: 4}
+        for k, v in table.items():
+            s += k * v
+            table = {7: 8}
+        for i, v in enumerate(xs, start=n):
+            s = s * 2 + i * v
+            n += 10
+        return s
+
+    given = np.arange(6.0).reshape(2, 3), np.arange(4.0), [1, 2], 4
+    assert njit(over_rows)(*given) == over_rows(*given)
+
+    @cuda.jit
+    def kernel(out, x, y):
+        for v in x:
+            out[0] += v
+            x = y
+
+    with bc.device("cpu"):
+        out = bc.zeros(1)
+        kernel[1, 1](out, bc.arange(4.0), bc.array([50.0, 60.0, 70.0, 80.0]))
+    assert float(out[0]) == 6.0
+
+
+def test_a_comprehension_goes_on_over_what_it_began_with():
+    def f(xs, n):
+        key = 0
+        return [(xs := [5, 5, 5, 5])[0] + v for v in xs], xs, [max(n, key := n + v) for v in (n, 7) if (n := n + 1)], n, key
+
+    assert njit(f)([1, 2, 3], 4) == f([1, 2, 3], 4)
+
+    def numbered(xs, k):
+        return [(k := i + 100) + v for i, v in enumerate(xs, start=k)], k
+
+    assert njit(numbered)([1, 2, 3], 5) == numbered([1, 2, 3], 5)
+
+
+def test_unpacking_takes_every_iterable_and_a_star_gives_a_list():
+    def f(s, n, xs, a):
+        i, *some = (n, 3, 4)
+        some.append(5)
+        *most, last = s
+        x, *rest = a
+        u, w = a[:2] * 2
+        p, q = range(2)
+        c, d = zip(xs, xs)
+        e, *more = (v * 2 for v in xs)
+        g, h = reversed(xs)
+        return i, some, most, last, x, rest, u, w, p, q, c, d, e, more, g, h
+
+    given = "hello", 2, [4, 1], np.arange(3.0)
+    assert njit(f)(*given) == f(*given)
+
+    def one(s):
+        a, b = s
+        return a + b
+
+    assert njit(one)("xy") == "xy"
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        njit(one)("xyz")
+
+
+def test_what_may_be_none_is_no_key():
+    @njit
+    def first(xs, n):
+        for x in xs:
+            if x > n:
+                return x
+        return None
+
+    def f(xs, n):
+        d = {1: [1]}
+        d.setdefault(first(xs, n), [2]).append(3)
+        return len(d)
+
+    with pytest.raises(bc.TypingError, match="cannot be a key"):
+        njit(f)([1, 5], 3)
+
+
+def test_dict_of_a_display_is_a_dict():
+    def f(n):
+        d = dict({1: n, 2: 3})  # noqa: C418
+        d[4] = 5
+        return list(d.items())
+
+    assert njit(f)(7) == f(7)
+
+
+def test_comprehensions_of_known_length_are_filled():
+    """A list of numbers over a counted iterable is filled in strips; what it holds, and which error ends it, is Python's."""
+
+    def lists(n, a, xs):
+        long = [i * 0.5 for i in range(n)]
+        pairs = [x + i for i, x in enumerate(a)]
+        nested = [[i * j for j in range(i)] for i in range(5)]
+        kept = [x for x in xs if x > 1]
+        flags = [x > 1 for x in (3, 1, 2)]
+        long.append(-1.0)
+        return long, pairs, nested, kept, flags, [i + 1 for i in range(0)], [u + w for u, w in zip(xs, xs[1:])]
+
+    a = np.array([0.5, 1.5, 2.5])
+    for n in (0, 1, 8191, 8192, 8193, 70_000, (1 << 20) + 9000):
+        assert njit(lists)(n, a, [3, 1, 2]) == lists(n, a, [3, 1, 2])
+
+    def ends(n):
+        try:
+            return [10 // (3 - i) for i in range(n)]
+        except ZeroDivisionError:
+            return [-1]
+
+    assert njit(ends)(10**15) == ends(10**15)
+    assert njit(ends)(3) == ends(3)
+
+
+def test_an_array_of_a_comprehension_takes_its_memory():
+    def arrays(n):
+        a = np.array([i * 0.5 for i in range(n)])
+        b = np.asarray([i for i in range(n) if i % 3])
+        xs = [1, 2, 3]
+        c = np.array(xs)
+        xs[0] = 9
+        a[1] = 7.0
+        return a, b, c, np.array([[i + j * 0.5 for j in range(3)] for i in range(n)]), np.array([(i, i + 1) for i in range(n)])
+
+    for mine, numpys in zip(njit(arrays)(9000), arrays(9000), strict=True):
+        assert mine.dtype == numpys.dtype and np.array_equal(mine, numpys)
+
+    @njit
+    def ragged(n):
+        return np.array([[j + 1 for j in range(i)] for i in range(n)])
+
+    with pytest.raises(ValueError, match="differ in length"):
+        ragged(3)
+    assert ragged(0).size == ragged(1).size == 0
+
+
+def _agrees(function, *arguments):
+    ours, numpys = njit(function)(*arguments), function(*arguments)
+    for mine, theirs in zip(ours, numpys, strict=True):
+        assert mine.dtype == theirs.dtype and mine.shape == theirs.shape and np.array_equal(mine, theirs)
+
+
+def test_arrays_of_nested_comprehensions_are_written_in_place():
+    """One axis for each comprehension, and one for a display as the element; a loop that ends with an error leaves nothing."""
+
+    def arrays(n, m, a, xs):
+        return (
+            np.array([[i * 0.5 + j for j in range(m)] for i in range(n)]),
+            np.array([[[i + j + k for k in range(2)] for j in range(m)] for i in range(n)], np.int32),
+            np.array([[i + j for j in range(m)] for i in range(n)], dtype=np.float32),
+            np.array([[i, i * 0.5, 1] for i in range(n)]),
+            np.array([(i, i + 1) for i in range(n)], dtype=np.int16),
+            np.asarray([[v, w] for v, w in zip(a, a[::-1])]),
+            np.array([(i, v) for i, v in enumerate(a)]),
+            np.array([[x + y for y in xs] for x in xs]),
+            np.array([[x for x in xs if x > 1] for i in range(n)]),
+            np.array([[i for j in range(m)] for i in range(n) for k in range(2)]),
+            np.array([i * 1j for i in range(n)]),
+            np.array([i ^ 1 for i in range(n)], dtype=np.uint16),
+        )
+
+    for n, m in ((1, 1), (4, 3), (3, 9000), (9000, 2)):
+        _agrees(arrays, n, m, np.arange(5.0), [1, 2, 3])
+
+    @njit
+    def ends(n):
+        try:
+            return np.array([[10 // (2 - i) for j in range(3)] for i in range(n)])
+        except ZeroDivisionError:
+            return np.zeros((0, 0), np.int64)
+
+    assert ends(10**15).shape == (0, 0)
+    assert ends(2).tolist() == [[5] * 3, [10] * 3]
+    assert ends(0).size == 0
+
+
+def test_arrays_of_lists_of_rows():
+    def arrays(n):
+        lists = [[i, 7] for i in range(n)]
+        pairs = [(i, 2 * i) for i in range(n)]
+        rows = [np.arange(3.0)[::-1] * i for i in range(n)]
+        return (
+            np.array(lists), np.asarray(lists, dtype=np.float64), np.array(lists, np.int8), np.array(pairs), np.array(pairs, np.float32),
+            np.array(rows), np.array(rows, dtype=np.int64),
+        )  # fmt: skip
+
+    _agrees(arrays, 4)
+
+    @njit
+    def empty(n):
+        pairs = [(i, i + 1) for i in range(n)]
+        rows = [np.arange(3.0) for i in range(n)]
+        return np.array(pairs), np.array(rows), np.array([[i] for i in range(n)])
+
+    assert [a.size for a in empty(0)] == [0, 0, 0]
+    assert [len(a) for a in empty(0)] == [0, 0, 0]
+
+
+def test_items_of_lists_are_found_from_both_ends():
+    @njit
+    def item(xs, i):
+        return xs[i]
+
+    xs = [1, 2, 3]
+    for i in range(-3, 3):
+        assert item(xs, i) == xs[i]
+    for i in (3, 4, -4, 2**62, -(2**62), 2**63 - 1, -(2**63)):
+        with pytest.raises(IndexError):
+            item(xs, i)

@@ -1,0 +1,367 @@
+"""Numbers and elements of arrays in functions under `jit`: their arithmetic, their comparisons, and loops over them."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import broadcloth as bc
+from broadcloth import cuda, njit
+from support import function_of_text
+
+
+def test_numpy_functions_written_in_python():
+    def plain(a, m):
+        return (
+            np.percentile(a, 30), np.quantile(a, np.array([0.1, 0.9])), np.histogram(a, 3)[0], np.interp(1.5, np.arange(4.0), a[:4]),
+            np.digitize(a, np.array([1.0, 2.0])), np.cross(a[:3], a[1:4]), np.kron(m, m), np.tril(m), np.diag(m), np.delete(a, 1),
+            np.convolve(a, a[:2]), np.cov(m), np.isin(a, a[:2]), np.rot90(m), np.trapezoid(a), np.roll(a, 2), np.nanmedian(a),
+            np.diff(a, n=2), np.average(a, weights=a), m[[1, 0]], a.tolist(), np.linalg.norm(m, 1), np.tile(a, 2), np.gradient(a),
+            np.bincount(np.array([0, 2, 2]), weights=a[:3]), np.nonzero(m > 2)[1], np.flip(m, 0), math.comb(5, 2), math.factorial(5),
+            math.isqrt(a.size * 7),
+        )  # fmt: skip
+
+    a, m = np.array([3.0, 1.0, 2.5, 0.5, 4.0]), np.array([[4.0, 1.0], [1.0, 3.0]])
+    for mine, theirs in zip(njit(plain)(a, m), plain(a, m), strict=True):
+        assert_allclose(mine, theirs, rtol=1e-12)
+
+
+def test_decompositions():
+    @njit
+    def f(m):
+        w, v = np.linalg.eigh(m @ m.T)
+        q, r = np.linalg.qr(m)
+        u, s, t = np.linalg.svd(m)
+        x, left, rank, _ = np.linalg.lstsq(m, m[:, 0])
+        return w, v, q, r, u, s, t, np.linalg.cholesky(m @ m.T + np.eye(3)), np.linalg.pinv(m), rank, x, np.linalg.eigvals(m)
+
+    m = np.random.default_rng(1).random((3, 3))
+    w, v, q, r, u, s, t, c, p, rank, x, e = f(m)
+    assert_allclose(w, np.linalg.eigvalsh(m @ m.T), atol=1e-12)
+    assert_allclose(v * w @ v.T, m @ m.T, atol=1e-12)
+    assert_allclose(q, np.linalg.qr(m)[0], atol=1e-12)
+    assert_allclose(q @ r, m, atol=1e-12)
+    assert_allclose(s, np.linalg.svd(m)[1], atol=1e-12)
+    assert_allclose(u * s @ t, m, atol=1e-12)
+    assert_allclose(c, np.linalg.cholesky(m @ m.T + np.eye(3)), atol=1e-12)
+    assert_allclose(p, np.linalg.pinv(m), atol=1e-10)
+    assert rank == 3
+    assert_allclose(x, [1, 0, 0], atol=1e-10)
+    assert_allclose(sorted(e, key=abs), sorted(np.linalg.eigvals(m), key=abs), atol=1e-10)
+
+
+def test_walks_over_indices():
+    def plain(a):
+        s = 0.0
+        for (i, j), x in np.ndenumerate(a):
+            s += x * (i + 1) * (j + 2)
+        for i, j in np.ndindex(2, 3):
+            s += a[i, j]
+        for x in a.flat:
+            s += x
+        return s, np.iinfo(np.int32).max, np.finfo(np.float64).eps, np.stack((a, a), axis=-1).shape, ~(a > 2)
+
+    a = np.arange(6.0).reshape(2, 3)
+    for mine, theirs in zip(njit(plain)(a), plain(a), strict=True):
+        assert_array_equal(mine, theirs)
+
+
+def test_where_with_integer_literals():
+    a, x = np.array([3, 1, 2]), np.array([1.5, 0.5, 2.5], np.float32)
+    assert_array_equal(njit(lambda a: np.where(a > 1, a, 0))(a), [3, 0, 2])
+    assert_array_equal(njit(lambda a: np.where(a > 1, 0, a))(a.astype(np.int32)), [0, 1, 0])
+    assert_array_equal(njit(lambda x, a: np.where(x > 1, a, 0))(x, a), [3, 0, 2])
+    assert njit(lambda t, b: np.where(t, b, 0))(True, 3) == 3
+
+
+def test_complex_numbers_are_true_or_false():
+    f = njit(lambda z: (bool(z), np.bool_(z), not z, 1 if z else 2))
+    assert [f(1j), f(0j)] == [(True, True, False, 1), (False, False, True, 2)]
+
+
+def test_hashes_of_numbers_are_pythons():
+    f = njit(lambda x: hash(x))
+    values = [0, 1, -1, -2, 2**61 - 1, 2**61, -(2**61), -(2**63), True]
+    values += [2.5, -1.0, 0.1, -7e300, 5e-324, 1e-310, math.inf, -math.inf, 1e17, 123456.75]
+    assert [f(v) for v in values] == [hash(v) for v in values]
+    assert f(np.uint64(2**63 + 5)) == hash(2**63 + 5)
+    assert f(np.float32(0.1)) == hash(float(np.float32(0.1)))
+
+
+def test_dtypes_by_letter_and_their_type():
+    assert njit(lambda x: np.dtype("f").type(x))(0.1) == np.float32(0.1)
+    g = bc.vectorize(lambda x: np.dtype("b").type(x))
+    assert int(g(np.array([300]))[0]) == 44
+
+
+def test_the_length_of_an_array_expression():
+    @njit
+    def f(a):
+        return len(a * 2), len(a // -7), len(a[1:] + 1)
+
+    assert f(np.arange(5)) == (5, 5, 4)
+
+
+def test_complex_numbers_divide_as_pythons():
+    def f(a, b):
+        return a / b, a / (2 + 2j)
+
+    assert njit(f)(1 + 2j, 2) == f(1 + 2j, 2)
+    for b in (0, 0.0, 0j):
+        with pytest.raises(ZeroDivisionError, match="complex division by zero"):
+            njit(f)(1 + 2j, b)
+
+
+def test_full_takes_an_array_without_dimensions():
+    assert_array_equal(njit(lambda x: np.full(3, x))(np.array(2)), [2, 2, 2])
+    assert_array_equal(njit(lambda x: np.full((1, 2), x, np.float32))(np.array(2.5)), [[2.5, 2.5]])
+    assert_array_equal(njit(lambda x: np.full((2, 3), x))(np.arange(3)), [[0, 1, 2], [0, 1, 2]])
+
+
+def test_chained_comparisons_stop_where_one_fails():
+    def chained(n, xs, log):
+        def noted(v):
+            log.append(v)
+            return v
+
+        first = -3 < n < xs[n] if n < 3 else n < -3 <= xs[n]
+        second = noted(n) < noted(2) < noted(1) < noted(0)
+        third = 0 <= n < len(xs) and 0 < xs[n] <= 3 < noted(7)
+        if n > 5 > xs[n]:
+            log.append(-1)
+        return first, second, third, 1 < 2 < n, 2 < 1 < xs[n + 100]
+
+    for n in (0, 1, 2, 5):
+        ours, theirs = bc.typed.List([-7]), [-7]
+        assert njit(chained)(n, [1, 2, 3], ours) == chained(n, [1, 2, 3], theirs)
+        assert list(ours) == theirs
+
+
+def _stored(c):
+    numbers = [1, 2, 3]
+    numbers[c] = 5
+    return numbers
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda c: (1, 2, 3)[c],
+        lambda c: [1, 2, 3][c],
+        _stored,
+        lambda c: [1, 2, 3].pop(c),
+        lambda c: [1, 2, 3].insert(c, 1),
+        lambda c: [1, 2].index(2, c),
+        lambda c: "abc".center(c),
+        lambda c: "abc".zfill(c),
+        lambda c: "a b".split(" ", c),
+        lambda c: int("12", c),
+        lambda c: chr(c),
+        lambda c: np.eye(c),
+        lambda c: np.identity(c),
+        lambda c: np.random.seed(c),
+    ],
+)
+@pytest.mark.parametrize("number", [2.0, 1e9, -7.5])
+def test_floats_are_no_indices_and_no_counts(function, number):
+    with pytest.raises((TypeError, ValueError)):
+        function(number)
+    with pytest.raises(bc.core.errors.TypingError, match="must be an integer"):
+        njit(function)(number)
+
+
+WHOLE_NUMBERS = ["1_", "1__0", "_1", "1_0", "0x10", "-0X1f", "0b11", "0o17", "012", "00", "0_0", "0_1", "+5", "- 5", "-", "", "  7 ", "7a"]
+
+
+WHOLE_NUMBERS += ["z", "0x", "0x_1f", "0x1__f", "9223372036854775807", "-9223372036854775808", "0b", "1 2", "\n3\t", "0b2"]
+
+
+def test_texts_are_read_as_whole_numbers_in_any_base():
+    @njit
+    def compiled(text, base):
+        return int(text, base)
+
+    def outcome(f, *args):
+        try:
+            return f(*args)
+        except ValueError:
+            return "ValueError"
+
+    for text in WHOLE_NUMBERS:
+        for base in (0, 2, 8, 10, 36, 16, 1, 37, -1):
+            want = outcome(int, text, base)
+            if isinstance(want, str) or abs(want) < 2**63:
+                assert outcome(compiled, text, base) == want, (text, base)
+    assert compiled("-9223372036854775808", 10) == -(2**63)
+
+
+@pytest.mark.parametrize("value", [2.5, 3, np.int8(2), np.float32(2.0)])
+def test_ranges_to_an_array_without_dimensions(value):
+    number = np.array(value)
+    for function in (lambda c: np.arange(c), lambda c: np.arange(1, c), lambda c: np.arange(0, 7, c), lambda c: np.arange(c, 7)):
+        got, want = njit(function)(number), function(number)
+        assert_array_equal(got, want)
+        assert got.dtype.kind == want.dtype.kind
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"])
+def test_negatives_and_complements_wrap_in_their_own_width(dtype):
+    """As NumPy's scalars and Numba's compiled functions have it."""
+
+    @njit
+    def of_elements(a, i):
+        x = a[i]
+        return -x, ~x, -x == a[i], ~x // 7, float(-x)
+
+    @cuda.jit
+    def of_threads(a, out):
+        i = cuda.grid(1)
+        if i < a.size:
+            out[0, i] = -a[i]
+            out[1, i] = ~a[i]
+
+    info = np.iinfo(dtype)
+    a = np.array([info.min, info.max, 5, 0, 1, info.max // 3], dtype)
+    out = bc.zeros((2, a.size))
+    of_threads[1, 32](bc.asarray(a), out)
+    with np.errstate(over="ignore"):
+        for i, x in enumerate(a):
+            got = of_elements(a, i)
+            assert got == (int(-x), int(~x), bool(-x == x), int(~x) // 7, float(-x)), (dtype, x)
+            assert out.get()[:, i].tolist() == [float(-x), float(~x)]
+
+
+def _remainders(xs):
+    zero, counts, digits, bits = 0, [0] * 7, 0, 0
+    for x in xs:
+        if x % 3 == 0:
+            continue
+        if x % 4 != 0 and 0 != x % 10:
+            zero += x
+        held = x % 5
+        if held == 0:
+            zero -= 1
+        counts[x % 7] += 1
+        counts[-(x % 7) - 1] += 2
+    for x in xs:
+        n = x
+        while n > 0:
+            digits += n % 10
+            if n % 2 == 0:
+                bits += 1
+            n //= 10
+        n = abs(x)
+        while n:
+            n &= n - 1
+            bits += 1
+        n = x
+        while n >= 1:
+            n >>= 2
+            bits += 1
+    return zero, counts, digits, bits
+
+
+def test_remainders_that_are_zero_and_loops_over_digits_and_bits():
+    xs = np.array([*range(-40, 40), 2**62 + 1, -(2**62), 999999999999], np.int64)
+    assert njit(_remainders)(xs) == _remainders([int(x) for x in xs])
+
+
+@pytest.mark.parametrize(
+    ("loop", "asks"),
+    [
+        ("while n > 0:\n        n //= 10", False),
+        ("while n != 0:\n        n &= n - 1", False),
+        ("while n:\n        n //= 10", True),  # ends at -1 from below zero
+        ("while n != 5:\n        n &= n - 1", True),  # stays at 0
+        ("while n > 0:\n        n //= 1", True),
+        ("while n > 0:\n        n >>= k", True),
+        ("while n > 0:\n        if n % 3 == 0:\n            continue\n        n //= 10", True),
+        ("while n > 0:\n        n //= 2\n        n += 1", True),
+        ("while n > 0:\n        m = n\n        m //= 2", True),
+        ("while n > 0:\n        if n > 5:\n            n //= 2", True),
+        ("while n >= 0:\n        n >>= 1", True),
+    ],
+)
+def test_loops_of_few_turns_do_not_ask_whether_to_go_on(loop, asks):
+    f = function_of_text(f"def f(n, k):\n    {loop}\n    return n\n")
+    compiled = njit("int64(int64, int64)")(f)
+    assert ("bc_poll()" in next(iter(compiled.inspect_source().values()))) == asks
+
+
+def test_loops_with_powers_ask_between_strips_of_turns():
+    @njit
+    def f(a, out):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                out[i] += a[i, j] ** 2 + math.erf(a[i, j])
+        return out
+
+    f(np.ones((3, 4)), np.zeros(3))
+    assert "py::strip" in next(iter(f.inspect_source().values()))
+
+
+def test_sums_of_columns_are_added_in_their_order():
+    def product(a, b):
+        c = np.zeros((a.shape[0], b.shape[1]))
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                s = 0.0
+                for k in range(a.shape[1]):
+                    s += a[i, k] * b[k, j]
+                c[i, j] = s
+        return c
+
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 33, 70):
+        a, b = rng.normal(size=(5, n)), rng.normal(size=(n, 5))
+        np.testing.assert_array_equal(njit(product)(a, b), product(a, b))
+
+
+def _cases_of_numbers(g):
+    out = np.zeros_like(g)
+    chosen = np.zeros_like(g)
+    total, last = 0, 0
+    for i in range(1, g.shape[0] - 1):
+        for j in range(1, g.shape[1] - 1):
+            c = g[i - 1, j] + g[i + 1, j] + g[i, j - 1] + g[i, j + 1]
+            if c == 3 or (c == 2 and g[i, j] == 1):
+                out[i, j] = 1
+        for j in range(g.shape[1]):
+            c = g[i, j] + g[i - 1, j]
+            if c == 1:
+                v = 7
+            elif c == 2 or c == 4:
+                v = c + 3
+            elif c == 3:
+                v = 9
+                total += 1
+            else:
+                v = c
+                last = j
+            chosen[i, j] = v
+    return out, chosen, total, last
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int16"])
+def test_comparisons_with_several_values_in_loops(dtype):
+    g = np.random.default_rng(0).integers(0, 4, (40, 53)).astype(dtype)
+    ours, theirs = njit(_cases_of_numbers)(g), _cases_of_numbers(g)
+    assert_array_equal(ours[0], theirs[0])
+    assert_array_equal(ours[1], theirs[1])
+    assert ours[2:] == theirs[2:]
+
+
+def test_scans_for_the_least_and_the_largest():
+    def f(a):
+        low = high = a[0]
+        for x in a:
+            if x < low:
+                low = x
+            if x > high:
+                high = x
+        return low, high
+
+    rng = np.random.default_rng(0)
+    for a in (rng.normal(size=999), np.array([1.0, np.nan, -2.0, np.inf]), np.array([np.nan, 1.0, 2.0]), np.array([0.0, -0.0])):
+        assert_array_equal(njit(f)(a), f(a))
