@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "array/small_host.h"
 #include "array/small_near.h"
@@ -38,11 +39,33 @@ std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t s
   return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
+constexpr int64_t kMostCounts = 1 << 16;
+
+/// How often each number comes; nullopt where one is negative, or where they are so large that most of the memory would count nothing.
+template <class T>
+std::optional<Array> counts_of(const char* first, int64_t count, int64_t step, int64_t least, Device device) {
+  int64_t bits[4] = {};  // that any number has: one pass finds what is negative, and a bound of the largest
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (int l = 0; l < 4; ++l) bits[l] |= static_cast<int64_t>(get<T>(first + (k + l) * step));
+  for (; k < count; ++k) bits[0] |= static_cast<int64_t>(get<T>(first + k * step));
+  const int64_t bound = (bits[0] | bits[1]) | (bits[2] | bits[3]);
+  if (bound < 0 || bound >= std::min(kMostCounts, 4 * count + 8192) || least > kMostCounts) return std::nullopt;
+  std::vector<int64_t> counts(static_cast<size_t>(std::max(bound + 1, least)));
+  for (k = 0; k < count; ++k) ++counts[static_cast<size_t>(get<T>(first + k * step))];
+  int64_t size = bound + 1;
+  while (counts[static_cast<size_t>(size - 1)] == 0) --size;
+  size = std::max(size, least);
+  Array made = empty(Dims{size}, DType::i64, device);
+  std::memcpy(made.storage()->current->buffer->ptr, counts.data(), static_cast<size_t>(size) * 8);
+  return made;
+}
+
 }  // namespace
 
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least) {
   // With more elements a kernel is faster; other threads may wait this long for the GIL.
-  constexpr int64_t kMostElements = 1 << 16, kMostCounts = 1 << 13;
+  constexpr int64_t kMostElements = 1 << 16;
   const auto fits = [&](const Array& x) {
     return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
   };
@@ -54,15 +77,16 @@ std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_
   std::optional<Array> made;
   by_integer(a.dtype(), [&](auto of_type) {
     using T = decltype(of_type);
+    if (!weights) {
+      made = counts_of<T>(from, count, step, least, a.device());
+      return;
+    }
     const auto [low, high] = range_of<T>(from, count, step);
     if (low < 0 || high >= kMostCounts || least > kMostCounts) return;
-    made = empty(Dims{std::max(high + 1, least)}, weights ? DType::f64 : DType::i64, a.device());
-    void* const counts = made->storage()->current->buffer->ptr;
-    std::memset(counts, 0, static_cast<size_t>(made->size()) * 8);
-    if (weights)
-      for (int64_t k = 0; k < count; ++k) static_cast<double*>(counts)[get<T>(from + k * step)] += get<double>(weight + k * weight_step);
-    else
-      for (int64_t k = 0; k < count; ++k) ++static_cast<int64_t*>(counts)[get<T>(from + k * step)];
+    made = empty(Dims{std::max(high + 1, least)}, DType::f64, a.device());
+    auto* const sums = static_cast<double*>(made->storage()->current->buffer->ptr);
+    std::memset(sums, 0, static_cast<size_t>(made->size()) * 8);
+    for (int64_t k = 0; k < count; ++k) sums[get<T>(from + k * step)] += get<double>(weight + k * weight_step);
   });
   return made;
 }
@@ -134,7 +158,7 @@ std::optional<Array> unpackbits_small(const Array& a) {
 }
 
 std::optional<Array> packbits_small(const Array& a) {
-  constexpr int64_t kMost = 1 << 14;
+  constexpr int64_t kMost = 1 << 20;
   const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
   if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
   const char* from = first_element(a);
