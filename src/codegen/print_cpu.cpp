@@ -67,7 +67,19 @@ class CpuPrinter {
     if (!only_scalars(ir_)) return "BC_VECTORIZE_CHECKED\n";
     int fast = 0;
     for (int stage = 0; stage < ir_.stages; ++stage) fast += body_.count_fast(stage, false);
+    if (fast == 0 && mostly_strided()) return "BC_ONE_BY_ONE\n";
     return fast > 0 ? "BC_VECTORIZE_LONG\n" : "BC_VECTORIZE\n";
+  }
+
+  /// Tells whether a map does little but access elements that do not lie side by side: instructions that gather and scatter vectors take
+  /// longer than loads and stores one by one.
+  bool mostly_strided() const {
+    if (ir_.walk != Walk::map) return false;
+    const auto strided = std::count_if(ir_.accesses.begin(), ir_.accesses.end(), [](const Access& a) {
+      return a.step == Access::Step::any && (a.role == Access::Role::load || a.role == Access::Role::store);
+    });
+    const auto ops = std::count_if(ir_.values.begin(), ir_.values.end(), [](const Value& x) { return x.kind == Value::Kind::op && !x.outer; });
+    return strided > 0 && ops < strided;
   }
 
   /// Tells whether every value is a C++ scalar. A value of class type may stay in a stack slot, for which BC_VECTORIZE would wrongly assert

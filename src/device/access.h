@@ -11,8 +11,8 @@
 #define BC_VECTORIZE_FOUR _Pragma("clang loop vectorize(assume_safety) interleave_count(4)")
 #define BC_VECTORIZE_REST _Pragma("clang loop vectorize(assume_safety) vectorize_predicate(enable)")
 #define BC_VECTORIZE_LONG _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
-#define BC_VECTORIZE_CHECKED
 #define BC_ONE_BY_ONE _Pragma("clang loop vectorize(disable) unroll_count(4)")
+#define BC_VECTORIZE_CHECKED
 #else
 #define BC_VECTORIZE _Pragma("GCC ivdep")
 #define BC_VECTORIZE_CHECKED
