@@ -77,13 +77,8 @@ Node* whole(const Array& a, bool contiguous) {
 }
 Node* whole(const Array& a) { return whole(a, a.contiguous()); }
 
-Array transposed(const Array& a, const Dims& axes) { return a.with_layout(bc::transposed(a.layout(), axes)); }
 Array transposed(const char* op, const Array& a, const Dims& shape, const Dims& axes) {
   return a.with_layout(bc::transposed({shape, broadcast_strides(op, a.layout(), shape), a.offset()}, axes));
-}
-
-void check_writable(const char* op, const Array& a) {
-  BC_CHECK(!storage_facts(a).read_only && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
 }
 
 /// Copies between host and device, within one device, or from the device `source`, in the stream's order, and reports the copy to the
@@ -189,6 +184,20 @@ bool compare_out_of_range(Op op, bool scalar_is_second, bool scalar_negative) {
 }
 
 }  // namespace
+
+void check_writable(const char* op, const Array& a) {
+  BC_CHECK(!storage_facts(a).read_only && !self_overlaps(a.layout()), Value, "{}: assignment destination is read-only", op);
+}
+
+void check_ufunc_output(const char* name, DType dtype, const Dims& shape, const Array& out, Casting casting) {
+  BC_CHECK(can_cast(dtype, out.dtype(), casting), UFuncTypeError,
+           "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", name, info(dtype).name,
+           info(out.dtype()).name, to_string(casting));
+  const Dims both = broadcast_shapes(name, shape, out.shape());
+  BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", name,
+           out.shape(), both);
+  check_writable(name, out);
+}
 
 Config& config() {
   static Config c = [] {
@@ -406,19 +415,88 @@ Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
   return ufunc(Op::ldexp, std::span<const Term>(small), options);
 }
 
+/// What a ufunc's operands decide together: the types for its loop, the device, and the shape that they are broadcast to.
+struct UfuncOperands {
+  OperandType types[3];
+  bool contiguous[3] = {}, all_contiguous = true, all_plain = true;  // plain: of dtypes that have loops
+  const Array* first = nullptr;
+  const Dims* shape = nullptr;
+  Dims broadcast;  // the shape, if it is no operand's own
+
+  void read(const char* name, std::span<const Term> args);
+};
+
+// Inline, as the other steps of recording an op, which programs of small arrays do millions of times.
+inline void UfuncOperands::read(const char* name, std::span<const Term> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!args[i].array) {
+      types[i] = {default_dtype(args[i].weak), args[i].weak};
+      // A single Python integer above int64's range that fits uint64 is a uint64.
+      if (args.size() == 1 && args[i].weak == Weak::integer && args[i].value.dtype == DType::u64) types[i] = {DType::u64, Weak::none};
+      continue;
+    }
+    const Array& a = *args[i].array;
+    types[i] = {a.dtype(), Weak::none};
+    all_plain &= is_plain(a.dtype());
+    contiguous[i] = a.contiguous();
+    all_contiguous &= contiguous[i];
+    if (!first) {
+      first = &a;
+      shape = &a.shape();
+      continue;
+    }
+    BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
+             to_string(first->device()), to_string(a.device()));
+    if (!(*shape == a.shape())) {
+      broadcast = broadcast_shapes(name, *shape, a.shape());
+      shape = &broadcast;
+    }
+  }
+  if (!shape) shape = &broadcast;
+}
+
+/// Whether ldexp's exponent is wider than the 32 bits that its row takes.
+inline bool has_wide_exponent(Op op, std::span<const Term> args) {
+  if (op != Op::ldexp) return false;
+  if (args[1].array) return !can_cast(args[1].array->dtype(), DType::i32, Casting::safe);
+  return args[1].weak > Weak::integer || (args[1].weak == Weak::integer && !args[1].value.fits(DType::i32));
+}
+
+/// Whether an op compares an array of signed integers with one of uint64.
+inline bool compares_with_unsigned(Op op, std::span<const Term> args, const UfuncOperands& operands) {
+  if (args.size() != 2 || !is_comparison(op) || !args[0].array || !args[1].array) return false;
+  const DType a = operands.types[0].dtype, b = operands.types[1].dtype;
+  return (a == DType::u64 && is_signed_int(b)) || (b == DType::u64 && is_signed_int(a));
+}
+
+/// The result of comparing with a Python integer that `dtype` cannot hold, which is operand `i`. Other ops raise OverflowError.
+inline std::optional<bool> known_comparison(Op op, const Term& number, int i, DType dtype) {
+  if (number.weak != Weak::integer || integer_fits(number.value, dtype)) return std::nullopt;
+  const Scalar& v = number.value;
+  const bool negative = v.dtype == DType::f64 ? v.f < 0 : v.dtype == DType::i64 && v.i < 0;
+  if (!is_comparison(op)) raise_out_of_bounds(v, dtype);
+  return compare_out_of_range(op, i == 1, negative);
+}
+
+inline void push_array(Node& node, const char* name, const Array& a, bool contiguous) {
+  if (many_streams()) [[unlikely]]
+    bring_here(*a.storage()->current);
+  if (Node* all = contiguous && a.shape() == node.shape ? whole(a, true) : nullptr)
+    node.in.push_whole(a.storage()->current, all->dtype);
+  else
+    node.in.push_back(make_operand(name, a, node.shape));
+}
+
+inline void push_number(Node& node, const Scalar& value, int i) {
+  BC_CHECK(!(node.op == Op::power && i == 1 && is_integer(node.loop[1]) && value.dtype == DType::i64 && value.i < 0 && node.size > 0),
+           Value, "Integers to negative integer powers are not allowed.");
+  node.in.push_back(make_constant(value, node.loop[i], node.device));
+}
+
 }  // namespace
 
 Array deliver_ufunc(Op op, const Array& result, const UfuncOptions& options) {
-  if (options.out) {
-    const Array& out = options.out;
-    BC_CHECK(can_cast(result.dtype(), out.dtype(), options.casting), UFuncTypeError,
-             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", info(op).name,
-             info(result.dtype()).name, info(out.dtype()).name, to_string(options.casting));
-    const Dims both = broadcast_shapes(info(op).name, result.shape(), out.shape());
-    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-             info(op).name, out.shape(), both);
-    check_writable(info(op).name, out);
-  }
+  if (options.out) check_ufunc_output(info(op).name, result.dtype(), result.shape(), options.out, options.casting);
   return deliver(result, options);
 }
 
@@ -428,66 +506,27 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   BC_CHECK(n == spec.nin, Type, "{}: expected {} operands, got {}", spec.name, spec.nin, n);
   if (is_logical(op) && std::any_of(args.begin(), args.end(), [](const Term& t) { return t.weak > Weak::boolean; })) [[unlikely]]
     return logical_of_numbers(op, args, options);
-  if (op == Op::ldexp &&
-      (args[1].array ? !can_cast(args[1].array->dtype(), DType::i32, Casting::safe)
-                     : args[1].weak > Weak::integer || (args[1].weak == Weak::integer && !args[1].value.fits(DType::i32)))) [[unlikely]]
+  if (has_wide_exponent(op, args)) [[unlikely]]
     return ldexp_of_wide(args, options);
 
-  OperandType types[3];
-  const Array* first = nullptr;
-  const Dims* shape = nullptr;
-  Dims broadcast;
-  bool contiguous[3] = {}, all_contiguous = true, plain_dtypes = !options.dtype || is_plain(*options.dtype);
-  for (int i = 0; i < n; ++i) {
-    if (!args[i].array) {
-      types[i] = {default_dtype(args[i].weak), args[i].weak};
-      // A single Python integer above int64's range that fits uint64 is a uint64.
-      if (n == 1 && args[i].weak == Weak::integer && args[i].value.dtype == DType::u64) types[i] = {DType::u64, Weak::none};
-      continue;
-    }
-    const Array& a = *args[i].array;
-    types[i] = {a.dtype(), Weak::none};
-    plain_dtypes &= is_plain(a.dtype());
-    contiguous[i] = a.contiguous();
-    all_contiguous &= contiguous[i];
-    if (!first) {
-      first = &a;
-      shape = &a.shape();
-    } else {
-      BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", spec.name,
-               to_string(first->device()), to_string(a.device()));
-      if (!(*shape == a.shape())) {
-        broadcast = broadcast_shapes(spec.name, *shape, a.shape());
-        shape = &broadcast;
-      }
-    }
-  }
-  if (!plain_dtypes) [[unlikely]]
+  UfuncOperands operands;
+  operands.read(spec.name, args);
+  if (!operands.all_plain || (options.dtype && !is_plain(*options.dtype))) [[unlikely]]
     return ufunc_of_others(op, args, options);
-  if (!shape) shape = &broadcast;
+  const Array* first = operands.first;
   const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
+  const Dims* shape = operands.shape;
   Dims with_mask;
   if (options.where && !(options.where.shape() == *shape)) {
     with_mask = broadcast_shapes(spec.name, *shape, options.where.shape());
     shape = &with_mask;
   }
-  if (n == 2 && is_comparison(op) && !options.dtype && args[0].array && args[1].array &&
-      ((types[0].dtype == DType::u64 && is_signed_int(types[1].dtype)) || (types[1].dtype == DType::u64 && is_signed_int(types[0].dtype))))
-      [[unlikely]]
+  if (!options.dtype && compares_with_unsigned(op, args, operands)) [[unlikely]]
     return deliver(compare_with_unsigned(op, *args[0].array, *args[1].array), options);
-  const Loop loop = resolve(op, std::span<const OperandType>(types, n), options.dtype, options.casting);
-  if (options.out) {
-    const Array& out = options.out;
-    BC_CHECK(can_cast(loop.out, out.dtype(), options.casting), UFuncTypeError,
-             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", spec.name, info(loop.out).name,
-             info(out.dtype()).name, to_string(options.casting));
-    const Dims both = broadcast_shapes(spec.name, *shape, out.shape());
-    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-             spec.name, out.shape(), both);
-    check_writable(spec.name, out);
-    all_contiguous &= out.contiguous();
-  }
+  const Loop loop = resolve(op, std::span<const OperandType>(operands.types, n), options.dtype, options.casting);
+  if (options.out) check_ufunc_output(spec.name, loop.out, *shape, options.out, options.casting);
   // If all operands are C-contiguous, the result has C order.
+  const bool all_contiguous = operands.all_contiguous && (!options.out || options.out.contiguous());
   const bool plain = all_contiguous && !options.where && options.order == 'K';
   // If the operands are broadcast to `out`, they are small: the assignment handles the order.
   if (!plain && shape->size() > 1 && options.order != 'C' && !(options.out && !(options.out.shape() == *shape))) [[unlikely]] {
@@ -505,327 +544,17 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   Ref<Node> node = new_node(op, loop.out, device, *shape);
   for (int i = 0; i < n; ++i) {
     node->loop[i] = loop.in[i];
-    if (args[i].array) {
-      const Array& a = *args[i].array;
-      if (many_streams()) [[unlikely]]
-        bring_here(*a.storage()->current);
-      if (Node* all = contiguous[i] && a.shape() == *shape ? whole(a, true) : nullptr)
-        node->in.push_whole(a.storage()->current, all->dtype);
-      else
-        node->in.push_back(make_operand(spec.name, a, *shape));
-    } else {
-      if (args[i].weak == Weak::integer && !integer_fits(args[i].value, loop.in[i])) {
-        const Scalar& v = args[i].value;
-        const bool negative = v.dtype == DType::f64 ? v.f < 0 : v.dtype == DType::i64 && v.i < 0;
-        if (!is_comparison(op)) raise_out_of_bounds(v, loop.in[i]);
-        return deliver(full(*shape, Scalar::boolean(compare_out_of_range(op, i == 1, negative)), DType::b1, device), options);
-      }
-      BC_CHECK(!(op == Op::power && i == 1 && is_integer(loop.in[1]) && args[i].value.dtype == DType::i64 && args[i].value.i < 0 &&
-                 node->size > 0),
-               Value, "Integers to negative integer powers are not allowed.");
-      node->in.push_back(make_constant(args[i].value, loop.in[i], device));
-    }
+    if (args[i].array)
+      push_array(*node, spec.name, *args[i].array, operands.contiguous[i]);
+    else if (const std::optional<bool> known = known_comparison(op, args[i], i, loop.in[i]))
+      return deliver(full(*shape, Scalar::boolean(*known), DType::b1, device), options);
+    else
+      push_number(*node, args[i].value, i);
   }
   const Array result = record(std::move(node));
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
     observer->ufunc(op, args, loop, result);
   return deliver(result, options);
-}
-
-namespace {
-
-/// The elementwise row that combines two results of a reduction, for `initial=`.
-std::optional<Op> joiner(Op op) {
-  for (int i = 0; i < kOpCount; ++i)
-    if (info(Op(i)).kind == OpKind::elementwise && reduction_of(Op(i)) == op) return Op(i);
-  return std::nullopt;
-}
-
-/// The value that replaces elements with `where=False`: the reduction's identity.
-Arg neutral(Op op, DType t, Device device) {
-  switch (op) {
-    case Op::reduce_prod:
-    case Op::reduce_all: return Arg(Weak::integer, Scalar::integer(1));
-    case Op::reduce_bitwise_and: return Arg(ufunc(Op::invert, {full(Dims(), Scalar::integer(0), t, device)}));  // all bits set
-    case Op::reduce_logaddexp:
-    case Op::reduce_logaddexp2: return Arg(Weak::real, Scalar::real(-__builtin_inf()));
-    default: return Arg(Weak::boolean, Scalar::boolean(false));
-  }
-}
-
-/// Records a reduction with the array's axes permuted; `axes` has a bit for each reduced axis.
-Array reduce_in_order(Op op, const Array& a, const ReduceOptions& options, uint64_t axes, const Dims& order) {
-  ReduceOptions rest{.axes = std::vector<int64_t>(),
-                     .keepdims = options.keepdims,
-                     .dtype = options.dtype,
-                     .initial = options.initial,
-                     .where = options.where,
-                     .ddof = options.ddof};
-  Dims shown;  // for each axis of the result its axis in `a`, outermost first
-  for (int k = 0; k < order.size(); ++k) {
-    const bool gone = axes >> order[k] & 1;
-    if (gone) rest.axes->push_back(k);
-    if (!gone || options.keepdims) shown.push_back(order[k]);
-  }
-  const Array made = reduce(op, transposed(a, order), rest);
-  Dims back(shown.size());
-  for (int k = 0; k < back.size(); ++k) back[k] = k;
-  std::sort(back.begin(), back.end(), [&](int64_t x, int64_t y) { return shown[static_cast<int>(x)] < shown[static_cast<int>(y)]; });
-  const Array result = transposed(made, back);
-  if (!options.out) return result;
-  assign(options.out, result);
-  return options.out;
-}
-
-}  // namespace
-
-namespace {
-
-void check_output(const char* op, const Dims& shape, const Array& out) {
-  BC_CHECK(out.shape() == shape, Value, "{}: output parameter has the wrong shape: expected {}, got {}", op, shape, out.shape());
-  check_writable(op, out);
-}
-
-/// The mean or variance with an integer `dtype=`, or the variance of or in complex numbers, as NumPy computes it: sums in that dtype,
-/// quotients truncated to it.
-Array moment_in_dtype(Op op, const Array& a, const ReduceOptions& options) {
-  const DType t = *options.dtype;
-  const Dims shape = options.where ? broadcast_shapes(info(op).name, a.shape(), options.where.shape()) : a.shape();
-  ReduceOptions plain;
-  plain.axes = options.axes;
-  plain.keepdims = op != Op::reduce_mean || options.keepdims;
-  const Array n =
-      reduce(Op::reduce_count_nonzero,
-             options.where ? broadcast_to(options.where, shape) : full(shape, Scalar::integer(1), DType::b1, a.device()), plain);
-  ReduceOptions sums = plain;
-  sums.where = options.where;
-  sums.dtype = t;
-  const auto quotient = [](const Array& total, const Array& count, DType as) { return astype(ufunc(Op::divide, {total, count}), as); };
-  const Array total = reduce(Op::reduce_sum, a, sums);
-  if (op == Op::reduce_mean) {
-    if (!options.out) return quotient(total, n, t);
-    check_output(info(op).name, total.shape(), options.out);
-    assign(options.out, total);
-    assign(options.out, quotient(options.out, n, options.out.dtype()));
-    return options.out;
-  }
-  const Array away = ufunc(Op::subtract, {a, quotient(total, n, t)});
-  sums.keepdims = options.keepdims;
-  // The squares of real numbers are complex where the dtype makes them so.
-  const bool lengths = is_complex(a.dtype()) || (is_complex(t) && is_bool(a.dtype()));
-  const Array squares = lengths ? ufunc(Op::square, {ufunc(Op::abs, {away})}) : ufunc(Op::square, {away});
-  plain.keepdims = options.keepdims;
-  const Array counted = plain.keepdims ? n : reshape(n, reduce(Op::reduce_sum, squares, sums).shape());
-  const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {counted, Arg(options.ddof)}), Arg(0.0)});
-  Array result = ufunc(Op::divide, {reduce(Op::reduce_sum, squares, sums), left});
-  if (options.out) check_output(info(op).name, result.shape(), options.out);
-  if (op == Op::reduce_std) {
-    const Array spread = astype(result, options.out ? options.out.dtype() : t);
-    // NumPy takes the root of an array in place, which refuses integers; a number it casts.
-    if (!is_inexact(spread.dtype()) && (options.out || spread.ndim() > 0)) return ufunc(Op::sqrt, {spread}, {.out = spread});
-    result = ufunc(Op::sqrt, {spread});
-  }
-  if (!options.out) return astype(result, t);
-  assign(options.out, result);
-  return options.out;
-}
-
-}  // namespace
-
-namespace {
-
-// Products of fewer factors are computed in order.
-constexpr int64_t kFactorsInOrder = 32;
-
-/// Corrects a product of finite factors with zeros that is NaN, because a partial product overflowed to infinity before it was multiplied
-/// by zero: it becomes 0.
-Array zero_for_zeros(const Array& product, const Array& factors, const ReduceOptions& over) {
-  const Array overflowed = ufunc(Op::isnan, {product});
-  const Array zeros = ufunc(Op::logical_not, {reduce(Op::reduce_all, factors, over)});
-  const Array finite = reduce(Op::reduce_all, ufunc(Op::isfinite, {factors}), over);
-  const Array wrong = ufunc(Op::bitwise_and, {ufunc(Op::bitwise_and, {overflowed, zeros}), finite});
-  return ufunc(Op::where, {wrong, Arg(0.0), product});
-}
-
-/// With an output NumPy adds and multiplies integers in the type that holds both dtypes, which must hold `initial` then.
-void check_initial_of_output(DType from, const ReduceOptions& options) {
-  if (options.dtype || !options.initial || options.initial->weak != Weak::integer) return;
-  if (!is_integer(from) || !is_integer(options.out.dtype())) return;
-  const DType t = promote(from, options.out.dtype());
-  if (!integer_fits(options.initial->value, t)) raise_out_of_bounds(options.initial->value, t);
-}
-
-/// The factors with `initial` multiplied into the first of each product. As in NumPy, a product that starts at 0 or is small does not
-/// overflow.
-Array with_first_factor(const Array& a, const Arg& initial, DType t, uint64_t axes) {
-  const Array factors = copy(astype(a, t, false));
-  Layout first = factors.layout();
-  for (int d = 0; d < first.ndim(); ++d)
-    if (axes >> d & 1) first.shape[d] = 1;
-  const Array firsts = factors.with_layout(std::move(first));
-  assign(firsts, ufunc(Op::multiply, {firsts, stored(initial, t, a.device())}, {.dtype = t, .casting = Casting::unsafe}));
-  return factors;
-}
-
-/// Whether NumPy also uses the output's dtype to choose a reduction's loop: for sums, products, extremes and means of inexact numbers.
-bool folds_with_output(Op op, DType operand) {
-  if (op == Op::reduce_mean) return is_inexact(operand) && operand != DType::f16;
-  const std::optional<Op> join = joiner(op);
-  return join && info(op).result != Result::BOOL;
-}
-
-}  // namespace
-
-/// Gives a reduction's result where `out=` wants it.
-Array deliver_reduced(const char* op, const Array& result, const Array& out) {
-  if (!out) return result;
-  check_output(op, result.shape(), out);
-  assign(out, result);
-  return out;
-}
-
-Array reduce(Op op, const Array& a, const ReduceOptions& options) {
-  const OpInfo& spec = info(op);
-  if (!options.join && (!is_plain(a.dtype()) || (options.dtype && !is_plain(*options.dtype)))) [[unlikely]]
-    return reduce_of_others(op, a, options);
-  BC_CHECK(op != Op::reduce_std || !options.out || !(is_integer(options.out.dtype()) || is_bool(options.out.dtype())), UFuncTypeError,
-           "Cannot cast ufunc 'sqrt' output from dtype('float64') to dtype('{}') with casting rule 'same_kind'",
-           info(options.out.dtype()).name);
-  if (spec.accumulate == Accumulate::mean && options.dtype) [[unlikely]]
-    if (!is_inexact(*options.dtype) || (op != Op::reduce_mean && (is_complex(*options.dtype) || is_complex(a.dtype()))))
-      return moment_in_dtype(op, a, options);
-  if (options.out && !options.dtype && options.out.dtype() != a.dtype() && is_plain(options.out.dtype()) &&
-      folds_with_output(op, a.dtype())) {
-    ReduceOptions typed = options;
-    typed.dtype = folding_dtype({}, a.dtype(), options.out);
-    return reduce(op, a, typed);
-  }
-  const Loop loop = options.join ? Loop{{a.dtype()}, a.dtype()} : resolve_reduce(op, a.dtype(), options.dtype);
-  const bool places = spec.result == Result::INDEX && op != Op::reduce_count_nonzero;
-  const bool identity = !options.no_identity && (options.join ? options.join->identity : spec.identity != nullptr);
-
-  if (options.where) {
-    ReduceOptions rest = options;
-    rest.where = Array();
-    const Dims shape = broadcast_shapes(spec.name, a.shape(), options.where.shape());
-    const Array wide = broadcast_to(a, shape);
-    if (op == Op::reduce_mean || op == Op::reduce_var || op == Op::reduce_std) {
-      // Masked moments: sums over the mask, divided by the number of true elements.
-      rest.out = Array();
-      rest.ddof = 0;
-      rest.dtype = loop.in[0];
-      const Array zero = full(Dims(), Scalar::integer(0), loop.in[0], a.device());
-      const Array masked = ufunc(Op::where, {options.where, astype(wide, loop.in[0], false), zero});
-      ReduceOptions count = rest;
-      count.dtype = std::nullopt;
-      const Array n = reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), count);
-      Array result;
-      if (op == Op::reduce_mean) {
-        result = ufunc(Op::divide, {reduce(Op::reduce_sum, masked, rest), n}, {.dtype = loop.in[0], .casting = Casting::unsafe});
-      } else {
-        ReduceOptions keep = rest, keep_count = count;
-        keep.keepdims = keep_count.keepdims = true;
-        const Array mean =
-            ufunc(Op::divide,
-                  {reduce(Op::reduce_sum, masked, keep), reduce(Op::reduce_count_nonzero, broadcast_to(options.where, shape), keep_count)},
-                  {.dtype = loop.in[0], .casting = Casting::unsafe});
-        const Array away = ufunc(Op::abs, {ufunc(Op::subtract, {wide, mean})});
-        const Array square =
-            ufunc(Op::where, {options.where, ufunc(Op::square, {away}), full(Dims(), Scalar::integer(0), loop.out, a.device())});
-        const Array left = ufunc(Op::maximum, {ufunc(Op::subtract, {n, Arg(options.ddof)}), Arg(0.0)});
-        rest.dtype = loop.out;
-        result = ufunc(Op::divide, {reduce(Op::reduce_sum, square, rest), left}, {.dtype = loop.out, .casting = Casting::unsafe});
-        if (op == Op::reduce_std) result = ufunc(Op::sqrt, {result});
-      }
-      return deliver_reduced(spec.name, result, options.out);
-    }
-    if (!identity) {
-      BC_CHECK(options.initial, Value,
-               "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'", spec.name);
-      return reduce(
-          op, ufunc(Op::where, {options.where, wide, astype(stored(*options.initial, loop.in[0], a.device()), loop.in[0], false)}), rest);
-    }
-    const bool bits = op == Op::reduce_bitwise_and;  // the loop's dtype determines the number of bits
-    const Array met = bits ? astype(wide, loop.in[0], false) : wide;
-    return reduce(op, ufunc(Op::where, {options.where, met, neutral(op, met.dtype(), a.device())}), rest);
-  }
-
-  auto extra = std::make_unique<ReduceExtra>();
-  extra->shape = a.shape();
-  extra->ddof = options.ddof;
-  extra->join = options.join;
-  const int nd = a.ndim();
-  if (options.axes) {
-    // NumPy lets a 0-d array be reduced over axis 0, except by mean.
-    const bool number = nd == 0 && options.axes->size() == 1 && spec.accumulate != Accumulate::mean;
-    for (int64_t axis : *options.axes) {
-      if (number && (axis == 0 || axis == -1)) continue;
-      const uint64_t bit = uint64_t{1} << normalize_axis(axis, nd, spec.name);
-      BC_CHECK(!(extra->axes & bit), Value, "{}: duplicate value in 'axis'", spec.name);
-      extra->axes |= bit;
-    }
-  } else {
-    extra->axes = nd == 64 ? ~uint64_t{0} : (uint64_t{1} << nd) - 1;
-  }
-  Dims shown;
-  int64_t reduced = 1;
-  for (int d = 0; d < nd; ++d) {
-    if (extra->axes >> d & 1) {
-      reduced *= a.shape()[d];
-      if (options.keepdims) shown.push_back(1);
-    } else {
-      shown.push_back(a.shape()[d]);
-    }
-  }
-  BC_CHECK(identity || reduced > 0 || options.initial, Value, "zero-size array to reduction operation {} which has no identity",
-           options.join ? options.join->name.c_str() : spec.name);
-  if (options.out) {
-    check_output(spec.name, shown, options.out);
-    BC_CHECK(!places || can_cast(options.out.dtype(), DType::i64, Casting::safe), Type,
-             "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'", info(options.out.dtype()).name);
-    check_initial_of_output(a.dtype(), options);
-  }
-
-  if (nd > 1 && !a.contiguous()) {
-    // Reduces along memory, unless the index over several axes matters (argmax) or the result's memory order would differ from NumPy's.
-    const Dims strides = moving_strides(a.shape(), a.strides()), order = operands_order(std::span(&strides, 1), nd);
-    Dims kept_order;
-    for (int64_t d : order)
-      if (!(extra->axes >> d & 1)) kept_order.push_back(d);
-    const bool free = !places || (std::popcount(extra->axes) == 1 && std::is_sorted(kept_order.begin(), kept_order.end()));
-    if (!is_ascending(order) && free && !options.join) return reduce_in_order(op, a, options, extra->axes, order);
-  }
-
-  if (op == Op::reduce_prod && options.initial && is_inexact(loop.out) && !options.join && reduced > 0 && a.size() > 0 && !a.history()) {
-    ReduceOptions rest = options;
-    rest.initial = std::nullopt;
-    return reduce(op, with_first_factor(a, *options.initial, loop.out, extra->axes), rest);
-  }
-
-  TapeLock lock(tape(a.device()));
-  Array result;
-  // A sum of nothing is its start, also where that is -0.0.
-  const bool starts = op == Op::reduce_sum && options.initial && is_inexact(loop.out) && !a.history();
-  if ((!identity || starts) && reduced == 0 && !options.join) {
-    result = astype(broadcast_to(stored(*options.initial, loop.out, a.device()), shown), loop.out);
-  } else {
-    Ref<Node> node = new_node(op, loop.out, a.device(), shown);
-    node->loop[0] = loop.in[0];
-    node->in.push_back(make_operand(spec.name, a, a.shape()));
-    const uint64_t axes = extra->axes;
-    node->extra = std::move(extra);
-    result = record(std::move(node));
-    if (HistoryObserver* const observer = history_observer()) [[unlikely]]
-      observer->reduce(op, a, axes, options.ddof, result);
-    if (op == Op::reduce_prod && is_real_float(loop.out) && reduced >= kFactorsInOrder)
-      result = zero_for_zeros(result, a, {.axes = options.axes, .keepdims = options.keepdims});
-    if (options.initial) {
-      const std::optional<Op> join = joiner(op);
-      BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", spec.name);
-      result = ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
-    }
-  }
-  return deliver_reduced(spec.name, result, options.out);
 }
 
 namespace {

@@ -30,6 +30,14 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
 /// Creates a node with the current Python line; record() puts it on the tape.
 Ref<Node> new_node(Op op, DType dtype, Device device, const Dims& shape);
 
+/// An array with its axes in another order.
+inline Array transposed(const Array& a, const Dims& axes) { return a.with_layout(transposed(a.layout(), axes)); }
+
+/// Throws unless an array may be written: its memory is not read-only, and no element of it has two places.
+void check_writable(const char* op, const Array& a);
+/// Throws unless `out` may take a ufunc's result of `dtype`, broadcast to `shape`.
+void check_ufunc_output(const char* name, DType dtype, const Dims& shape, const Array& out, Casting casting);
+
 /// The operand that reads an array, broadcast to `shape`; used by all recording functions.
 Operand make_operand(const char* op, const Array& a, const Dims& shape);
 

@@ -1,59 +1,24 @@
+// The small host path: elements, rows and masks that are read, written, computed, joined and reduced at once.
 #include "array/small_host.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
-#include <numeric>
 #include <utility>
-#include <vector>
 
-#include "array/history.h"
+#include "array/small_near.h"
 #include "codegen/tier0/tier0.h"
 #include "core/extents.h"
 #include "core/set_bytes.h"
 #include "core/stored_value.h"
 #include "graph/config.h"
-#include "graph/tape.h"
-#include "runtime/host_library.h"
-#include "runtime/profiler.h"
 
 namespace bc {
+
+using namespace small;
+
 namespace {
 
-constexpr int64_t kFew = 256;            // elements; above this a compiled kernel is faster
 constexpr int64_t kMasked = kMaskedFew;  // elements of a mask, which is two kernels otherwise
-
-/// The elements of a 1-d array in host memory.
-struct Near {
-  char* first = nullptr;
-  int64_t count = 0, step = 0;  ///< step in bytes
-  int item = 0;
-  char* at(int64_t k) const { return first + k * step; }
-};
-
-/// Tells whether this thread may use the device's memory directly: a CPU without a capture and without other streams.
-bool reachable(Device device) { return traits(device).on_host && !many_streams() && !tape(device).capture(); }
-/// The same, and no profiler is active that would count the op as a kernel.
-bool open(Device device) { return reachable(device) && !profiling(); }
-
-/// The address of a view's first element; the node is computed.
-char* first_byte(const Array& a, const Node& node) { return static_cast<char*>(node.buffer->ptr) + a.offset() * itemsize(a.dtype()); }
-
-/// Sets `near` if an array's elements are computed and at most `most`, else returns false. An array of several axes is found where `flat`
-/// and it is contiguous. Called with the lock held.
-bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = false) {
-  const bool row = a.ndim() == 1;
-  if (!row && (!flat || !a.contiguous())) return false;
-  if (a.size() > most || a.has_loose_booleans()) return false;
-  const Node& node = *a.storage()->current;
-  if (node.pending() || !node.buffer) return false;
-  near->item = itemsize(a.dtype());
-  near->first = first_byte(a, node);
-  near->count = a.size();
-  near->step = row ? a.strides()[0] * near->item : near->item;
-  return true;
-}
 
 /// Calls f with the address of each element of a view with axes and elements, in C order. `strides` are in elements of `item` bytes.
 template <class F>
@@ -85,13 +50,6 @@ void by_item(int item, F&& f) {
     case 8: return f(uint64_t());
     default: return f(Pair());
   }
-}
-
-template <class U>
-U get(const char* from) {
-  U u;
-  std::memcpy(&u, from, sizeof(U));
-  return u;
 }
 
 /// The positions that an index selects; empty if an index is out of range.
@@ -139,10 +97,6 @@ bool find_places(const Array& index, int64_t extent, Places* places, bool flat) 
   return inside;
 }
 
-}  // namespace
-
-namespace {
-
 /// The elements of `from` at places that are all inside.
 Array picked(const Near& from, std::span<const int64_t> places, DType dtype, Device device) {
   Array made = empty(Dims{static_cast<int64_t>(places.size())}, dtype, device);
@@ -185,30 +139,12 @@ std::optional<Array> pick_small(const Array& a, std::span<const int64_t> index) 
 
 namespace {
 
-/// Tells whether an array's memory may be written now: no other array shares the value, and no pending node reads it. Called with the lock
-/// held.
-bool sole_owner(const Array& a) {
-  const Node& node = *a.storage()->current;
-  const Buffer& buffer = *node.buffer;
-  return node.handles == 1 && node.refs() == 1 && buffer.refs() == 1 && !buffer.exposed && !buffer.read_only && !buffer.release;
-}
-
 /// Writes a Python number as an element if a plain cast is correct; other cases have special rules and warnings.
 bool store_number(const Arg& value, DType dtype, char* to) {
   const bool fits = value.weak == Weak::boolean || (value.weak == Weak::integer && integer_fits(value.value, dtype)) ||
                     (value.weak == Weak::real && is_inexact(dtype));
   if (fits) value.value.store(dtype, to);
   return fits;
-}
-
-void wrote(Storage& storage) {
-  ++storage.version;
-  storage.notice.store(nullptr, std::memory_order_relaxed);
-}
-
-/// Tells whether a write must be recorded for derivatives.
-bool changes_history(const Array& a, const Arg& value) {
-  return history_observer() && (a.storage()->history || (value.array && value.array.history()));
 }
 
 /// The address of the element that integer indices select in computed memory; nullptr if the array is not computed or the index is not of
@@ -437,10 +373,6 @@ class Spread {
   alignas(64) char elements_[kFew * 16];
   alignas(64) char cast_[kFew * 16];
 };
-
-}  // namespace
-
-namespace {
 
 /// Tells whether elementwise rows may be computed here: plain execution and runs that ask for one kind of kernel get kernels.
 bool open_to_rows(Device device) {
@@ -846,225 +778,6 @@ std::optional<Array> nonzero_small(const Array& a) {
   return made;
 }
 
-namespace {
-
-/// Calls f with the bare pointer type of an integer dtype's elements.
-template <class F>
-void by_integer(DType t, F&& f) {
-  switch (t) {
-    case DType::i8: return f(int8_t());
-    case DType::i16: return f(int16_t());
-    case DType::i32: return f(int32_t());
-    case DType::u8: return f(uint8_t());
-    case DType::u16: return f(uint16_t());
-    case DType::u32: return f(uint32_t());
-    default: return f(int64_t());  // also uint64: its largest values become negative, which are refused anyway
-  }
-}
-
-template <class T>
-std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t step) {
-  T low = get<T>(first), high = low;
-  for (int64_t k = 1; k < count; ++k) {
-    const T v = get<T>(first + k * step);
-    low = std::min(low, v);
-    high = std::max(high, v);
-  }
-  return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
-}
-
-/// The address of the first element of a 1-d array in host memory; computes the array if it is pending.
-const char* first_element(const Array& a) { return static_cast<const char*>(data(a)) + a.offset() * itemsize(a.dtype()); }
-
-}  // namespace
-
-std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least) {
-  // With more elements a kernel is faster; other threads may wait this long for the GIL.
-  constexpr int64_t kMostElements = 1 << 16, kMostCounts = 1 << 13;
-  const auto fits = [&](const Array& x) {
-    return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
-  };
-  if (!open(a.device()) || a.ndim() != 1 || a.size() == 0 || a.size() > kMostElements || !fits(a) || !is_integer(a.dtype()))
-    return std::nullopt;
-  if (weights && (!fits(weights) || weights.dtype() != DType::f64)) return std::nullopt;
-  const char *from = first_element(a), *weight = weights ? first_element(weights) : nullptr;
-  const int64_t count = a.size(), step = a.strides()[0] * itemsize(a.dtype()), weight_step = weights ? weights.strides()[0] * 8 : 0;
-  std::optional<Array> made;
-  by_integer(a.dtype(), [&](auto of_type) {
-    using T = decltype(of_type);
-    const auto [low, high] = range_of<T>(from, count, step);
-    if (low < 0 || high >= kMostCounts || least > kMostCounts) return;
-    made = empty(Dims{std::max(high + 1, least)}, weights ? DType::f64 : DType::i64, a.device());
-    void* const counts = made->storage()->current->buffer->ptr;
-    std::memset(counts, 0, static_cast<size_t>(made->size()) * 8);
-    if (weights)
-      for (int64_t k = 0; k < count; ++k) static_cast<double*>(counts)[get<T>(from + k * step)] += get<double>(weight + k * weight_step);
-    else
-      for (int64_t k = 0; k < count; ++k) ++static_cast<int64_t*>(counts)[get<T>(from + k * step)];
-  });
-  return made;
-}
-
-namespace {
-
-/// The elements of a C-contiguous float64 array, computed if pending; nullptr for any other array.
-const double* plain_doubles(const Array& a, Device device) {
-  const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && !has_history(a);
-  return plain ? reinterpret_cast<const double*>(first_element(a)) : nullptr;
-}
-
-/// Linear interpolation between `n` points at x, with the same bits as the kernels of `interp`.
-double interpolated(double x, const double* xp, const double* fp, int64_t n, double left, double right) {
-  if (n == 1) return x < xp[0] ? left : x > xp[0] ? right : fp[0];
-  if (x != x) return x;
-  if (x < xp[0]) return left;
-  if (x > xp[n - 1]) return right;
-  if (x == xp[n - 1]) return fp[n - 1];
-  const double* above = std::upper_bound(xp, xp + n, x, [](double v, double p) { return v < p || p != p; });
-  const int64_t at = std::clamp<int64_t>(above - xp - 1, 0, n - 2);
-  const double x0 = xp[at], x1 = xp[at + 1], y0 = fp[at], y1 = fp[at + 1];
-  if (x == x0) return y0;
-  const double slope = (y1 - y0) / (x1 - x0);
-  double y = slope * (x - x0) + y0;
-  if (y != y) y = slope * (x - x1) + y1;  // with an infinite slope, computes from the other end
-  return y != y && y0 == y1 ? y0 : y;
-}
-
-}  // namespace
-
-std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
-                                  std::optional<double> right) {
-  const Device device = x.device();
-  constexpr int64_t kMost = 1 << 12;  // places; there may be any number of points
-  if (!open(device) || xp.ndim() != 1 || fp.ndim() != 1 || xp.size() == 0 || xp.size() != fp.size() || x.size() > kMost)
-    return std::nullopt;
-  const double *at = plain_doubles(x, device), *places = plain_doubles(xp, device), *values = plain_doubles(fp, device);
-  if (!at || !places || !values) return std::nullopt;
-  const int64_t n = xp.size();
-  Array made = empty(x.shape(), DType::f64, device);
-  double* to = static_cast<double*>(made.storage()->current->buffer->ptr);
-  for (int64_t k = 0; k < x.size(); ++k)
-    to[k] = interpolated(at[k], places, values, n, left.value_or(values[0]), right.value_or(values[n - 1]));
-  return made;
-}
-
-namespace {
-
-/// A vector of T, of float64 or int64 elements, where they lie or cast into `room`.
-template <class T>
-struct Vector {
-  const T* first = nullptr;
-  int64_t count = 0;
-};
-template <class T>
-Vector<T> vector_of(const Array& a, std::vector<T>* room, bool reversed = false) {
-  const char* from = first_element(a);
-  const int64_t n = a.size(), step = a.strides()[0] * 8;
-  const bool same = std::is_same_v<T, double> == (a.dtype() == DType::f64);
-  if (same && step == 8 && !reversed) return {reinterpret_cast<const T*>(from), n};
-  room->resize(static_cast<size_t>(n));
-  for (int64_t k = 0; k < n; ++k) {
-    const char* at = from + (reversed ? n - 1 - k : k) * step;
-    (*room)[static_cast<size_t>(k)] = same ? get<T>(at) : static_cast<T>(get<int64_t>(at));
-  }
-  return {room->data(), n};
-}
-
-/// The sums of a[i - before + j] * v[j] over j, each in the order of j. Those over all of v go side by side in registers.
-template <class T>
-void add_products(Vector<T> a, Vector<T> v, int64_t before, int64_t count, T* to) {
-  constexpr int64_t kSide = 8;
-  const int64_t whole = std::clamp<int64_t>(a.count - v.count + 1 + before, before, count);  // the end of the sums over all of v
-  const auto some = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      T sum(0);
-      for (int64_t j = std::max<int64_t>(0, before - i); j < std::min(v.count, a.count + before - i); ++j)
-        sum += a.first[i - before + j] * v.first[j];
-      to[i] = sum;
-    }
-  };
-  some(0, std::min(before, count));
-  int64_t i = std::min(before, count);
-  typedef T Pair __attribute__((vector_size(16)));
-  for (; i + kSide <= whole; i += kSide) {
-    const T* from = a.first + (i - before);
-    Pair s0{}, s1{}, s2{}, s3{};
-    for (int64_t j = 0; j < v.count; ++j, ++from) {
-      Pair p0, p1, p2, p3;
-      std::memcpy(&p0, from, 16), std::memcpy(&p1, from + 2, 16), std::memcpy(&p2, from + 4, 16), std::memcpy(&p3, from + 6, 16);
-      const T factor = v.first[j];
-      s0 += p0 * factor, s1 += p1 * factor, s2 += p2 * factor, s3 += p3 * factor;
-    }
-    std::memcpy(to + i, &s0, 16), std::memcpy(to + i + 2, &s1, 16), std::memcpy(to + i + 4, &s2, 16), std::memcpy(to + i + 6, &s3, 16);
-  }
-  some(i, count);
-}
-
-template <class T>
-Array correlated(const Array& a, const Array& v, bool reversed, int64_t before, int64_t count) {
-  std::vector<T> room, factors;
-  Array made = empty(Dims{count}, std::is_same_v<T, double> ? DType::f64 : DType::i64, a.device());
-  add_products(vector_of(a, &room), vector_of(v, &factors, reversed), before, count, static_cast<T*>(made.storage()->current->buffer->ptr));
-  return made;
-}
-
-}  // namespace
-
-std::optional<Array> correlate_small(const Array& a, const Array& v, std::string_view mode, bool reversed) {
-  constexpr int64_t kMostWork = 1 << 17, kMostFactors = 31;  // longer sums are added in several parts by kernels
-  const Device device = a.device();
-  const auto known = [](DType t) { return t == DType::f64 || t == DType::i64; };
-  if (!open(device) || a.ndim() != 1 || v.ndim() != 1 || !(v.device() == device) || !known(a.dtype()) || !known(v.dtype()))
-    return std::nullopt;
-  if (reversed && v.size() > a.size()) return correlate_small(v, a, mode, true);
-  const int64_t n = a.size(), k = v.size(), least = n - k + 1;
-  if (k == 0 || least < 1 || k > kMostFactors || n * k > kMostWork || has_history(a) || has_history(v)) return std::nullopt;
-  const bool full = mode == "full", same = mode == "same";
-  if (!full && !same && mode != "valid") return std::nullopt;
-  const int64_t before = full ? k - 1 : same ? k / 2 : 0, count = full ? n + k - 1 : same ? n : least;
-  const bool real = a.dtype() == DType::f64 || v.dtype() == DType::f64;
-  return real ? correlated<double>(a, v, reversed, before, count) : correlated<uint64_t>(a, v, reversed, before, count);
-}
-
-namespace {
-
-/// The bits of each byte, one in each byte of a word, the highest first in memory.
-constexpr auto kBitsOfByte = [] {
-  std::array<uint64_t, 256> words{};
-  // Byte j of the product has bit 7 - j of the element at its top; no two shifted copies meet.
-  for (uint64_t k = 0; k < 256; ++k) words[k] = (k * 0x8040201008040201) >> 7 & 0x0101010101010101;
-  return words;
-}();
-
-}  // namespace
-
-std::optional<Array> unpackbits_small(const Array& a) {
-  constexpr int64_t kMost = 1 << 17;
-  if (!open(a.device()) || a.dtype() != DType::u8 || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
-  const char* from = first_element(a);
-  Array made = empty(Dims{a.size() * 8}, DType::u8, a.device());
-  char* to = static_cast<char*>(made.storage()->current->buffer->ptr);
-  const int64_t n = a.size(), step = a.strides()[0];
-  for (int64_t k = 0; k < n; ++k, to += 8) std::memcpy(to, &kBitsOfByte[get<uint8_t>(from + k * step)], 8);
-  return made;
-}
-
-std::optional<Array> packbits_small(const Array& a) {
-  constexpr int64_t kMost = 1 << 14;
-  const bool bytes = a.dtype() == DType::u8 || a.dtype() == DType::b1;
-  if (!open(a.device()) || !bytes || a.ndim() != 1 || a.size() > kMost || has_history(a)) return std::nullopt;
-  const char* from = first_element(a);
-  Array made = empty(Dims{(a.size() + 7) / 8}, DType::u8, a.device());
-  auto* to = static_cast<uint8_t*>(made.storage()->current->buffer->ptr);
-  const int64_t n = a.size(), step = a.strides()[0], whole = step == 1 ? n / 8 : 0;
-  for (int64_t k = 0; k < whole; ++k) {
-    to[k] = static_cast<uint8_t>(set_bytes(from + 8 * k) * 0x8040201008040201 >> 56);  // bit 8j of the word comes to bit 63 - j
-  }
-  std::memset(to + whole, 0, static_cast<size_t>(made.size() - whole));
-  for (int64_t k = 8 * whole; k < n; ++k) to[k / 8] |= static_cast<uint8_t>((from[k * step] != 0) << (7 - k % 8));
-  return made;
-}
-
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape) {
   constexpr int64_t kMost = 1 << 15;  // of more elements a kernel is faster, unless each array has few
   constexpr size_t kMany = 16;        // arrays: a node for each would cost more than computing all of them first
@@ -1134,293 +847,6 @@ std::optional<Array> repeat_small(const Array& a, int64_t count) {
 
 namespace {
 
-/// The order of a sort: NaN is greater than all numbers.
-template <class T>
-bool comes_before(T x, T y) {
-  return x < y || (y != y && x == x);
-}
-
-/// Calls f with a number of the dtype, if it is one of those whose few elements are sorted here.
-template <class F>
-void by_sorted_type(DType t, F&& f) {
-  switch (t) {
-    case DType::u8: return f(uint8_t());
-    case DType::i32: return f(int32_t());
-    case DType::i64: return f(int64_t());
-    case DType::f32: return f(float());
-    case DType::f64: return f(double());
-    default: return;
-  }
-}
-
-/// Tells whether zeros of both signs are among floats: which of them comes first, the kernel says.
-template <class T>
-bool has_negative_zero(const T* all, int64_t n) {
-  if constexpr (std::is_floating_point_v<T>) return std::any_of(all, all + n, [](T v) { return v == 0 && std::signbit(v); });
-  return false;
-}
-
-/// The array that `make` returns for a copy of the few elements of a 1-d array and their number, if they may be sorted now.
-template <class F>
-std::optional<Array> make_sorted(const Array& a, F&& make) {
-  if (!open(a.device()) || has_history(a)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  Near from;
-  if (a.ndim() != 1 || a.size() <= 1 || !find(a, &from)) return std::nullopt;
-  std::optional<Array> made;
-  by_sorted_type(a.dtype(), [&](auto of_type) {
-    using T = decltype(of_type);
-    T all[kFew];
-    for (int64_t k = 0; k < from.count; ++k) all[k] = get<T>(from.at(k));
-    if (!has_negative_zero(all, from.count)) made = make(all, from.count);
-  });
-  return made;
-}
-
-}  // namespace
-
-std::optional<Array> sort_small(const Array& a) {
-  return make_sorted(a, [&](auto* all, int64_t n) {
-    std::sort(all, all + n, [](auto x, auto y) { return comes_before(x, y); });
-    Array made = empty(Dims{n}, a.dtype(), a.device());
-    std::memcpy(made.storage()->current->buffer->ptr, all, static_cast<size_t>(n) * sizeof(*all));
-    return made;
-  });
-}
-
-bool sort_in_place_small(const Array& a) {
-  if (a.ndim() != 1 || a.size() <= 1 || !open(a.device()) || changes_history(a, Arg(a))) return false;
-  const TapeLock lock(tape(a.device()));
-  Near from;
-  if (!find(a, &from) || from.step != from.item || !sole_owner(a)) return false;
-  bool done = false;
-  by_sorted_type(a.dtype(), [&](auto of_type) {
-    using T = decltype(of_type);
-    T* const all = reinterpret_cast<T*>(from.first);
-    if (has_negative_zero(all, from.count)) return;
-    std::sort(all, all + from.count, [](T x, T y) { return comes_before(x, y); });
-    done = true;
-  });
-  if (done) wrote(*a.storage());
-  return done;
-}
-
-std::optional<Array> argsort_small(const Array& a) {
-  return make_sorted(a, [&](const auto* all, int64_t n) {
-    Array made = empty(Dims{n}, DType::i64, a.device());
-    auto* const to = static_cast<int64_t*>(made.storage()->current->buffer->ptr);
-    std::iota(to, to + n, int64_t{0});
-    // The place decides between equal elements, so that no stable sort with memory of its own is needed.
-    std::sort(to, to + n, [&](int64_t x, int64_t y) { return comes_before(all[x], all[y]) || (!comes_before(all[y], all[x]) && x < y); });
-    return made;
-  });
-}
-
-std::optional<Array> unique_small(const Array& a, Array* counts) {
-  std::optional<Array> made = make_sorted(a, [&](auto* all, int64_t n) -> std::optional<Array> {
-    std::sort(all, all + n, [](auto x, auto y) { return comes_before(x, y); });
-    if (all[n - 1] != all[n - 1]) return std::nullopt;  // whether NaNs are equal is a question of the caller's
-    int64_t firsts[kFew], found = 0;
-    for (int64_t k = 0; k < n; ++k) {
-      firsts[found] = k;
-      all[found] = all[k];
-      found += k + 1 == n || all[k] != all[k + 1];
-    }
-    Array values = empty(Dims{found}, a.dtype(), a.device());
-    std::memcpy(values.storage()->current->buffer->ptr, all, static_cast<size_t>(found) * sizeof(*all));
-    if (counts) {
-      *counts = empty(Dims{found}, DType::i64, a.device());
-      auto* const to = static_cast<int64_t*>(counts->storage()->current->buffer->ptr);
-      for (int64_t k = 0; k < found; ++k) to[k] = firsts[k] + 1 - (k ? firsts[k - 1] + 1 : 0);
-    }
-    return values;
-  });
-  return made;
-}
-
-std::optional<Array> lexsort_small(std::span<const Array> keys) {
-  const Array& last = keys.back();
-  if (!open(last.device())) return std::nullopt;
-  for (const Array& k : keys)
-    if (k.ndim() != 1 || has_history(k) || !(k.device() == last.device())) return std::nullopt;
-  const TapeLock lock(tape(last.device()));
-  int64_t order[kFew], sorted[kFew];
-  constexpr int64_t kMost = 64;  // of more a sort that takes n log n steps is faster
-  const int64_t n = last.size();
-  if (n > kMost) return std::nullopt;
-  std::iota(order, order + n, int64_t{0});
-  for (const Array& k : keys) {
-    Near from;
-    bool done = false;
-    if (!find(k, &from)) return std::nullopt;
-    by_sorted_type(k.dtype(), [&](auto of_type) {
-      using T = decltype(of_type);
-      // A stable sort by insertion of what the keys before have sorted.
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t place = order[i];
-        const T v = get<T>(from.at(place));
-        int64_t j = i;
-        for (; j > 0 && comes_before(v, get<T>(from.at(sorted[j - 1]))); --j) sorted[j] = sorted[j - 1];
-        sorted[j] = place;
-      }
-      std::copy_n(sorted, n, order);
-      done = true;
-    });
-    if (!done) return std::nullopt;
-  }
-  Array made = empty(Dims{n}, DType::i64, last.device());
-  std::memcpy(made.storage()->current->buffer->ptr, order, static_cast<size_t>(n) * sizeof(int64_t));
-  return made;
-}
-
-std::optional<Array> searchsorted_small(const Array& a, const Array& values, bool right) {
-  constexpr int64_t kMost = 64;  // values; of more a kernel, which searches for several at once, is faster
-  if (!open(a.device()) || !(values.device() == a.device()) || a.dtype() != values.dtype() || has_history(a) || has_history(values))
-    return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  Near in, from;
-  if (a.size() == 0 || !find(a, &in, INT64_MAX) || !find(values, &from, kMost, true)) return std::nullopt;
-  std::optional<Array> made;
-  by_sorted_type(a.dtype(), [&](auto of_type) {
-    using T = decltype(of_type);
-    made = empty(values.shape(), DType::i64, a.device());
-    auto* const to = static_cast<int64_t*>(made->storage()->current->buffer->ptr);
-    for (int64_t k = 0; k < from.count; ++k) {
-      const T v = get<T>(from.at(k));
-      int64_t low = 0, high = in.count;
-      while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        const T here = get<T>(in.at(middle));
-        const bool before = right ? !comes_before(v, here) : comes_before(here, v);
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-      }
-      to[k] = low;
-    }
-  });
-  return made;
-}
-
-std::optional<int> direction_small(const Array& a) {
-  if (!open(a.device()) || has_history(a)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  Near from;
-  if (!find(a, &from)) return std::nullopt;
-  std::optional<int> made;
-  by_sorted_type(a.dtype(), [&](auto of_type) {
-    using T = decltype(of_type);
-    bool rises = true, falls = true;
-    for (int64_t k = 1; k < from.count; ++k) {
-      const T before = get<T>(from.at(k - 1)), here = get<T>(from.at(k));
-      rises &= here >= before;
-      falls &= here <= before;
-    }
-    made = rises ? 1 : falls ? -1 : 0;
-  });
-  return made;
-}
-
-namespace {
-
-/// Makes the elements of a vector lie side by side: where they do not and are few, they are copied to `room`. Returns whether they do.
-bool side_by_side(Near* vector, char* room) {
-  if (vector->step == vector->item) return true;
-  if (vector->count > kFew) return false;
-  for (int64_t k = 0; k < vector->count; ++k) std::memcpy(room + k * vector->item, vector->at(k), static_cast<size_t>(vector->item));
-  vector->first = room;
-  vector->step = vector->item;
-  return true;
-}
-
-}  // namespace
-
-std::optional<Array> dot_small(const Array& a, const Array& b, DType dtype) {
-  constexpr int64_t kBlock = 1024;    // one block of a kernel's sum
-  constexpr int64_t kMost = 1 << 17;  // of more elements a kernel with several threads is faster
-  const bool known = dtype == DType::f64 || dtype == DType::f32 || dtype == DType::i64 || dtype == DType::c128;
-  if (!known || a.dtype() != dtype || b.dtype() != dtype || a.ndim() != 1 || b.ndim() != 1 || a.size() == 0 || a.size() != b.size())
-    return std::nullopt;
-  if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
-  const Tier0Loop multiply = tier0_loop(Op::multiply, dtype);
-  const TapeLock lock(tape(a.device()));
-  Near x, y;
-  if (!multiply || !find(a, &x, kMost) || !find(b, &y, kMost)) return std::nullopt;
-  alignas(64) char rows[2][kFew * 16];
-  if (!side_by_side(&x, rows[0]) || !side_by_side(&y, rows[1])) return std::nullopt;
-  alignas(16) char total[16] = {};  // aligned to 16 for complex numbers
-  if (!tier0_dot(dtype, x.first, y.first, x.count, total)) {
-    if (x.count > kBlock) return std::nullopt;
-    alignas(64) char products[kBlock * 16];
-    multiply(x.first, y.first, nullptr, products, x.count);
-    if (!tier0_reduce(Op::reduce_sum, dtype, products, x.count, 0, total)) return std::nullopt;
-  }
-  Element sum;
-  sum.dtype = dtype;
-  std::memcpy(sum.bytes, total, sizeof(total));
-  return array_of_one(sum);
-}
-
-namespace {
-
-/// A small matrix in the form for the CPU's product.
-struct Factor {
-  const char* first = nullptr;
-  int64_t strides[3] = {};
-  alignas(64) char cast[kFew * 8];  ///< the cast elements, if their dtype differs from the product's
-};
-
-/// Sets `made` to the elements of a computed matrix of `rows` x `columns` with strides `row` and `column`; casts them to `dtype` if they
-/// are few.
-bool find_factor(const Array& a, DType dtype, int64_t rows, int64_t columns, int64_t row, int64_t column, Factor* made) {
-  const Node& node = *a.storage()->current;
-  if (node.pending() || !node.buffer || a.has_loose_booleans()) return false;
-  const int item = itemsize(a.dtype());
-  made->first = first_byte(a, node);
-  made->strides[1] = row;
-  made->strides[2] = column;
-  if (a.dtype() == dtype) return true;
-  const Tier0Loop cast = rows * columns <= kFew ? tier0_cast(a.dtype(), dtype) : nullptr;
-  if (!cast) return false;
-  const char* const from = std::exchange(made->first, made->cast);
-  made->strides[1] = columns;
-  made->strides[2] = 1;
-  if (columns == 1) {  // handled as a row
-    std::swap(rows, columns);
-    std::swap(row, column);
-  }
-  char* to = made->cast;
-  const int64_t n = column == 1 ? columns : 1;  // elements a call
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; j += n, to += n * itemsize(dtype)) cast(from + (i * row + j * column) * item, nullptr, nullptr, to, n);
-  return true;
-}
-
-}  // namespace
-
-std::optional<Array> matmul_small(const Array& a, const Array& b) {
-  // Recording and running a product takes 1 us more, which is negligible with more multiplications than this.
-  constexpr int64_t kMostWork = 128 * 128 * 128, kMostElements = 512 * 512;
-  const DType dtype = promote(a.dtype(), b.dtype());
-  if (dtype != DType::f32 && dtype != DType::f64) return std::nullopt;
-  // A vector is a row on the left and a column on the right. (A product of two is a sum, which fuses with what is around it.)
-  const bool row = a.ndim() == 1, column = b.ndim() == 1;
-  if (a.ndim() > 2 || b.ndim() > 2 || a.ndim() + b.ndim() < 3) return std::nullopt;
-  const int64_t m = row ? 1 : a.shape()[0], k = a.shape().back(), n = column ? 1 : b.shape()[1];
-  if (b.shape()[0] != k || a.size() == 0 || b.size() == 0 || a.size() > kMostElements || b.size() > kMostElements ||
-      a.size() * n > kMostWork)
-    return std::nullopt;
-  if (!open(a.device()) || !(b.device() == a.device()) || has_history(a) || has_history(b)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  Factor left, right;
-  if (!find_factor(a, dtype, m, k, row ? 0 : a.strides()[0], a.strides().back(), &left)) return std::nullopt;
-  if (!find_factor(b, dtype, k, n, b.strides()[0], column ? 0 : b.strides()[1], &right)) return std::nullopt;
-  Array made = empty(row ? Dims{n} : column ? Dims{m} : Dims{m, n}, dtype, a.device());
-  host_library().matmul(dtype, 1, m, n, k, left.first, left.strides, right.first, right.strides, made.storage()->current->buffer->ptr);
-  return made;
-}
-
-namespace {
-
 /// The elements of a 1-d array as numbers of T.
 template <class T>
 struct Numbers {
@@ -1467,10 +893,6 @@ bool reduce_numbers(Op op, DType dtype, Numbers<T> all, Element* made) {
     default: return false;
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// How many of neighbouring booleans, which are 0 or 1 in memory, are true.
 int64_t count_true(const char* first, int64_t n) {
