@@ -383,14 +383,10 @@ class CudaPrinter {
            row_of_square("j");
   }
 
-  std::string rows(int threads) {
-    const int g = ir_.schedule.group, v = ir_.schedule.vector, u = ir_.schedule.unroll, held_elements = u * v;
-    const int rows_per_block = threads / g;
-    std::string out;
-    int bytes = 16;
-    for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
-    out += fmt::format("__shared__ __align__(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
-    out += fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
+  /// Finds the row (or segment of one) of a group of threads: the group's lanes walk it from `lo` to `hi`, `active` of them with elements.
+  std::string row_of_group(int rows_per_block) const {
+    const int g = ir_.schedule.group;
+    std::string out = fmt::format("const int lane = threadIdx.x % {0}, sub = threadIdx.x / {0};\n", g);
     if (ir_.schedule.segmented) {
       out += fmt::format("const I segs = {0}, row = I(blockIdx.x) / segs, seg = I(blockIdx.x) % segs;\nconst bool there = true;\n",
                          word(p_.segments));
@@ -404,75 +400,157 @@ class CudaPrinter {
           rows_per_block, word(p_.kept_size), ir_.schedule.rows);
     }
     if (!ir_.schedule.segmented) out += fmt::format("const I lo = 0, hi = {};\n", word(p_.reduced_size));
-    out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g, v);
-    if (ir_.schedule.outer_rows == 1) out += coordinates("row", "x", p_.kept_shape, ir_.kept);
-    // Rows of a group are neighbours along the last kept axis and the one before: j counts them.
-    std::string each_row, end_row;
-    if (ir_.schedule.outer_rows > 1) {
-      each_row = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\n", ir_.schedule.rows_of_group()) + row_of_square("j");
-      end_row = "}\n";
-    } else if (ir_.schedule.rows > 1) {
-      out += fmt::format("const I first = x{};\n", ir_.kept - 1);
-      each_row =
-          fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\nconst I x{} = first + j;\n", ir_.schedule.rows, ir_.kept - 1);
-      end_row = "}\n";
-    }
-    // If a row's result is used as an index, threads past the last row process the last row too: without a row they would report a wrong
-    // index.
-    const bool all_walk = ir_.schedule.segmented || ir_.checked;
-    // Values that later stages reuse stay in registers.
-    std::set<int> kept;
+    out += fmt::format("const int active = int(hi - lo < I({0}) * {1} ? (hi - lo + {1} - 1) / {1} : {0}); (void)active;\n", g,
+                       ir_.schedule.vector);
+    if (ir_.schedule.outer_rows > 1) return out;
+    out += coordinates("row", "x", p_.kept_shape, ir_.kept);
+    return ir_.schedule.rows > 1 ? out + fmt::format("const I first = x{};\n", ir_.kept - 1) : out;
+  }
+
+  /// The loop over a group's rows, which are neighbours along the last kept axis and the one before: j counts them. Empty for one row.
+  struct Loop {
+    std::string head, tail;
+  };
+  Loop loop_over_rows() const {
+    if (ir_.schedule.rows_of_group() == 1) return {};
+    const std::string head = fmt::format("#pragma unroll\nfor (int j = 0; j < {}; ++j) {{\n", ir_.schedule.rows_of_group());
+    return {head + (ir_.schedule.outer_rows > 1 ? row_of_square("j") : fmt::format("const I x{} = first + j;\n", ir_.kept - 1)), "}\n"};
+  }
+
+  /// The values that later stages use again, which a thread keeps in registers.
+  std::set<int> cached_values() const {
+    std::set<int> cached;
     for (const Value& x : ir_.values)
-      if (x.kind == Value::Kind::register_cached) kept.insert(x.args[0]);
-    for (int k : kept) out += fmt::format("{} h{}[{}];\n", info(ir_.values[k].dtype).c_name, k, held_elements);
+      if (x.kind == Value::Kind::register_cached) cached.insert(x.args[0]);
+    return cached;
+  }
+
+  /// Declares a thread's states of a stage's accumulators: of one row, or of each row of its group.
+  std::string row_states(int stage) const {
+    std::string out;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      if (ir_.accumulators[k].stage != stage) continue;
+      if (ir_.schedule.rows == 1)
+        out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
+      else
+        out += fmt::format("{0} part{1}[{2}]; bool empty{1}[{2}];\n#pragma unroll\nfor (int j = 0; j < {2}; ++j) empty{1}[j] = true;\n",
+                           state(static_cast<int>(k)), k, ir_.schedule.rows_of_group());
+    }
+    return out;
+  }
+
+  bool walks_row(int stage, const std::set<int>& used) const {
+    return !used.empty() || std::any_of(ir_.values.begin(), ir_.values.end(), [&](const Value& x) {
+      return x.stage == stage && !x.outer && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
+    });
+  }
+
+  /// Whether threads past the last row process the last row too: where a row's result is used as an index, they would report a wrong index
+  /// without a row.
+  bool all_walk() const { return ir_.schedule.segmented || ir_.checked; }
+
+  /// A stage's walk along the row, in the parts that both ways of walking use.
+  struct RowWalk {
+    int stage;
+    std::string pointers;
+    std::string index;      // r, the index of a thread's vector k
+    std::string vectors;    // the head of the loop over the vectors of a tile
+    std::string inside;     // the condition that a vector is in the row
+    std::string tile_slot;  // e, an element's index in the tile
+  };
+  RowWalk row_walk(int stage, const std::set<int>& used) const {
+    const int v = ir_.schedule.vector;
+    RowWalk walk;
+    walk.stage = stage;
+    for (int a : used) walk.pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
+    walk.index = fmt::format("const I r = base + (k * {} + lane) * {};\n", ir_.schedule.group, v);
+    walk.vectors = fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n", ir_.schedule.unroll) + walk.index;
+    walk.inside = std::string("if (r < hi") + (all_walk() ? "" : " && there") + ") {\n";
+    walk.tile_slot = fmt::format("const int e = k * {} + u; (void)e;\n", v);
+    return walk;
+  }
+  /// The statements for the vector at index r of the row.
+  std::string row_vector(const RowWalk& walk, const std::set<int>& used, const std::string& slot, const std::string& sink) const {
+    return coordinates("r", "z", p_.reduced_shape, ir_.reduced) + walk.pointers + vector_body(walk.stage, used, slot, sink);
+  }
+
+  /// Walks a row that one tile covers; its values stay in registers.
+  std::string walk_cached_row(const RowWalk& walk, const std::set<int>& used, const std::set<int>& cached) const {
+    const int v = ir_.schedule.vector, elements = ir_.schedule.unroll * v;
+    const Tile tile = tile_of(walk.stage, elements);
+    std::string sink;
+    for (int k : cached)
+      if (ir_.values[k].stage == walk.stage) sink += fmt::format("h{0}[e] = v{0};\n", k);
+    return "{\nconst I base = lo;\nint m = 0;\n" + tile.buffers + walk.vectors + walk.inside +
+           row_vector(walk, used, walk.tile_slot, sink + tile.sink) + fmt::format("m += {};\n}}\n}}\n", v) +
+           join_tile(walk.stage, elements, all_walk() ? "m" : "there ? m : 0", fmt::format("base + lane * {}", v)) + "}\n";
+  }
+
+  /// Walks a row tile by tile. All loads of a full tile are issued before the first is used. The remainder is processed vector by vector,
+  /// in the same order, except for moments, which are computed for full tiles. A quick compile processes everything vector by vector.
+  std::string walk_long_row(const RowWalk& walk, const std::set<int>& used, const Loop& rows) const {
+    const int g = ir_.schedule.group, v = ir_.schedule.vector, elements = ir_.schedule.unroll * v;
+    const Tile tile = tile_of(walk.stage, elements), rest = tile_of(walk.stage, v);
+    const char* walks_on = all_walk() ? "" : "there && ";
+    const bool moments = has_moments(walk.stage);
+    std::string out = std::string("I base = lo;\n") + (moments ? "" : "#ifndef BC_QUICK\n");
+    out += fmt::format("for (; {0}base + {1} <= hi; base += {1}) {{\n", walks_on, g * elements);
+    out += rows.head + tile.buffers + walk.vectors + row_vector(walk, used, walk.tile_slot, tile.sink) + "}\n";
+    out += join_tile(walk.stage, elements, std::to_string(elements), fmt::format("base + lane * {}", v)) + rows.tail + "}\n";
+    if (!moments) out += "#endif\n";
+    out += fmt::format("#pragma unroll 1\nfor (I k = 0; {}base + k * {} < hi; ++k) {{\n", walks_on, g * v) + walk.index + walk.inside;
+    out += rows.head + rest.buffers + row_vector(walk, used, "const int e = u; (void)e;\n", rest.sink);
+    return out + join_tile(walk.stage, v, std::to_string(v), "r") + rows.tail + "}\n}\n";
+  }
+
+  /// Joins the states of a group's lanes: lane 0 gets the totals.
+  std::string join_group(int stage) const {
+    const int g = ir_.schedule.group;
+    std::string out;
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      if (ir_.accumulators[k].stage == stage)
+        out +=
+            fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}{4}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n",
+                        state(static_cast<int>(k)), k, g, std::max(1, g / 32), of_row());
+    return out;
+  }
+
+  /// Stores the totals of a segment; the last block of a row joins those of all its segments.
+  std::string join_segments() const {
+    const int g = ir_.schedule.group;
+    const std::string items = fmt::format("{} * segs", word(p_.kept_size));
+    std::string out = "if (lane == 0) {\n";
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k)
+      out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", items), k);
+    out += "}\n" + ticket("row", "lane == 0");
+    for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
+      out += fmt::format(
+          "{{\n{0} mine; bool none = true;\nfor (I s = lane; s < segs; s += {1}) {{\nconst {0} other = {2};\n"
+          "mine = none ? other : Red{3}::join(mine, other);\nnone = false;\n}}\n",
+          state(static_cast<int>(k)), g, partial(static_cast<int>(k), "row * segs + s", items), k);
+      out +=
+          fmt::format("total{1} = group_join<Red{1}, {2}>(mine, reinterpret_cast<{0}*>(shared), lane, int(segs < {2} ? segs : {2}));\n}}\n",
+                      state(static_cast<int>(k)), k, g);
+    }
+    return out;
+  }
+
+  std::string rows(int threads) {
+    int bytes = 16;
+    for (const Accumulator& a : ir_.accumulators) bytes = std::max(bytes, state_bytes(a));
+    std::string out = fmt::format("__shared__ __align__(16) unsigned char shared[{}];\n", bytes * std::max(1, threads / 32));
+    out += row_of_group(threads / ir_.schedule.group);
+    const Loop over_rows = loop_over_rows();
+    const std::set<int> cached = cached_values();
+    for (int k : cached)
+      out += fmt::format("{} h{}[{}];\n", info(ir_.values[k].dtype).c_name, k, ir_.schedule.unroll * ir_.schedule.vector);
     std::set<int> declared;  // per-row accesses that several stages read
     for (int s = 0; s < ir_.stages; ++s) {
       find_predicated(s);
-      const std::set<int> used = body_.accesses(s, false);
-      for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-        if (ir_.accumulators[k].stage == s && ir_.schedule.rows == 1)
-          out += fmt::format("{} part{}; bool empty{} = true;\n", state(static_cast<int>(k)), k, k);
-        else if (ir_.accumulators[k].stage == s)
-          out += fmt::format("{0} part{1}[{2}]; bool empty{1}[{2}];\n#pragma unroll\nfor (int j = 0; j < {2}; ++j) empty{1}[j] = true;\n",
-                             state(static_cast<int>(k)), k, ir_.schedule.rows_of_group());
-      bool walks = !used.empty();
-      for (const Value& x : ir_.values)
-        walks |= x.stage == s && !x.outer && x.kind != Value::Kind::constant && x.kind != Value::Kind::result;
-      if (walks) {
-        std::string pointers;
-        for (int a : used) pointers += pointer(a, ir_.kept, ir_.reduced) + step(a, ir_.kept + ir_.reduced - 1);
-        // The statements for the vector at index r of the row.
-        const auto vector_at = [&](const char* index, const std::string& sink) {
-          return coordinates("r", "z", p_.reduced_shape, ir_.reduced) + pointers + vector_body(s, used, index, sink);
-        };
-        const std::string here = fmt::format("const I r = base + (k * {} + lane) * {};\n", g, v),
-                          each = fmt::format("const int e = k * {} + u; (void)e;\n", v);
-        const std::string loop = fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\n", u) + here;
-        const std::string inside = std::string("if (r < hi") + (all_walk ? "" : " && there") + ") {\n";
-        const Tile tile = tile_of(s, held_elements);
-        if (ir_.schedule.cached) {
-          // One tile covers the row, and values stay in registers.
-          std::string sink;
-          for (int k : kept)
-            if (ir_.values[k].stage == s) sink += fmt::format("h{0}[e] = v{0};\n", k);
-          out += "{\nconst I base = lo;\nint m = 0;\n" + tile.buffers + loop + inside + vector_at(each.c_str(), sink + tile.sink);
-          out += fmt::format("m += {};\n}}\n}}\n{}}}\n", v,
-                             join_tile(s, held_elements, all_walk ? "m" : "there ? m : 0", fmt::format("base + lane * {}", v)));
-        } else {
-          // All loads of a full tile are issued before the first is used. The remainder is processed vector by vector, in the same order,
-          // except for moments, which are computed for full tiles. A quick compile processes everything vector by vector.
-          const Tile rest = tile_of(s, v);
-          const char* walks_on = all_walk ? "" : "there && ";
-          const bool moments = has_moments(s);
-          out += std::string("I base = lo;\n") + (moments ? "" : "#ifndef BC_QUICK\n");
-          out += fmt::format("for (; {0}base + {1} <= hi; base += {1}) {{\n", walks_on, g * held_elements);
-          out += each_row + tile.buffers + loop + vector_at(each.c_str(), tile.sink) + "}\n";
-          out += join_tile(s, held_elements, std::to_string(held_elements), fmt::format("base + lane * {}", v)) + end_row + "}\n";
-          if (!moments) out += "#endif\n";
-          out += fmt::format("#pragma unroll 1\nfor (I k = 0; {}base + k * {} < hi; ++k) {{\n", walks_on, g * v) + here + inside;
-          out += each_row + rest.buffers + vector_at("const int e = u; (void)e;\n", rest.sink);
-          out += join_tile(s, v, std::to_string(v), "r") + end_row + "}\n}\n";
-        }
+      out += row_states(s);
+      if (const std::set<int> used = body_.accesses(s, false); walks_row(s, used)) {
+        const RowWalk walk = row_walk(s, used);
+        out += ir_.schedule.cached ? walk_cached_row(walk, used, cached) : walk_long_row(walk, used, over_rows);
       }
       if (ir_.schedule.outer_rows > 1) {
         out += join_square();
@@ -480,32 +558,11 @@ class CudaPrinter {
         out += finish(s, "writes") + "}\n";
         continue;
       }
-      out += each_row;
-      for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
-        if (ir_.accumulators[k].stage != s) continue;
-        out +=
-            fmt::format("{0} total{1} = group_join<Red{1}, {2}>(part{1}{4}, reinterpret_cast<{0}*>(shared) + sub * {3}, lane, active);\n",
-                        state(static_cast<int>(k)), k, g, std::max(1, g / 32), of_row());
-      }
-      if (ir_.schedule.segmented) {
-        const std::string items = fmt::format("{} * segs", word(p_.kept_size));
-        out += "if (lane == 0) {\n";
-        for (size_t k = 0; k < ir_.accumulators.size(); ++k)
-          out += fmt::format("{} = total{};\n", partial(static_cast<int>(k), "row * segs + seg", items), k);
-        out += "}\n" + ticket("row", "lane == 0");
-        for (size_t k = 0; k < ir_.accumulators.size(); ++k) {
-          out += fmt::format(
-              "{{\n{0} mine; bool none = true;\nfor (I s = lane; s < segs; s += {1}) {{\nconst {0} other = {2};\n"
-              "mine = none ? other : Red{3}::join(mine, other);\nnone = false;\n}}\n",
-              state(static_cast<int>(k)), g, partial(static_cast<int>(k), "row * segs + s", items), k);
-          out += fmt::format(
-              "total{1} = group_join<Red{1}, {2}>(mine, reinterpret_cast<{0}*>(shared), lane, int(segs < {2} ? segs : {2}));\n}}\n",
-              state(static_cast<int>(k)), k, g);
-        }
-      }
+      out += over_rows.head + join_group(s);
+      if (ir_.schedule.segmented) out += join_segments();
       for (int a : body_.accesses(s, true))
         if (declared.insert(a).second) out += pointer(a, ir_.kept, 0);
-      out += finish(s, "lane == 0 && there") + end_row;
+      out += finish(s, "lane == 0 && there") + over_rows.tail;
     }
     return out;
   }
