@@ -131,8 +131,8 @@ def executed(program: Callable[[Any], Any], data: Any) -> Any:
     return result
 
 
-def library_programs() -> Iterator[Any]:
-    """What runs kernels of library ops (scans, compaction, counts, assignment at places) and reductions of long arrays."""
+def scans_and_counts() -> Iterator[Any]:
+    """Scans, compaction, histograms, counts and assignment at places."""
     for dtype in ("float32", "float64", "int64"):
         yield bc.cumsum(array(1 << 20, dtype))
         yield bc.cumsum(array((64, 1 << 16), dtype), axis=1)
@@ -158,6 +158,10 @@ def library_programs() -> Iterator[Any]:
     a, at = array(1 << 20), array(1000, "int64")
     a[at] = 0
     yield a[at]
+
+
+def reductions() -> Iterator[Any]:
+    """Reductions of whole arrays, rows, columns and planes."""
     # Whole reductions of long arrays are cut into segments.
     for dtype in FLOATS:
         a = array(1 << 24, dtype)
@@ -185,6 +189,10 @@ def library_programs() -> Iterator[Any]:
             if len(shape) == 2:
                 yield bc.var(a, axis=1)
                 yield softmax(a)
+
+
+def truths() -> Iterator[Any]:
+    """Questions about the truth of elements."""
     for shape in ((4096, 4096), (1000,), 1 << 24):
         flags = array(shape, "bool")
         yield bc.any(flags)
@@ -195,6 +203,10 @@ def library_programs() -> Iterator[Any]:
                 yield f(a > 0)
             yield bc.count_nonzero(a)
             yield bc.sum(a > 0)
+
+
+def orders() -> Iterator[Any]:
+    """Sorts, medians and searches."""
     for dtype in (*FLOATS, "int64"):
         for shape in (1 << 16, (64, 64)):
             a = array(shape, dtype)
@@ -204,6 +216,10 @@ def library_programs() -> Iterator[Any]:
         for n in (1000, 1 << 20):
             yield bc.median(array(n, dtype))
             yield bc.searchsorted(array(n, dtype), array(1000, dtype))
+
+
+def selections_and_joins() -> Iterator[Any]:
+    """Elements at indices, and arrays that are joined, repeated or shifted."""
     for dtype in NUMBERS:
         a, at, both = array((64, 128), dtype), array(50, "int64"), array(1 << 16, dtype)
         yield bc.take(both, at)
@@ -224,6 +240,10 @@ def library_programs() -> Iterator[Any]:
         a[:10] = 0
         yield a
         yield bc.where(a > 0, a, array((64, 128), dtype))
+
+
+def random_numbers() -> Iterator[Any]:
+    """Random numbers, few and many."""
     for n in (8192, 1 << 20):
         rng = bc.random.default_rng(0)
         for dtype in FLOATS:
@@ -232,14 +252,10 @@ def library_programs() -> Iterator[Any]:
         yield rng.normal(1.0, 2.0, n)
         yield rng.uniform(1.0, 2.0, n)
         yield rng.integers(0, 10, n)
-    flags = array(1 << 24, "bool")
-    yield bc.any(flags), bc.all(flags)
-    yield bc.any(flags)
-    yield bc.count_nonzero(flags)
-    for dtype in FLOATS:
-        x, y = array((1000, 1, 64), dtype), array((1, 1000, 64), dtype)
-        yield bc.sqrt(bc.sum((x - y) ** 2, axis=-1))
-    # Solvers and factorizations have kernels that pack their operands and place the results.
+
+
+def factorizations() -> Iterator[Any]:
+    """Solvers and factorizations: they have kernels that pack their operands and place the results."""
     for dtype in FLOATS:
         a, b, c = array((64, 64), dtype), array(64, dtype), array((64, 3), dtype)
         for right in (b, c, c[:, :1], b[:, None]):
@@ -252,6 +268,24 @@ def library_programs() -> Iterator[Any]:
         yield bc.linalg.svd(a), bc.linalg.svd(c, full_matrices=False)
         yield bc.linalg.qr(a), bc.linalg.qr(c)
         yield bc.sort(array((1 << 13, 3), dtype).T)  # packs lines
+
+
+def library_programs() -> Iterator[Any]:
+    """What runs kernels of library ops (scans, compaction, counts, assignment at places) and reductions of long arrays."""
+    yield from scans_and_counts()
+    yield from reductions()
+    yield from truths()
+    yield from orders()
+    yield from selections_and_joins()
+    yield from random_numbers()
+    flags = array(1 << 24, "bool")
+    yield bc.any(flags), bc.all(flags)
+    yield bc.any(flags)
+    yield bc.count_nonzero(flags)
+    for dtype in FLOATS:
+        x, y = array((1000, 1, 64), dtype), array((1, 1000, 64), dtype)
+        yield bc.sqrt(bc.sum((x - y) ** 2, axis=-1))
+    yield from factorizations()
     # A mask that selects is counted while it is computed.
     for dtype in (*FLOATS, "int64"):
         for shape in (1 << 24, 1000):

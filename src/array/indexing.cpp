@@ -177,102 +177,125 @@ std::vector<Array> nonzero_of_mask(const Array& mask) {
   return rows;
 }
 
-Advanced expand(const Array& a, const Walk& w) {
-  Advanced r;
-  Layout view;
-  view.offset = w.offset;
-  std::vector<Array> indices;    // the original index arrays
-  Dims shape_after, axis_after;  // basic axes of the result, before the indices' axes are inserted
-  int at = -1;                   // the position of the indices' axes
-  int groups = 0;
-  bool inside = false;
-  Dims common;
-  auto join = [&](const Array& index) {
-    Dims joined(std::max(common.size(), index.ndim()), 1);
+/// Expands an advanced expression by NumPy's rules: masks become index arrays, all index arrays are broadcast together, and their axes come
+/// where they stand in the expression, or first if something stands between them.
+class Expansion {
+ public:
+  Expansion(const Array& a, const Walk& w) : a_(a) {
+    view_.offset = w.offset;
+    bool inside = false;  // between neighbouring indices
+    for (const Entry& e : w.entries) {
+      if (parts(e)) {
+        inside = false;
+        if (!is_marker(e)) add_basic(e);
+        continue;
+      }
+      if (!inside) {
+        ++groups_;
+        if (at_ < 0) at_ = shape_after_.size();
+        inside = true;
+      }
+      if (e.what == Entry::What::index)
+        add_index(e.array, e.extent, e.stride);
+      else if (e.what == Entry::What::mask && e.array.ndim() == 0)
+        add_truth(e);
+      else if (e.what == Entry::What::mask)
+        add_mask(e);
+    }
+  }
+
+  Advanced finish() && {
+    if (!fits_) raise_mismatch();
+    if (groups_ > 1) at_ = 0;  // separated by a slice: NumPy puts the indices' axes first
+    for (int d = 0; d < at_; ++d) add_result_axis(shape_after_[d], axis_after_[d]);
+    for (int64_t n : common_) add_result_axis(n, -1);
+    for (int d = at_; d < shape_after_.size(); ++d) add_result_axis(shape_after_[d], axis_after_[d]);
+    const int trailing = shape_after_.size() - at_;
+    for (const Array& index : indices_) {
+      Layout l = index.layout();
+      for (int d = 0; d < trailing; ++d) l.shape.push_back(1), l.strides.push_back(0);
+      r_.indices.push_back(index.with_layout(std::move(l)));
+    }
+    r_.view = a_.with_layout(std::move(view_));
+    return std::move(r_);
+  }
+
+ private:
+  void add_view_axis(int64_t extent, int64_t stride) {
+    view_.shape.push_back(extent);
+    view_.strides.push_back(stride);
+  }
+  void add_result_axis(int64_t extent, int64_t view_axis) {
+    r_.shape.push_back(extent);
+    r_.axis.push_back(view_axis);
+  }
+  void add_basic(const Entry& e) {
+    axis_after_.push_back(view_.ndim());
+    shape_after_.push_back(e.extent);
+    add_view_axis(e.extent, e.stride);
+  }
+
+  /// An index array into the next axis of the view.
+  void add_index(const Array& index, int64_t extent, int64_t stride) {
+    r_.index_axis.push_back(view_.ndim());
+    add_view_axis(extent, stride);
+    broadcast(index);
+    indices_.push_back(index);
+  }
+  /// True and False index no axis: they add an axis of extent 1 or 0, by an index of zeros into a broadcast axis.
+  void add_truth(const Entry& e) {
+    const int64_t n = item(e.array).i != 0;
+    add_index(full(Dims{n}, Scalar::integer(0), DType::i64, a_.device()), 1, 0);
+  }
+  /// A mask of several axes: an index array for each.
+  void add_mask(const Entry& e) {
+    Array mask = e.array.device() == a_.device() ? e.array : to_device(e.array, a_.device());
+    Dims extents = e.mask_extents, strides = e.mask_strides;
+    // Axes that can be collapsed to one are indexed as one.
+    bool even = mask.ndim() > 1 && mask.shape() == extents;
+    for (int d = 0; d + 1 < extents.size(); ++d) even &= strides[d] == strides[d + 1] * extents[d + 1];
+    if (even)
+      if (const auto line = reshape_view(mask, Dims{mask.size()})) {
+        mask = *line;
+        strides = Dims{strides[strides.size() - 1]};
+        extents = Dims{mask.size()};
+      }
+    const std::vector<Array> rows = nonzero_of_mask(mask);
+    for (int d = 0; d < mask.ndim(); ++d) add_index(rows[static_cast<size_t>(d)], extents[d], strides[d]);
+  }
+
+  /// Broadcasts an index with those before it; where it does not fit, an error names all of them at the end.
+  void broadcast(const Array& index) {
+    Dims joined(std::max(common_.size(), index.ndim()), 1);
     bool fits = true;
     for (int d = 1; d <= joined.size(); ++d) {
-      const int64_t x = d <= common.size() ? common[common.size() - d] : 1, y = d <= index.ndim() ? index.shape()[index.ndim() - d] : 1;
+      const int64_t x = d <= common_.size() ? common_[common_.size() - d] : 1;
+      const int64_t y = d <= index.ndim() ? index.shape()[index.ndim() - d] : 1;
       fits &= x == y || x == 1 || y == 1;
       joined[joined.size() - d] = x == 1 ? y : x;
     }
-    if (fits) common = std::move(joined);
-    return fits;
-  };
-  bool fits = true;
-  for (const Entry& e : w.entries) {
-    if (parts(e)) {
-      inside = false;
-      if (is_marker(e)) continue;
-      axis_after.push_back(view.ndim());
-      shape_after.push_back(e.extent);
-      view.shape.push_back(e.extent);
-      view.strides.push_back(e.stride);
-      continue;
-    }
-    if (!inside) {
-      ++groups;
-      if (at < 0) at = shape_after.size();
-      inside = true;
-    }
-    if (e.what == Entry::What::index) {
-      r.index_axis.push_back(view.ndim());
-      view.shape.push_back(e.extent);
-      view.strides.push_back(e.stride);
-      fits &= join(e.array);
-      indices.push_back(e.array);
-    } else if (e.what == Entry::What::mask) {
-      if (e.array.ndim() == 0) {
-        // True and False index no axis: they add an axis of extent 1 or 0, by an index of zeros into a broadcast axis.
-        const int64_t n = item(e.array).i != 0;
-        const Array zero = full(Dims{n}, Scalar::integer(0), DType::i64, a.device());
-        r.index_axis.push_back(view.ndim());
-        view.shape.push_back(1);
-        view.strides.push_back(0);
-        fits &= join(zero);
-        indices.push_back(zero);
-        continue;
-      }
-      Array mask = e.array.device() == a.device() ? e.array : to_device(e.array, a.device());
-      Dims extents = e.mask_extents, strides = e.mask_strides;
-      // Axes that can be collapsed to one are indexed as one.
-      bool even = mask.ndim() > 1 && mask.shape() == extents;
-      for (int d = 0; d + 1 < extents.size(); ++d) even &= strides[d] == strides[d + 1] * extents[d + 1];
-      if (even)
-        if (const auto line = reshape_view(mask, Dims{mask.size()})) {
-          mask = *line;
-          strides = Dims{strides[strides.size() - 1]};
-          extents = Dims{mask.size()};
-        }
-      for (const Array& index : nonzero_of_mask(mask)) {
-        fits &= join(index);
-        indices.push_back(index);
-      }
-      for (int d = 0; d < mask.ndim(); ++d) {
-        r.index_axis.push_back(view.ndim());
-        view.shape.push_back(extents[d]);
-        view.strides.push_back(strides[d]);
-      }
-    }
+    if (fits) common_ = std::move(joined);
+    fits_ &= fits;
   }
-  if (!fits) {
+  [[noreturn]] void raise_mismatch() const {
     std::string shapes;
-    for (const Array& index : indices)
+    for (const Array& index : indices_)
       if (index.ndim() > 0) shapes += numpy_shape(index.shape()) + " ";
     raise(ErrorKind::Index, "shape mismatch: indexing arrays could not be broadcast together with shapes {}", shapes);
   }
-  if (groups > 1) at = 0;  // separated by a slice: NumPy puts the indices' axes first
-  for (int d = 0; d < at; ++d) r.shape.push_back(shape_after[d]), r.axis.push_back(axis_after[d]);
-  for (int64_t n : common) r.shape.push_back(n), r.axis.push_back(-1);
-  for (int d = at; d < shape_after.size(); ++d) r.shape.push_back(shape_after[d]), r.axis.push_back(axis_after[d]);
-  const int trailing = shape_after.size() - at;
-  for (const Array& index : indices) {
-    Layout l = index.layout();
-    for (int d = 0; d < trailing; ++d) l.shape.push_back(1), l.strides.push_back(0);
-    r.indices.push_back(index.with_layout(std::move(l)));
-  }
-  r.view = a.with_layout(std::move(view));
-  return r;
-}
+
+  const Array& a_;
+  Advanced r_;
+  Layout view_;
+  std::vector<Array> indices_;     // before the axes after the indices' own are appended to them
+  Dims shape_after_, axis_after_;  // basic axes of the result, before the indices' axes are inserted
+  int at_ = -1;                    // the position of the indices' axes
+  int groups_ = 0;                 // of neighbouring indices
+  Dims common_;                    // what the indices broadcast to
+  bool fits_ = true;
+};
+
+Advanced expand(const Array& a, const Walk& w) { return Expansion(a, w).finish(); }
 
 Array gather(Advanced x) {
   GatherExtra extra;

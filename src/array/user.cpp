@@ -26,80 +26,79 @@ std::vector<Array> apply_in_order(const Ref<UserOp>& op, std::span<const Arg> ar
   return made;
 }
 
-}  // namespace
+/// The loop of a call: where it runs, and the shape that operands, mask and outputs are broadcast to.
+struct UserLoop {
+  Device device;
+  Dims shape;
+};
 
-std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options) {
-  const char* name = op->name.c_str();
-  BC_CHECK(args.size() == op->in.size(), Type, "{}: expected {} operands, got {}", name, op->in.size(), args.size());
-  BC_CHECK(options.out.empty() || options.out.size() == op->out.size(), Type, "{}: expected {} arrays in 'out', got {}", name,
-           op->out.size(), options.out.size());
+UserLoop loop_of(const UserOp& op, std::span<const Arg> args, const UserOptions& options) {
+  const char* name = op.name.c_str();
+  UserLoop loop{{}, options.shape.value_or(Dims())};
   const Array* first = nullptr;
-  Dims shape = options.shape.value_or(Dims());
-  const auto meet = [&](const Array& a) {
-    if (!first) first = &a;
-    BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
-             to_string(first->device()), to_string(a.device()));
-    if (!(shape == a.shape())) shape = broadcast_shapes(name, shape, a.shape());
+  const auto check_device = [&](const Array& a) {
+    BC_CHECK(a.device() == loop.device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
+             to_string(loop.device), to_string(a.device()));
+  };
+  const auto add = [&](const Array& a) {
+    if (!first) loop.device = a.device();
+    first = &a;
+    check_device(a);
+    if (!(loop.shape == a.shape())) loop.shape = broadcast_shapes(name, loop.shape, a.shape());
   };
   for (const Arg& arg : args) {
     if (!arg.array) continue;
     BC_CHECK(!is_time(arg.array.dtype()), UFuncTypeError, "{}: not supported for {}; .view('int64') gives the ticks", name,
              info(arg.array.dtype()).name);
-    meet(arg.array);
+    add(arg.array);
   }
-  if (options.where) meet(options.where);
-  Device device = options.device.value_or(default_device());
-  if (first) device = first->device();
+  if (options.where) add(options.where);
+  if (!first) loop.device = options.device.value_or(default_device());
   for (size_t k = 0; k < options.out.size(); ++k) {
     const Array& out = options.out[k];
     if (!out) continue;
-    if (!first) device = out.device();
-    BC_CHECK(out.device() == device, Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
-             to_string(device), to_string(out.device()));
-    BC_CHECK(can_cast(op->out[k], out.dtype(), options.casting), UFuncTypeError,
-             "Cannot cast ufunc '{}' output from dtype('{}') to dtype('{}') with casting rule '{}'", name, info(op->out[k]).name,
-             info(out.dtype()).name, to_string(options.casting));
-    const Dims both = broadcast_shapes(name, shape, out.shape());
-    BC_CHECK(both == out.shape(), Value, "{}: non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", name,
-             out.shape(), both);
-    BC_CHECK(!storage_facts(out).read_only && !self_overlaps(out.layout()), Value, "{}: assignment destination is read-only", name);
-    shape = both;
+    if (!first) loop.device = out.device();
+    check_device(out);
+    check_ufunc_output(name, op.out[k], loop.shape, out, options.casting);
+    loop.shape = out.shape();
   }
+  return loop;
+}
 
-  if (options.order == 'K' && shape.size() > 1) {
-    std::vector<Dims> strides;
-    const auto walk = [&](const Array& a) {
-      if (a) strides.push_back(moving_strides(shape, broadcast_strides(name, a.layout(), shape)));
-    };
-    for (const Arg& arg : args) walk(arg.array);
-    for (const Array& out : options.out) walk(out);
-    walk(options.where);
-    if (const Dims order = operands_order(strides, shape.size()); !is_ascending(order))
-      return apply_in_order(op, args, options, shape, order);
-  }
+/// The order of axes along the memory of operands, outputs and mask.
+Dims order_of(const char* name, std::span<const Arg> args, const UserOptions& options, const Dims& shape) {
+  std::vector<Dims> strides;
+  const auto add = [&](const Array& a) {
+    if (a) strides.push_back(moving_strides(shape, broadcast_strides(name, a.layout(), shape)));
+  };
+  for (const Arg& arg : args) add(arg.array);
+  for (const Array& out : options.out) add(out);
+  add(options.where);
+  return operands_order(strides, shape.size());
+}
 
-  TapeLock lock(tape(device));
-  Ref<Node> first_node = new_node(Op::user, op->out[0], device, shape);
-  Operands& in = first_node->in;
+void push_operands(Operands& in, const UserOp& op, std::span<const Arg> args, const UserLoop& loop) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].array) {
-      in.push_back(make_operand(name, args[i].array, shape));
+      in.push_back(make_operand(op.name.c_str(), args[i].array, loop.shape));
       continue;
     }
     const Scalar& v = args[i].value;
-    BC_CHECK(args[i].weak != Weak::integer || integer_fits(v, op->in[i]), Overflow, "{}: Python integer {} out of bounds for {}", op->name,
+    BC_CHECK(args[i].weak != Weak::integer || integer_fits(v, op.in[i]), Overflow, "{}: Python integer {} out of bounds for {}", op.name,
              v.dtype == DType::f64   ? fmt::format("{:.0f}", v.f)
              : v.dtype == DType::u64 ? std::to_string(v.u)
                                      : std::to_string(v.i),
-             info(op->in[i]).name);
-    in.push_back(make_constant(args[i].value, op->in[i], device));
+             info(op.in[i]).name);
+    in.push_back(make_constant(v, op.in[i], loop.device));
   }
+}
+
+/// Records a node for each output of the function; all have the same operands.
+std::vector<Array> record_outputs(const Ref<UserOp>& op, std::span<const Arg> args, const UserLoop& loop) {
   std::vector<Ref<Node>> nodes;
-  nodes.push_back(std::move(first_node));
-  for (size_t k = 1; k < op->out.size(); ++k) {
-    nodes.push_back(new_node(Op::user, op->out[k], device, shape));
-    nodes.back()->in = nodes[0]->in;
-  }
+  for (size_t k = 0; k < op->out.size(); ++k) nodes.push_back(new_node(Op::user, op->out[k], loop.device, loop.shape));
+  push_operands(nodes[0]->in, *op, args, loop);
+  for (size_t k = 1; k < nodes.size(); ++k) nodes[k]->in = nodes[0]->in;
   std::vector<Array> results;
   results.reserve(nodes.size());
   for (size_t k = 0; k < nodes.size(); ++k) {
@@ -111,7 +110,11 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     if (HistoryObserver* const observer = history_observer()) [[unlikely]]
       observer->user(op, static_cast<int>(k), args, results[k]);
   }
-  // All results are recorded before any output is written, because an output may also be an operand.
+  return results;
+}
+
+/// Gives results where `out=` and `where=` want them.
+void deliver(std::vector<Array>& results, const UserOptions& options) {
   for (size_t k = 0; k < results.size(); ++k) {
     if (k < options.out.size() && options.out[k]) {
       if (options.where)
@@ -123,6 +126,24 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
       results[k] = ufunc(Op::where, {options.where, results[k], Arg(Weak::boolean, Scalar::boolean(false))});
     }
   }
+}
+
+}  // namespace
+
+std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const UserOptions& options) {
+  const char* name = op->name.c_str();
+  BC_CHECK(args.size() == op->in.size(), Type, "{}: expected {} operands, got {}", name, op->in.size(), args.size());
+  BC_CHECK(options.out.empty() || options.out.size() == op->out.size(), Type, "{}: expected {} arrays in 'out', got {}", name,
+           op->out.size(), options.out.size());
+  const UserLoop loop = loop_of(*op, args, options);
+  if (options.order == 'K' && loop.shape.size() > 1)
+    if (const Dims order = order_of(name, args, options, loop.shape); !is_ascending(order))
+      return apply_in_order(op, args, options, loop.shape, order);
+
+  TapeLock lock(tape(loop.device));
+  std::vector<Array> results = record_outputs(op, args, loop);
+  // All results are recorded before any output is written, because an output may also be an operand.
+  deliver(results, options);
   return results;
 }
 

@@ -322,9 +322,8 @@ PyObject* result_type(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guard([&] { return promoted(args, n).release(); });
 }
 
-}  // namespace
-
-void init_convert(PyObject* module) {
+/// Functions that convert what has elements to arrays, and arrays to NumPy's.
+void add_conversions(PyObject* module) {
   add_functions(
       module,
       {
@@ -358,6 +357,14 @@ void init_convert(PyObject* module) {
                       "copy of a buffer's "
                       "elements, read-only where the buffer is.",
                       from_buffer),
+      });
+}
+
+/// Functions that make arrays of a shape.
+void add_creation(PyObject* module) {
+  add_functions(
+      module,
+      {
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
                       [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
                         return in_order(shape, order.value, [&](const Dims& s) { return unset(s, dtype, device); });
@@ -387,29 +394,47 @@ void init_convert(PyObject* module) {
                          Device device) { return linspace(start, stop, num, endpoint, dtype, axis, device); }),
           BC_FUNCTION("iota(shape, *, device=None) The linear C-order index of each element.",
                       [](const Dims& shape, Device device) { return iota(shape, device); }),
-          BC_FUNCTION("get_dtype(dtype: DTypeLike) The dtype object of a dtype, type or name.",
-                      [](PyObject* d) { return PyRef::borrow(dtype_object(to_dtype(d))); }),
-          {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(result_type)), METH_FASTCALL,
-           "result_type(*arrays_and_dtypes)\n--\n\nThe dtype of an op over these operands."},
-          BC_FUNCTION("promote_types(type1: DTypeLike, type2: DTypeLike) The smallest dtype that both cast to safely.",
-                      [](PyObject* a, PyObject* b) { return PyRef::borrow(dtype_object(promote(to_dtype(a), to_dtype(b)))); }),
-          BC_FUNCTION("can_cast(from_, to: DTypeLike, casting='safe') Whether a cast is allowed under a casting rule.",
-                      [](PyObject* from, PyObject* to, Casting casting) {
-                        if (python_scalar(from))
-                          throw_python(PyExc_TypeError,
-                                       "can_cast() does not support Python ints, floats, and complex because the result used to depend "
-                                       "on the value.");
-                        return can_cast(dtype_of(from), to_dtype(to), casting);
-                      }),
-          BC_FUNCTION("_rebuild(data, dtype_name, shape, order)", rebuild),
-          BC_FUNCTION("_ufunc(name)",
-                      [](PyObject* name) {
-                        PyObject* u = PyDict_GetItem(state().ufuncs, name);
-                        if (!u) raise(ErrorKind::Value, "_ufunc: no ufunc is called {}", as_string(name));
-                        return PyRef::borrow(u);
-                      }),
-          BC_FUNCTION("_generalised_ufunc(name, function, signature)", generalised_ufunc),
       });
+}
+
+/// Functions that answer questions about dtypes.
+void add_dtype_questions(PyObject* module) {
+  add_functions(module,
+                {
+                    BC_FUNCTION("get_dtype(dtype: DTypeLike) The dtype object of a dtype, type or name.",
+                                [](PyObject* d) { return PyRef::borrow(dtype_object(to_dtype(d))); }),
+                    {"result_type", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(result_type)), METH_FASTCALL,
+                     "result_type(*arrays_and_dtypes)\n--\n\nThe dtype of an op over these operands."},
+                    BC_FUNCTION("promote_types(type1: DTypeLike, type2: DTypeLike) The smallest dtype that both cast to safely.",
+                                [](PyObject* a, PyObject* b) { return PyRef::borrow(dtype_object(promote(to_dtype(a), to_dtype(b)))); }),
+                    BC_FUNCTION("can_cast(from_, to: DTypeLike, casting='safe') Whether a cast is allowed under a casting rule.",
+                                [](PyObject* from, PyObject* to, Casting casting) {
+                                  if (python_scalar(from))
+                                    throw_python(
+                                        PyExc_TypeError,
+                                        "can_cast() does not support Python ints, floats, and complex because the result used to depend "
+                                        "on the value.");
+                                  return can_cast(dtype_of(from), to_dtype(to), casting);
+                                }),
+                });
+}
+
+}  // namespace
+
+void init_convert(PyObject* module) {
+  add_conversions(module);
+  add_creation(module);
+  add_dtype_questions(module);
+  add_functions(module, {
+                            BC_FUNCTION("_rebuild(data, dtype_name, shape, order)", rebuild),
+                            BC_FUNCTION("_ufunc(name)",
+                                        [](PyObject* name) {
+                                          PyObject* u = PyDict_GetItem(state().ufuncs, name);
+                                          if (!u) raise(ErrorKind::Value, "_ufunc: no ufunc is called {}", as_string(name));
+                                          return PyRef::borrow(u);
+                                        }),
+                            BC_FUNCTION("_generalised_ufunc(name, function, signature)", generalised_ufunc),
+                        });
 }
 
 }  // namespace bc::bind

@@ -194,6 +194,62 @@ bool any_computes_ufuncs(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
 
 PyRef same_of_numpy(PyObject* self);
 
+/// The result of a call of arrays and numbers that has nothing but its operands, as most calls; nothing for any other call.
+inline std::optional<PyObject*> call_plain(const PyUfunc* u, PyObject* const* args) {
+  if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])) ||
+      (is_plain_number(args[0]) && is_plain_number(args[u->nin - 1]) && default_device().type == DeviceType::cpu))
+    if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
+  Term terms[3];
+  int known = 0, arrays = 0;
+  if (u->nin == 2 && as_terms(terms, args[0], args[1])) {
+    known = 2;
+    arrays = terms[0].array || terms[1].array;
+  }
+  while (known < u->nin && as_term(&terms[known], args[known])) arrays += terms[known++].array != nullptr;
+  if (known < u->nin || !arrays) return std::nullopt;
+  LineNote line;
+  return wrap_value(ufunc(u->op, std::span<const Term>(terms, u->nin), UfuncOptions()));
+}
+
+/// Finds the outputs of a call among its positional arguments and in `out=`.
+void find_outputs(const PyUfunc* u, std::span<PyObject* const> args, PyObject* named, PyObject* (&outs)[2]) {
+  const size_t nin = static_cast<size_t>(u->nin);
+  for (size_t i = nin; i < args.size(); ++i) outs[i - nin] = args[i];
+  if (outs[0] == Py_Ellipsis || outs[1] == Py_Ellipsis) throw_python(PyExc_TypeError, "out=... is only allowed as a keyword argument.");
+  if (!named || named == Py_None) return;
+  if (args.size() > nin) throw_python(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
+  if (!PyTuple_Check(named)) {
+    if (u->nout > 1) throw_python(PyExc_TypeError, "'out' must be a tuple of arrays");
+    outs[0] = named;
+    return;
+  }
+  if (PyTuple_Size(named) != u->nout)
+    throw_python(PyExc_ValueError, u->nout == 1 ? "The 'out' tuple must have exactly one entry per ufunc output"
+                                                : "The 'out' tuple must have exactly two entries");
+  for (int i = 0; i < u->nout; ++i) {
+    outs[i] = PyTuple_GetItem(named, i);
+    if (outs[i] == Py_Ellipsis) throw_python(PyExc_TypeError, "must use `...` as `out=...` and not per-operand/in a tuple");
+  }
+}
+
+/// Reads the operands of a call that are not pushed yet, and its options.
+void read_call(const PyUfunc* u, std::span<PyObject* const> args, const Keywords& k, PyObject* const (&outs)[2], ArgList* operands,
+               UfuncOptions* options) {
+  options->device = k.device && k.device != Py_None ? to_device(k.device) : device_of(args.data(), static_cast<Py_ssize_t>(args.size()));
+  for (PyObject* o : outs)
+    if (o && is_array(o) && !k.device) options->device = array_of(o).device();
+  for (int i = operands->size(); i < u->nin; ++i) push_any(operands, args[static_cast<size_t>(i)], *options->device);
+  options->dtype = to_dtype_or_none(k.dtype);
+  if (k.casting) options->casting = to_casting(k.casting);
+  options->order = k.order;
+  if (k.signature && k.signature != Py_None) {
+    if (k.dtype && k.dtype != Py_None) throw_python(PyExc_TypeError, "cannot specify both 'signature' and 'dtype'");
+    follow_signature(u, k.signature, operands, options);
+  }
+  options->where = where_mask(k.where, *options->device);
+  if (outs[0] && u->nout == 1) options->out = output(outs[0], info(u->op).name);
+}
+
 PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   return guard([&]() -> PyObject* {
     PyUfunc* u = as_ufunc(self);
@@ -203,22 +259,9 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
                    nargs);
       throw PythonError();
     }
-    if (nargs == u->nin && !kwnames && u->pair == Pair::none && u->op != Op::power && u->op != Op::float_power) [[likely]] {
-      if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])) ||
-          (is_plain_number(args[0]) && is_plain_number(args[u->nin - 1]) && default_device().type == DeviceType::cpu))
-        if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
-      Term terms[3];
-      int known = 0, arrays = 0;
-      if (u->nin == 2 && as_terms(terms, args[0], args[1])) {
-        known = 2;
-        arrays = terms[0].array || terms[1].array;
-      }
-      while (known < u->nin && as_term(&terms[known], args[known])) arrays += terms[known++].array != nullptr;
-      if (known == u->nin && arrays) {
-        LineNote line;
-        return wrap_value(ufunc(u->op, std::span<const Term>(terms, u->nin), UfuncOptions()));
-      }
-    }
+    if (nargs == u->nin && !kwnames && u->pair == Pair::none && u->op != Op::power && u->op != Op::float_power) [[likely]]
+      if (const std::optional<PyObject*> made = call_plain(u, args)) return *made;
+    const std::span<PyObject* const> given(args, static_cast<size_t>(nargs));
     ArgList operands;
     PyObject* outs[2] = {};
     UfuncOptions options;
@@ -226,50 +269,21 @@ PyObject* compute_ufunc(PyObject* self, PyObject* const* args, size_t nargsf, Py
     if (kwnames) k.read(self, args + nargs, kwnames);
     int fast = 0;
     while (fast < u->nin && push_fast(&operands, args[fast])) ++fast;
-    const bool plain = fast == u->nin && nargs == u->nin && !kwnames;
-    if (!plain) [[unlikely]] {
-      if (nargs > u->nin && (u->op == Op::maximum || u->op == Op::minimum))
-        warn(PyExc_DeprecationWarning,
-             "Passing more than 2 positional arguments to np.maximum and np.minimum is deprecated: name the output, out=...");
-      for (int i = 0; u->nin + i < nargs; ++i) outs[i] = args[u->nin + i];
-      if (outs[0] == Py_Ellipsis || outs[1] == Py_Ellipsis) throw_python(PyExc_TypeError, "out=... is only allowed as a keyword argument.");
-      if (k.out && k.out != Py_None) {
-        if (nargs > u->nin) throw_python(PyExc_TypeError, "cannot specify 'out' as both a positional and keyword argument");
-        if (PyTuple_Check(k.out)) {
-          if (PyTuple_Size(k.out) != u->nout)
-            throw_python(PyExc_ValueError, u->nout == 1 ? "The 'out' tuple must have exactly one entry per ufunc output"
-                                                        : "The 'out' tuple must have exactly two entries");
-          for (int i = 0; i < u->nout; ++i) {
-            outs[i] = PyTuple_GetItem(k.out, i);
-            if (outs[i] == Py_Ellipsis) throw_python(PyExc_TypeError, "must use `...` as `out=...` and not per-operand/in a tuple");
-          }
-        } else {
-          if (u->nout > 1) throw_python(PyExc_TypeError, "'out' must be a tuple of arrays");
-          outs[0] = k.out;
-        }
-      }
-      if ((fast < u->nin || nargs > u->nin || k.out || k.where) && any_computes_ufuncs(args, nargs, kwnames))
-        if (const PyRef theirs = same_of_numpy(self)) {  // NumPy asks the operands in its order
-          const TupleArguments given(args, nargs, kwnames);
-          return PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
-        }
-      options.device = k.device && k.device != Py_None ? to_device(k.device) : device_of(args, nargs);
-      for (PyObject* o : outs)
-        if (o && is_array(o) && !k.device) options.device = array_of(o).device();
-      for (int i = fast; i < u->nin; ++i) push_any(&operands, args[i], *options.device);
-      options.dtype = to_dtype_or_none(k.dtype);
-      if (k.casting) options.casting = to_casting(k.casting);
-      options.order = k.order;
-      if (k.signature && k.signature != Py_None) {
-        if (k.dtype && k.dtype != Py_None) throw_python(PyExc_TypeError, "cannot specify both 'signature' and 'dtype'");
-        follow_signature(u, k.signature, &operands, &options);
-      }
-      options.where = where_mask(k.where, *options.device);
-      if (outs[0] && u->nout == 1) options.out = output(outs[0], info(u->op).name);
-    } else {
+    if (fast == u->nin && nargs == u->nin && !kwnames) [[likely]] {
       bool any = false;
       for (int i = 0; i < operands.size(); ++i) any = any || operands[i].array;
       if (!any) options.device = default_device();
+    } else {
+      if (nargs > u->nin && (u->op == Op::maximum || u->op == Op::minimum))
+        warn(PyExc_DeprecationWarning,
+             "Passing more than 2 positional arguments to np.maximum and np.minimum is deprecated: name the output, out=...");
+      find_outputs(u, given, k.out, outs);
+      if ((fast < u->nin || nargs > u->nin || k.out || k.where) && any_computes_ufuncs(args, nargs, kwnames))
+        if (const PyRef theirs = same_of_numpy(self)) {  // NumPy asks the operands in its order
+          const TupleArguments all(args, nargs, kwnames);
+          return PyObject_Call(theirs.get(), all.positional.get(), all.named.get());
+        }
+      read_call(u, given, k, outs, &operands, &options);
     }
     LineNote line;
     if (u->pair != Pair::none) return call_pair(u, &operands, options, outs, k.as_array);

@@ -630,49 +630,55 @@ void FunctionCompiler::close_loops(int count) {
   }
 }
 
-void FunctionCompiler::assign_elements(const Value& target, const Value& value, const Node* at) {
-  if (!value.type) return;
-  if (target.lazy) fail(at, "cannot assign to an array expression");
-  if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
-  expect_fits(value, target.type->element, at);
-  const Value a = bound(target, "v");
-  if (value.is(Kind::tuple)) {
-    if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
-    const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
-    std::vector<Value> items;
-    for (size_t i = 0; i < value.type->items.size(); ++i) {
-      const Value item = tuple_item(whole, i);
-      items.push_back(item.reads() && !item.constant ? spill(item) : item);  // all are read before the first is written
-    }
-    for (size_t i = 0; i < items.size(); ++i)
-      linef("{} = {};", place(a, code("{}", i), Access::write, at), convert(items[i], a.type->element, at));
-    return;
+/// All items of the tuple are read before the first element is written.
+void FunctionCompiler::assign_tuple(const Value& a, const Value& value, const Node* at) {
+  if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
+  const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
+  std::vector<Value> items;
+  for (size_t i = 0; i < value.type->items.size(); ++i) {
+    const Value item = tuple_item(whole, i);
+    items.push_back(item.reads() && !item.constant ? spill(item) : item);
   }
-  if (a.type->ndim == 0) {
-    linef("{} = {};", place(a, "", Access::write, at),
-          convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
-    return;
-  }
-  if (host()) return host_assign(a, value, at);
-  LazyArray lazy = as_lazy(value);
-  line("{");
-  ++depth_;
+  for (size_t i = 0; i < items.size(); ++i)
+    linef("{} = {};", place(a, code("{}", i), Access::write, at), convert(items[i], a.type->element, at));
+}
+
+/// Loops over the elements that are assigned to an array; `body` gets each with its indices.
+void FunctionCompiler::walk_elements(const LazyArray& lazy, const Value& a, bool backward, const Node* at,
+                                     const std::function<void(const Value& element, const std::string& indices)>& body) {
+  std::vector<std::string> indices;
+  const Value x = open_loops(lazy, a.type->ndim, code("{}.shape", a.text), &indices, at, backward);
+  std::string list;
+  for (const std::string& i : indices) list += (list.empty() ? "" : ", ") + i;
+  body(x, list);
+  close_loops(a.type->ndim);
+}
+
+void FunctionCompiler::assign_in_order(const LazyArray& lazy, const Value& a, bool backward, const Node* at) {
+  walk_elements(lazy, a, backward, at, [&](const Value& x, const std::string& list) {
+    const Code text = convert(x, a.type->element, at);
+    linef("{} = {};", place(a, list, Access::write, at), text);
+  });
+}
+
+/// Assigns by a copy of all elements, where no order of loops reads each element before it is written.
+void FunctionCompiler::assign_by_copy(const Value& a, LazyArray lazy, const Node* at) {
+  const std::string copy = temporary("copy"), next = temporary("next"), type = cpp(a.type->element);
+  linef("{0}* const {1} = static_cast<{0}*>(py::copy_memory({2}.size() * static_cast<i64>(sizeof({0}))));", type, copy, a.text);
+  linef("{}* {} = {};", type, next, copy);
+  walk_elements(lazy, a, false, at,
+                [&](const Value& x, const std::string&) { linef("*{}++ = {};", next, convert(x, a.type->element, at)); });
+  linef("{} = {};", next, copy);
+  lazy = LazyArray{};
+  const Value read = Value::of(a.type->element, "*" + next + "++");
+  lazy.element = [read](std::span<const Value>) { return read; };
+  assign_in_order(lazy, a, false, at);
+  linef("free({});", copy);
+}
+
+/// What may lie in the target's memory in other places is read before it is written: the order is chosen when it is known where all lies.
+void FunctionCompiler::assign_loops(const Value& a, LazyArray lazy, const Node* at) {
   const Code shape = code("{}.shape", a.text);
-  const auto walk = [&](bool backward, const std::function<void(const Value& x, const std::string& indices)>& body) {
-    std::vector<std::string> indices;
-    const Value x = open_loops(lazy, a.type->ndim, shape, &indices, at, backward);
-    std::string list;
-    for (const std::string& i : indices) list += (list.empty() ? "" : ", ") + i;
-    body(x, list);
-    close_loops(a.type->ndim);
-  };
-  const auto assign_all = [&](bool backward) {
-    walk(backward, [&](const Value& x, const std::string& list) {
-      const Code text = convert(x, a.type->element, at);
-      linef("{} = {};", place(a, list, Access::write, at), text);
-    });
-  };
-  // What may lie in the target's memory in other places is read before it is written: the order is chosen when it is known where all lies.
   bool related = false;
   std::string order;
   for (Value& leaf : lazy.leaves) {
@@ -689,29 +695,35 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
       linef("{0} = py::both({0}, py::order_of(py::stretched({1}, {3}), py::stretched({2}, {3})));", order, a.text, leaf.text, shape);
     }
   }
-  if (order.empty()) {
-    assign_all(false);
-  } else {
-    linef("if ({} > 0) {{", order);
-    assign_all(false);
-    if (related) {
-      linef("}} else if ({} < 0) {{", order);
-      assign_all(true);
-    }
-    line("} else {");
-    const std::string copy = temporary("copy"), next = temporary("next"), type = cpp(a.type->element);
-    linef("{0}* const {1} = static_cast<{0}*>(py::copy_memory({2}.size() * static_cast<i64>(sizeof({0}))));", type, copy, a.text);
-    linef("{}* {} = {};", type, next, copy);
-    walk(false, [&](const Value& x, const std::string&) { linef("*{}++ = {};", next, convert(x, a.type->element, at)); });
-    linef("{} = {};", next, copy);
-    const LazyArray whole = std::exchange(lazy, LazyArray{});
-    const Value read = Value::of(a.type->element, "*" + next + "++");
-    lazy.element = [read](std::span<const Value>) { return read; };
-    assign_all(false);
-    lazy = whole;
-    linef("free({});", copy);
-    line("}");
+  if (order.empty()) return assign_in_order(lazy, a, false, at);
+  linef("if ({} > 0) {{", order);
+  assign_in_order(lazy, a, false, at);
+  if (related) {
+    linef("}} else if ({} < 0) {{", order);
+    assign_in_order(lazy, a, true, at);
   }
+  line("} else {");
+  assign_by_copy(a, std::move(lazy), at);
+  line("}");
+}
+
+void FunctionCompiler::assign_elements(const Value& target, const Value& value, const Node* at) {
+  if (!value.type) return;
+  if (target.lazy) fail(at, "cannot assign to an array expression");
+  if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
+  expect_fits(value, target.type->element, at);
+  const Value a = bound(target, "v");
+  if (value.is(Kind::tuple)) return assign_tuple(a, value, at);
+  if (a.type->ndim == 0) {
+    linef("{} = {};", place(a, "", Access::write, at),
+          convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
+    return;
+  }
+  if (host()) return host_assign(a, value, at);
+  LazyArray lazy = as_lazy(value);
+  line("{");
+  ++depth_;
+  assign_loops(a, std::move(lazy), at);
   --depth_;
   line("}");
 }

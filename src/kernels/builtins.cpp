@@ -543,87 +543,106 @@ Value FunctionCompiler::atomic(const std::string& name, const CallArguments& arg
   return r;
 }
 
-Value FunctionCompiler::make_array(const std::string& space, const CallArguments& args, const Node* n) {
+int64_t FunctionCompiler::array_alignment(const std::string& space, const Value& v, const Node* n) {
+  if (!v.integer()) fail(n, fmt::format("cuda.{}.array: the alignment must be a constant integer", space), {{"alignment", v.type}});
+  const int64_t alignment = *v.integer();
+  BC_CHECK(alignment > 0 && (alignment & (alignment - 1)) == 0, Value,
+           "cuda.{}.array: the alignment must be a power of two, got {}\n  {}:{}, in {}", space, alignment, syntax_.file, n->line,
+           syntax_.name);
+  return alignment;
+}
+
+FunctionCompiler::FixedArray FunctionCompiler::fixed_array(const std::string& space, const CallArguments& args, const Node* n) {
+  FixedArray made;
   Value shape, dtype;
   if (!args.positional.empty()) shape = args.positional[0];
   if (args.positional.size() > 1) dtype = args.positional[1];
-  int64_t alignment = 0;
   for (const auto& [name, v] : args.keywords) {
     if (name == "shape")
       shape = v;
     else if (name == "dtype")
       dtype = v;
-    else if (name == "alignment") {
-      if (v.is_none()) continue;
-      if (!v.integer()) fail(n, fmt::format("cuda.{}.array: the alignment must be a constant integer", space), {{"alignment", v.type}});
-      alignment = *v.integer();
-      BC_CHECK(alignment > 0 && (alignment & (alignment - 1)) == 0, Value,
-               "cuda.{}.array: the alignment must be a power of two, got {}\n  {}:{}, in {}", space, alignment, syntax_.file, n->line,
-               syntax_.name);
-    } else
+    else if (name != "alignment")
       fail(n, fmt::format("cuda.{}.array has no parameter '{}'", space, name), {}, nearest(name, {"shape", "dtype", "alignment"}));
+    else if (!v.is_none())
+      made.alignment = array_alignment(space, v, n);
   }
   if (!shape.type || !dtype.type) fail(n, fmt::format("cuda.{}.array needs a shape and a dtype", space));
-  Type element = dtype.is(Kind::dtype) ? dtype.type->element : nullptr;
-  if (dtype.is(Kind::string)) element = type_from_name(dtype.type->name);
-  if (dtype.is(Kind::type) && dtype.type->element && dtype.type->element->is(Kind::record)) element = dtype.type->element;
-  if (!element || !element->has_value()) fail(n, fmt::format("cuda.{}.array: expected a dtype, got {}", space, dtype.type->spelling));
-  std::vector<int64_t> extents;
-  const std::vector<Value> items = index_items(shape);
-  for (const Value& v : items) {
+  made.element = dtype.is(Kind::dtype) ? dtype.type->element : nullptr;
+  if (dtype.is(Kind::string)) made.element = type_from_name(dtype.type->name);
+  if (dtype.is(Kind::type) && dtype.type->element && dtype.type->element->is(Kind::record)) made.element = dtype.type->element;
+  if (!made.element || !made.element->has_value())
+    fail(n, fmt::format("cuda.{}.array: expected a dtype, got {}", space, dtype.type->spelling));
+  for (const Value& v : index_items(shape)) {
     if (!v.integer())
       fail(n, fmt::format("cuda.{}.array: the shape must be known when the kernel is compiled", space), {{"shape", shape.type}},
            "use an integer literal, a global or a closure's variable");
-    extents.push_back(*v.integer());
+    made.extents.push_back(*v.integer());
   }
+  for (int64_t e : made.extents)
+    if (e < 0) fail(n, fmt::format("cuda.{}.array: negative extent {}", space, e));
+  return made;
+}
+
+/// A shared array of no elements stands for the bytes that the launch gives; all such arrays begin at their start.
+Value FunctionCompiler::dynamic_shared_array(const Type& array, const Node* n) {
+  unit_.uses_dynamic_shared = true;
+  if (array->ndim != 1) fail(n, "a dynamic shared array has one dimension");
+  if (!declared_dynamic_) {
+    declared_dynamic_ = true;
+    declarations_ += "  extern __shared__ __align__(16) char dynamic_shared[];\n";
+    if (unit_.options.check && spec_.depth == 0) {
+      poisons_ += "  py::poison_shared(dynamic_shared, py::dynamic_shared_bytes());\n";
+      poisons_shared_ = true;
+    }
+  }
+  unit_.need("cuda");
+  const std::string type = cpp(array->element);
+  Value r;
+  r.type = array;
+  r.text = code("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
+  return spill(r, "shared");
+}
+
+/// A shared array in a function of its own, so that a checked kernel can fill it with the pattern before anything runs.
+Value FunctionCompiler::checked_shared_array(const Type& array, const std::string& memory, const std::string& declared,
+                                             const std::string& extents, int64_t count) {
+  const std::string place = memory + "_of_" + spec_.name, type = cpp(array->element);
+  if (emitting_)
+    unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
+                                  array->element->bytes * count};
+  Value r;
+  r.type = array;
+  r.text = code("py::over<{}>({}(){})", type, place, extents);
+  return r;
+}
+
+Value FunctionCompiler::make_array(const std::string& space, const CallArguments& args, const Node* n) {
+  const bool shared = space == "shared";
+  const auto [element, extents, alignment] = fixed_array(space, args, n);
   int64_t count = 1;
   std::string list;
   for (int64_t e : extents) {
-    if (e < 0) fail(n, fmt::format("cuda.{}.array: negative extent {}", space, e));
     count *= e;
     list += fmt::format(", {}", e);
   }
   unit_.need("core");
-  const Type t = array_type(element, static_cast<int>(extents.size()), 'C', false, space == "shared" ? Space::shared : Space::local);
-  const std::string type = cpp(element);
-  Value r;
-  r.type = t;
-  if (space == "shared" && count == 0) {
-    // The launch says how many bytes there are; all such arrays begin at their start.
-    unit_.uses_dynamic_shared = true;
-    if (extents.size() != 1) fail(n, "a dynamic shared array has one dimension");
-    if (!declared_dynamic_) {
-      declared_dynamic_ = true;
-      declarations_ += "  extern __shared__ __align__(16) char dynamic_shared[];\n";
-      if (unit_.options.check && spec_.depth == 0) {
-        poisons_ += "  py::poison_shared(dynamic_shared, py::dynamic_shared_bytes());\n";
-        poisons_shared_ = true;
-      }
-    }
-    unit_.need("cuda");
-    r.text = code("py::over<{}>(dynamic_shared, py::dynamic_shared_bytes() / sizeof({}))", type, type);
-    return spill(r, "shared");
-  }
-  const std::string memory = temporary(space == "shared" ? "shared" : "local");
+  const Type t = array_type(element, static_cast<int>(extents.size()), 'C', false, shared ? Space::shared : Space::local);
+  if (shared && count == 0) return dynamic_shared_array(t, n);
+  count = std::max<int64_t>(count, 1);
+  const std::string memory = temporary(shared ? "shared" : "local"), type = cpp(element);
   const int64_t align = std::max<int64_t>({alignment, 16, element->alignment});
-  const std::string declared =
-      fmt::format("{}__align__({}) {} {}[{}];", space == "shared" ? "__shared__ " : "", align, type, memory, std::max<int64_t>(count, 1));
-  if (unit_.options.check && space == "shared") {
-    // In a function of its own, so that the kernel can fill it with the pattern before anything runs.
-    const std::string place = memory + "_of_" + spec_.name;
-    if (emitting_)
-      unit_.shared_arrays[place] = {fmt::format("BC_PY {}* {}() {{\n  {}\n  return {};\n}}\n", type, place, declared, memory),
-                                    element->bytes * std::max<int64_t>(count, 1)};
-    r.text = code("py::over<{}>({}(){})", type, place, list);
-    return r;
-  }
+  const std::string declared = fmt::format("{}__align__({}) {} {}[{}];", shared ? "__shared__ " : "", align, type, memory, count);
+  if (unit_.options.check && shared) return checked_shared_array(t, memory, declared, list, count);
   declarations_ += "  " + declared + "\n";
   if (unit_.options.check) {
     unit_.need("check");
     poisons_ +=
         fmt::format("  py::poison(bc_checker, {}, sizeof({}), {});\n", memory, memory, element->bytes % 4 != 0 || !element->is_scalar());
   }
-  r.text = code("py::over<{}>({}{})", type, memory, list).with(Facts(space == "local" ? uint32_t{kThreadArray} : 0));
+  Value r;
+  r.type = t;
+  r.text = code("py::over<{}>({}{})", type, memory, list).with(Facts(shared ? 0 : uint32_t{kThreadArray}));
   return r;
 }
 

@@ -430,6 +430,17 @@ class FunctionCompiler {
   Value round_call(const CallArguments& args, const Node* n);
   Value atomic(const std::string& name, const CallArguments& args, const Node* n);
   Value make_array(const std::string& space, const CallArguments& args, const Node* n);
+  /// What a call of cuda.shared.array or cuda.local.array says.
+  struct FixedArray {
+    Type element;
+    std::vector<int64_t> extents;
+    int64_t alignment = 0;
+  };
+  FixedArray fixed_array(const std::string& space, const CallArguments& args, const Node* n);
+  int64_t array_alignment(const std::string& space, const Value& v, const Node* n);
+  Value dynamic_shared_array(const Type& array, const Node* n);
+  Value checked_shared_array(const Type& array, const std::string& memory, const std::string& declared, const std::string& extents,
+                             int64_t count);
   Value reduction(const std::string& name, const Value& a, const Node* n);
   /// What the loops of a reduction name; empty where it needs none.
   struct ReductionNames {
@@ -492,6 +503,12 @@ class FunctionCompiler {
   Value view(const Value& array, const std::vector<Value>& items, const Node* n);
   void assign_subscript(const Node* target, const Value& value, const Node* at);
   void assign_elements(const Value& array, const Value& value, const Node* at);
+  void assign_tuple(const Value& array, const Value& value, const Node* at);
+  void assign_loops(const Value& array, LazyArray lazy, const Node* at);
+  void assign_by_copy(const Value& array, LazyArray lazy, const Node* at);
+  void walk_elements(const LazyArray& lazy, const Value& array, bool backward, const Node* at,
+                     const std::function<void(const Value& element, const std::string& indices)>& body);
+  void assign_in_order(const LazyArray& lazy, const Value& array, bool backward, const Node* at);
   Value lift(const std::vector<Value>& operands, std::function<Value(std::span<const Value>)> f, const Node* n);
   Code flat_place(const Value& flat, const Value& index, const Node* n);
   Value array_attribute(const Value& a, const std::string& name, const Node* n);
@@ -656,6 +673,11 @@ class FunctionCompiler {
   bool container_update_item(const Node* n);
   void delete_statement(const Node* n);
   std::optional<Iteration> container_iteration(const Value& v, const Node* at);
+  Iteration keys_iteration(const Value& v);
+  Iteration dict_view_iteration(const Value& v);
+  Iteration text_iteration(const Value& v, const Node* at);
+  std::optional<Iteration> indices_iteration(const Value& v, const Node* at);
+  Iteration generator_iteration(const Value& v);
   std::map<std::string, Type> container_types_;  ///< of names, as far as known
   bool lists_changed_ = false;                   ///< in this walk
   Type hint_ = nullptr;                          ///< what the display that comes next is to be

@@ -977,6 +977,85 @@ void FunctionCompiler::delete_statement(const Node* n) {
 }
 
 /// How `for` walks over sets, dicts, their views, texts, map() and filter().
+/// The elements of a set or the keys of a dict.
+Iteration FunctionCompiler::keys_iteration(const Value& v) {
+  unit_.changes_containers = true;
+  const Value d = v.simple ? v : spill(v, "d");
+  const std::string count = temporary("n");
+  linef("const i64 {} = {}.walk();", count, d.text);
+  const Type key = v.is(Kind::set) ? v.type->element : v.type->items[0];
+  return Iteration{count, [d, count, key](const std::string& k) { return Value::fetched(key, code("{}.key({}, {})", d.text, k, count)); }};
+}
+
+/// dict.keys(), dict.values() and dict.items().
+Iteration FunctionCompiler::dict_view_iteration(const Value& v) {
+  const Value& d = v.items[0];
+  const Type key = d.type->items[0], value = d.type->items[1];
+  const std::string what = v.type->name.substr(5);
+  if (is_incomplete(d.type)) {
+    const bool items = what == "items";
+    const Type one = what == "keys" ? key : value;
+    return Iteration{"0", [=](const std::string&) {
+                       if (items && key && value) return Value::of(tuple_type(std::vector<Type>{key, value}), "");
+                       return one && !items ? Value::of(one, "") : Value{};
+                     }};
+  }
+  unit_.changes_containers = true;
+  const std::string count = temporary("n");
+  linef("const i64 {} = {}.walk();", count, d.text);
+  return Iteration{count, [this, d, count, what](const std::string& k) {
+                     const auto part = [&](const char* method, Type t) {
+                       return Value::fetched(t, code("{}.{}({}, {})", d.text, method, k, count));
+                     };
+                     if (what == "keys") return part("key", d.type->items[0]);
+                     if (what == "values") return part("value", d.type->items[1]);
+                     return tuple_of({part("key", d.type->items[0]), part("value", d.type->items[1])});
+                   }};
+}
+
+Iteration FunctionCompiler::text_iteration(const Value& v, const Node* at) {
+  const Value s = spill(converted(v, text_type(), at), "s");
+  return Iteration{code("{}.length", s.text),
+                   [s](const std::string& k) { return Value::called(text_type(), code("py::character({}, {})", s.text, k)); }};
+}
+
+/// numpy.ndindex and numpy.ndenumerate: the flat index, taken apart axis by axis.
+std::optional<Iteration> FunctionCompiler::indices_iteration(const Value& v, const Node* at) {
+  const bool values = v.type->name == "ndenumerate";
+  const Value a = v.items[0];
+  if (values && !a.is_array()) return std::nullopt;
+  std::vector<Code> extents;
+  if (values)
+    for (int k = 0; k < a.type->ndim; ++k) extents.push_back(code("{}.shape[{}]", a.text, k));
+  else
+    for (const Value& extent : v.items) extents.push_back(extent.text);
+  Code length = "1";
+  for (const Code& e : extents) length += " * " + e;
+  return Iteration{length, [this, a, values, extents, at](const std::string& k) {
+                     std::vector<Value> index(extents.size());
+                     Code left = k;
+                     for (size_t d = extents.size(); d-- > 0;) {
+                       index[d] = Value::of(int64_type(), d == 0 ? left : code("({}) % {}", left, extents[d]).at(Precedence::operation));
+                       index[d].index = index[d].non_negative = true;
+                       index[d] = spill(index[d], "i");
+                       left = code("({}) / {}", left, extents[d]);
+                     }
+                     const Value all = tuple_of(index);
+                     if (!values) return all;
+                     return tuple_of({all, subscript_of(a, all, at)});
+                   }};
+}
+
+Iteration FunctionCompiler::generator_iteration(const Value& v) {
+  Value g = v;
+  if (!v.simple) {
+    g.text = temporary("g");
+    linef("const auto& {} = {};", g.text, v.text);  // a call's frame is the loop's own
+  }
+  return Iteration{"0", [g](const std::string&) { return Value::fetched(g.type->element, code("{}.value()", g.text)); },
+                   [g](const std::string&) { return code("{}.next()", g.text); }};
+}
+
 std::optional<Iteration> FunctionCompiler::container_iteration(const Value& given, const Node* at) {
   if (!host()) return std::nullopt;
   const Value v = given.display && !given.is(Kind::tuple) ? finished(made(given, nullptr, at), at) : given;
@@ -984,87 +1063,20 @@ std::optional<Iteration> FunctionCompiler::container_iteration(const Value& give
     const Type element = v.is(Kind::dict) ? v.type->items[0] : v.type->element;
     return Iteration{"0", [element](const std::string&) { return element ? Value::of(element, "") : Value{}; }};
   }
-  if (v.is(Kind::set) || v.is(Kind::dict)) {
-    unit_.changes_containers = true;
-    const Value d = v.simple ? v : spill(v, "d");
-    const std::string count = temporary("n");
-    linef("const i64 {} = {}.walk();", count, d.text);
-    const Type key = v.is(Kind::set) ? v.type->element : v.type->items[0];
-    return Iteration{count,
-                     [d, count, key](const std::string& k) { return Value::fetched(key, code("{}.key({}, {})", d.text, k, count)); }};
-  }
-  if (v.is(Kind::builtin) && v.type->name.starts_with("dict.")) {
-    const Value& d = v.items[0];
-    if (is_incomplete(d.type)) {
-      const Type key = d.type->items[0], value = d.type->items[1];
-      const bool items = v.type->name == "dict.items";
-      const Type one = v.type->name == "dict.keys" ? key : value;
-      return Iteration{"0", [=](const std::string&) {
-                         if (items && key && value) return Value::of(tuple_type(std::vector<Type>{key, value}), "");
-                         return one && !items ? Value::of(one, "") : Value{};
-                       }};
-    }
-    unit_.changes_containers = true;
-    const std::string count = temporary("n"), what = v.type->name.substr(5);
-    linef("const i64 {} = {}.walk();", count, d.text);
-    return Iteration{count, [this, d, count, what](const std::string& k) {
-                       const auto part = [&](const char* method, Type t) {
-                         return Value::fetched(t, code("{}.{}({}, {})", d.text, method, k, count));
-                       };
-                       if (what == "keys") return part("key", d.type->items[0]);
-                       if (what == "values") return part("value", d.type->items[1]);
-                       return tuple_of({part("key", d.type->items[0]), part("value", d.type->items[1])});
-                     }};
-  }
-  if (is_text(v.type)) {
-    const Value s = spill(converted(v, text_type(), at), "s");
-    return Iteration{code("{}.length", s.text),
-                     [s](const std::string& k) { return Value::called(text_type(), code("py::character({}, {})", s.text, k)); }};
-  }
-  if (v.is(Kind::builtin) && (v.type->name == "ndenumerate" || v.type->name == "ndindex") && !v.items.empty()) {
-    // The flat index, taken apart axis by axis.
-    const bool values = v.type->name == "ndenumerate";
-    const Value a = v.items[0];
-    if (values && !a.is_array()) return std::nullopt;
-    std::vector<Code> extents;
-    if (values)
-      for (int k = 0; k < a.type->ndim; ++k) extents.push_back(code("{}.shape[{}]", a.text, k));
-    else
-      for (const Value& extent : v.items) extents.push_back(extent.text);
-    Code length = "1";
-    for (const Code& e : extents) length += " * " + e;
-    return Iteration{length, [this, a, values, extents, at](const std::string& k) {
-                       std::vector<Value> index(extents.size());
-                       Code left = k;
-                       for (size_t d = extents.size(); d-- > 0;) {
-                         index[d] = Value::of(int64_type(), d == 0 ? left : code("({}) % {}", left, extents[d]).at(Precedence::operation));
-                         index[d].index = index[d].non_negative = true;
-                         index[d] = spill(index[d], "i");
-                         left = code("({}) / {}", left, extents[d]);
-                       }
-                       const Value all = tuple_of(index);
-                       if (!values) return all;
-                       return tuple_of({all, subscript_of(a, all, at)});
-                     }};
-  }
-  if (v.is(Kind::generator)) {
-    Value g = v;
-    if (!v.simple) {
-      g.text = temporary("g");
-      linef("const auto& {} = {};", g.text, v.text);  // a call's frame is the loop's own
-    }
-    return Iteration{"0", [g](const std::string&) { return Value::fetched(g.type->element, code("{}.value()", g.text)); },
-                     [g](const std::string&) { return code("{}.next()", g.text); }};
-  }
-  if (v.is(Kind::builtin) && v.type->name == "map") {
-    return side_by_side(std::span(v.items).subspan(1), at, [this, f = v.items[0], at](std::vector<Value> items) {
-      CallArguments args;
-      args.nodes.assign(items.size(), at);
-      args.positional = std::move(items);
-      return call_value(f, std::move(args), at);
-    });
-  }
-  return std::nullopt;
+  if (v.is(Kind::set) || v.is(Kind::dict)) return keys_iteration(v);
+  if (is_text(v.type)) return text_iteration(v, at);
+  if (v.is(Kind::generator)) return generator_iteration(v);
+  if (!v.is(Kind::builtin)) return std::nullopt;
+  const std::string& name = v.type->name;
+  if (name.starts_with("dict.")) return dict_view_iteration(v);
+  if ((name == "ndenumerate" || name == "ndindex") && !v.items.empty()) return indices_iteration(v, at);
+  if (name != "map") return std::nullopt;
+  return side_by_side(std::span(v.items).subspan(1), at, [this, f = v.items[0], at](std::vector<Value> items) {
+    CallArguments args;
+    args.nodes.assign(items.size(), at);
+    args.positional = std::move(items);
+    return call_value(f, std::move(args), at);
+  });
 }
 
 Code Iteration::head(const std::string& k, bool grows) const {

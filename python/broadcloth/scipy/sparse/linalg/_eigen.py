@@ -599,113 +599,149 @@ def lobpcg(
     >>> w.round(6)
     array([50., 49.])
     """
-    times = lambda F: (lambda V: V) if F is None else F if callable(F) and not isinstance(F, LinearOperator) else aslinearoperator(F).matmat
-    apply_A, apply_B, apply_M = times(A), times(B), times(M)
-    X = _c.asarray(X)
-    if X.ndim != 2:
+    problem = _Pencil(A, B, M)
+    guess = _c.asarray(X)
+    if guess.ndim != 2:
         raise ValueError("expected rank-2 array for argument X")
-    n, k = X.shape
+    n, k = guess.shape
     if k < 1 or k > n:
         raise ValueError(f"lobpcg: expected 1 to {n} vectors, got {k}")
-    X = X.astype(promoted(X.dtype, getattr(A, "dtype", None)))
-    eps = float(np.finfo(X.dtype).eps)
-    limit = float(np.sqrt(eps)) * n if tol is None else float(tol)
+    guess = guess.astype(promoted(guess.dtype, getattr(A, "dtype", None)))
+    limit = float(np.sqrt(float(np.finfo(guess.dtype).eps))) * n if tol is None else float(tol)
     steps = 20 if maxiter is None else maxiter
-    constraint = None
     if Y is None and n < 5 * k:
         warn(f"The problem size {n} is too small relative to the block size {k}. A dense eigensolver is used, and there is no history.",
              UserWarning)  # fmt: skip
-        whole = _c.eye(n, dtype=X.dtype, device=X.device)
-        dense = _rayleigh_ritz([(whole, apply_A(whole), apply_B(whole))], k, largest)
+        dense = _rayleigh_ritz([problem.block(_c.eye(n, dtype=guess.dtype, device=guess.device))], k, largest)
         if dense is None:
             raise ValueError("lobpcg: B is not positive definite")
-        return tuple(_c.asarray(np.ascontiguousarray(x), device=X.device) for x in dense)
+        return tuple(_c.asarray(np.ascontiguousarray(x), device=guess.device) for x in dense)
     if Y is not None:
-        Y = _c.asarray(Y, device=X.device).astype(X.dtype)
-        BY = apply_B(Y)
-        constraint = (Y, BY, _linalg.inv(Y.mT.conj() @ BY))
+        problem.constrain(_c.asarray(Y, device=guess.device).astype(guess.dtype))
 
-    def free(V: ndarray) -> ndarray:
-        """V without its part along the constraints."""
-        if constraint is None:
-            return V
-        y, by, inverse = constraint
-        return V - y @ (inverse @ (by.mT.conj() @ V))
-
-    X = free(X)
-    X, BX, independent = _b_orthonormal(X, apply_B(X))
-    if not independent:
-        raise ValueError("lobpcg: the vectors of X are not independent")
-    AX = apply_A(X)
-    values, turn = _c.linalg_eigh(X.mT.conj() @ AX, True, True)[:2]
-    if largest:
-        values, turn = values[::-1], turn[:, ::-1]
-    X, AX, BX = X @ turn, AX @ turn, BX @ turn
-    P: Any = None
-    AP: Any = None
-    BP: Any = None
+    values, at = _first_block(problem, guess, largest)
+    directions: _Block | None = None
     values_history, norms_history = [], []
-    best: Any = (values, X)
+    best: Any = (values, at[0])
     best_norm = float("inf")
     for iteration in range(steps + 1):
-        R = AX - BX * values
-        lengths = _c.asnumpy(_c.ufuncs["sqrt"]((abs(R) ** 2).sum(0)))
+        residuals = at[1] - at[2] * values
+        lengths = _c.asnumpy(_c.ufuncs["sqrt"]((abs(residuals) ** 2).sum(0)))
         values_history.append(values)
         norms_history.append(lengths)
         if verbosityLevel > 0:
             print(f"{iteration:4d} residual {lengths.max():.4e}")
         worst = float(lengths.max())
         if worst < best_norm:
-            best, best_norm = (values, X), worst
+            best, best_norm = (values, at[0]), worst
         if worst <= limit or iteration == steps:
             break
-        if P is not None and worst > restartControl * best_norm:
-            P = AP = BP = None
+        if worst > restartControl * best_norm:
+            directions = None
         active = np.flatnonzero(lengths > limit).tolist()
-        W = free(apply_M(R[:, active]))
-        W = W - X @ (BX.mT.conj() @ W)
-        W, BW, independent = _b_orthonormal(W, apply_B(W))
-        if not independent:
-            W = _linalg.qr(W)[0]
-            W = W - X @ (BX.mT.conj() @ W)
-            W, BW, independent = _b_orthonormal(W, apply_B(W))
-            if not independent:
-                break
-        AW = apply_A(W)
-        parts = [(X, AX, BX), (W, AW, BW)]
-        if P is not None:
-            PP = P[:, active]
-            BPP = BP[:, active]
-            scale = _c.ufuncs["sqrt"]((PP.conj() * BPP).real.sum(0))
-            scale = _c.where(scale > 0, scale, 1).astype(X.dtype)
-            parts.append((PP / scale, AP[:, active] / scale, BPP / scale))
+        preconditioned = _residual_block(problem, at, residuals[:, active])
+        if preconditioned is None:
+            break
+        parts = [at, preconditioned]
+        if directions is not None:
+            parts.append(_active_directions(directions, active))
         found = _rayleigh_ritz(parts, k, largest)
         if found is None and len(parts) == 3:
-            found = _rayleigh_ritz(parts[:2], k, largest)
             parts = parts[:2]
+            found = _rayleigh_ritz(parts, k, largest)
         if found is None:
             break
-        w, C = found
-        values = _c.asarray(w.astype(values.dtype), device=X.device)
-        turned = _c.asarray(np.ascontiguousarray(C).astype(X.dtype), device=X.device)
-        blocks = np.cumsum([0, *(part[0].shape[1] for part in parts)])
-        rest = [turned[blocks[i] : blocks[i + 1]] for i in range(1, len(parts))]
-        moved: list[Any] = [sum(part[j] @ c for part, c in zip(parts[1:], rest, strict=True)) for j in range(3)]
-        head = turned[: blocks[1]]
-        X, AX, BX = X @ head + moved[0], AX @ head + moved[1], BX @ head + moved[2]
-        P, AP, BP = moved
+        w, coefficients = found
+        values = _c.asarray(w.astype(values.dtype), device=guess.device)
+        at, directions = _combined(parts, _c.asarray(np.ascontiguousarray(coefficients).astype(guess.dtype), device=guess.device))
     if best_norm > limit:
         warn(f"Exited at iteration {iteration} with accuracies of {best_norm:.3g}, not reaching the tolerance {limit:.3g}.", UserWarning)
-    w, v = best
-    found_all: list[Any] = [w, v]
+    results: list[Any] = [*best]
     if retLambdaHistory:
-        found_all.append(values_history)
+        results.append(values_history)
     if retResidualNormsHistory:
-        found_all.append(norms_history)
-    return tuple(found_all)
+        results.append(norms_history)
+    return tuple(results)
 
 
-def _rayleigh_ritz(parts: list[tuple[ndarray, ndarray, ndarray]], k: int, largest: bool) -> tuple[np.ndarray, np.ndarray] | None:
+_Block = tuple[ndarray, ndarray, ndarray]  # vectors V as columns, A V and B V
+
+
+class _Pencil:
+    """The matrices of A x = w B x and the preconditioner M as functions of vectors, and the constraints Y."""
+
+    def __init__(self, A: Any, B: Any, M: Any) -> None:
+        self.A, self.B, self.M = (self._function(F) for F in (A, B, M))
+        self._constraint: _Block | None = None
+
+    @staticmethod
+    def _function(F: Any) -> Callable[[ndarray], ndarray]:
+        if F is None:
+            return lambda V: V
+        return F if callable(F) and not isinstance(F, LinearOperator) else aslinearoperator(F).matmat
+
+    def block(self, V: ndarray) -> _Block:
+        return V, self.A(V), self.B(V)
+
+    def constrain(self, Y: ndarray) -> None:
+        BY = self.B(Y)
+        self._constraint = (Y, BY, _linalg.inv(Y.mT.conj() @ BY))
+
+    def free(self, V: ndarray) -> ndarray:
+        """V without its part along the constraints."""
+        if self._constraint is None:
+            return V
+        y, by, inverse = self._constraint
+        return V - y @ (inverse @ (by.mT.conj() @ V))
+
+
+def _first_block(problem: _Pencil, guess: ndarray, largest: bool) -> tuple[ndarray, _Block]:
+    """The Ritz values and vectors in the span of the first guess."""
+    X = problem.free(guess)
+    X, BX, independent = _b_orthonormal(X, problem.B(X))
+    if not independent:
+        raise ValueError("lobpcg: the vectors of X are not independent")
+    AX = problem.A(X)
+    values, turn = _c.linalg_eigh(X.mT.conj() @ AX, True, True)[:2]
+    if largest:
+        values, turn = values[::-1], turn[:, ::-1]
+    return values, (X @ turn, AX @ turn, BX @ turn)
+
+
+def _residual_block(problem: _Pencil, at: _Block, residuals: ndarray) -> _Block | None:
+    """The preconditioned residuals, orthogonal by B to the vectors and to each other; None where they have not full rank."""
+    X, _, BX = at
+    W = problem.free(problem.M(residuals))
+    W = W - X @ (BX.mT.conj() @ W)
+    W, BW, independent = _b_orthonormal(W, problem.B(W))
+    if not independent:
+        W = _linalg.qr(W)[0]
+        W = W - X @ (BX.mT.conj() @ W)
+        W, BW, independent = _b_orthonormal(W, problem.B(W))
+        if not independent:
+            return None
+    return W, problem.A(W), BW
+
+
+def _active_directions(directions: _Block, active: list[int]) -> _Block:
+    """The conjugate directions of the vectors that still move, with norm 1 by B."""
+    P, AP, BP = (part[:, active] for part in directions)
+    scale = _c.ufuncs["sqrt"]((P.conj() * BP).real.sum(0))
+    scale = _c.where(scale > 0, scale, 1).astype(P.dtype)
+    return P / scale, AP / scale, BP / scale
+
+
+def _combined(parts: list[_Block], coefficients: ndarray) -> tuple[_Block, _Block]:
+    """The new vectors, and the directions in which they moved: what the parts other than the old vectors add."""
+    blocks = np.cumsum([0, *(part[0].shape[1] for part in parts)])
+    rest = [coefficients[blocks[i] : blocks[i + 1]] for i in range(1, len(parts))]
+    moved: list[Any] = [sum(part[j] @ c for part, c in zip(parts[1:], rest, strict=True)) for j in range(3)]
+    head = coefficients[: blocks[1]]
+    X, AX, BX = parts[0]
+    return (X @ head + moved[0], AX @ head + moved[1], BX @ head + moved[2]), (moved[0], moved[1], moved[2])
+
+
+def _rayleigh_ritz(parts: list[_Block], k: int, largest: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """The wanted eigenvalues of the matrix in the span of the parts, and the coefficients; None where the parts are dependent."""
     S, AS, BS = (_c.concatenate([part[i] for part in parts], 1) for i in range(3))
     left = S.mT.conj()
