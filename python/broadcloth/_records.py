@@ -465,8 +465,8 @@ class RecordArray:
         return names[at]
 
     def _share(self) -> bool:
-        """Where a program reads one record after the other, `_host` becomes NumPy's array over the memory, which reads them faster. The engine
-        runs at once what reads and writes memory that is shared so; hence the first few records are read without it."""
+        """Where a program reads one record after the other, `_host` becomes NumPy's array over the memory, which reads them faster. The
+        engine runs at once what reads and writes memory that is shared so; hence the first few records are read without it."""
         if self._host is None and self.ndim == 1 and self.device.type == "cpu" and self._stored.names == self.dtype.names and _in_program():
             memory = np.asarray(self._bytes, copy=False)
             _set_host(self, np.ndarray(self.shape, self._stored, memory, self._offset, self.strides))
@@ -513,7 +513,7 @@ class RecordArray:
     def __setitem__(self, key: Any, value: Any) -> None:
         host = self._host
         if type(host) is np.void:
-            if type(key) is str and isinstance(value, (int, float, complex, np.number)) and key in host.dtype.names:
+            if type(key) is str and isinstance(value, (int, float, complex, np.number)) and key in (host.dtype.names or ()):
                 host[key] = value
                 return
         elif host is not None and type(key) is int and type(value) is tuple and self.dtype.names is self._owner:
