@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
@@ -145,8 +146,20 @@ class _Flags:
         setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
 
 
+# So many records are read one by one before memory is shared with NumPy.
+_FEW = 8
+
+
+def _in_program() -> bool:
+    """Whether a program that imports NumPy runs, where numbers of records are NumPy's."""
+    imports = sys.modules.get("broadcloth.run._imports")
+    return imports is not None and imports._owner is not None
+
+
 # Methods that NumPy computes on a copy.
-_BY_NUMPY = {"byteswap", "choose", "compress", "nonzero", "repeat", "searchsorted"}
+_BY_NUMPY = {"byteswap", "choose", "compress", "diagonal", "nonzero", "repeat", "searchsorted"}
+# Those that change the copy, which is then written back.
+_IN_PLACE_BY_NUMPY = {"partition", "put"}
 
 
 class RecordArray:
@@ -184,7 +197,7 @@ class RecordArray:
     array([0.5, 2.5])
     """
 
-    __slots__ = ("__weakref__", "_bytes", "_offset", "_parts", "_stored", "dtype", "shape", "strides")
+    __slots__ = ("__weakref__", "_bytes", "_host", "_offset", "_owner", "_reads", "_stored", "_views", "dtype", "shape", "strides")
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -199,18 +212,30 @@ class RecordArray:
         *,
         stored: Any = None,
     ) -> None:
-        self.dtype = np.dtype(dtype)
-        if self.dtype.names is None:
-            raise TypeError(f"RecordArray: expected a structured dtype, got {self.dtype}")
-        self.dtype = _native(self.dtype)
-        self._stored = self.dtype if stored is None else stored  # how the records lie in memory
-        self.shape = (int(shape),) if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
-        self.strides = _contiguous(self.shape, self._stored.itemsize) if strides is None else tuple(strides)
+        given = np.dtype(dtype)
+        if given.names is None:
+            raise TypeError(f"RecordArray: expected a structured dtype, got {given}")
+        given = _native(given)
+        stored = given if stored is None else stored  # how the records lie in memory
+        extents = (int(shape),) if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
         if buffer is None:
-            buffer = _c.empty(self.size * self._stored.itemsize, dtype="uint8", device=device)
-        self._bytes, self._offset = buffer, offset
+            buffer = _c.empty(prod(extents) * stored.itemsize, dtype="uint8", device=device)
+        self._lie(given, stored, extents, _contiguous(extents, stored.itemsize) if strides is None else tuple(strides), buffer, offset)
+
+    def _lie(self, dtype: Any, stored: Any, shape: tuple[int, ...], strides: tuple[int, ...], data: Any, offset: int) -> None:
+        """Sets where the records lie."""
+        for name, value in zip(_PLACE, (dtype, stored, shape, strides, data, offset), strict=True):
+            _SLOTS[name](self, value)
+        _SLOTS["_views"](self, {})  # the views of fields that were asked for, by their names in memory
+        _SLOTS["_host"](self, None)  # see _share()
+        _SLOTS["_reads"](self, 0)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        """What kernels read."""
+        offset, data = self._offset, self._bytes
         layout = _layout(self.shape, self.strides, self._stored.itemsize)
-        self._parts = (buffer[offset:] if offset else buffer, self._stored, self.shape, self.strides, layout)
+        return (data[offset:] if offset else data, self._stored, self.shape, self.strides, layout)
 
     @classmethod
     def of(cls, host: Any, device: Any = None) -> RecordArray:
@@ -258,12 +283,14 @@ class RecordArray:
             self.flags.writeable = write
 
     def is_c_contiguous(self) -> bool:
-        return self._parts[4] == "C"
+        return _layout(self.shape, self.strides, self._stored.itemsize) == "C"
 
     # ---- Bytes ----
 
     def _like(self, shape: Sequence[int], offset: int, strides: Sequence[int]) -> RecordArray:
-        return type(self)(tuple(shape), self.dtype, self._bytes, offset, tuple(strides), stored=self._stored)
+        made: RecordArray = object.__new__(type(self))
+        made._lie(self.dtype, self._stored, tuple(shape), tuple(strides), self._bytes, offset)
+        return made
 
     def _over(self, data: ndarray) -> RecordArray:
         """Records of the same dtype over new bytes, which are the last axis."""
@@ -338,12 +365,26 @@ class RecordArray:
 
     # ---- Fields and elements ----
 
-    def _field(self, name: str) -> Any:
-        if self._stored.names is None or name not in self._stored.names:
+    def _stored_name(self, name: str) -> str:
+        """The field's name in the dtype of the memory, which keeps its names when fields get others (`a.dtype.names = ...`)."""
+        names = self.dtype.names or ()
+        if name not in names:
             raise ValueError(f"no field of name {name}")
-        logical, stored = self.dtype[name], self._stored[name]
+        return (self._stored.names or ())[names.index(name)]
+
+    def _field(self, name: str) -> Any:
+        """What `self[name]` is: a view of the field, of one record's number a copy, as an element of an array is."""
+        view = self._view_of_field(name)
+        return view.reshape(1)[0] if isinstance(view, ndarray) and view.ndim == 0 else view
+
+    def _view_of_field(self, name: str) -> Any:
+        place = self._stored_name(name)
+        known = self._views.get(place)
+        if known is not None:
+            return known.view()
+        logical, stored = self.dtype[name], self._stored[place]
         assert self._stored.fields is not None
-        offset = self._offset + self._stored.fields[name][1]
+        offset = self._offset + self._stored.fields[place][1]
         shape, strides, base, own = self.shape, self.strides, stored, logical
         if stored.subdtype is not None and logical.subdtype is not None:
             base, extents = stored.subdtype
@@ -355,22 +396,24 @@ class RecordArray:
             return _c.empty(shape, base, device=self.device)
         octets = self._numbers(offset, shape, strides, base.itemsize)
         if all(n % base.itemsize == 0 for n in (offset, *strides)):
-            return octets.view(base)[..., 0]
+            view = self._views[place] = octets.view(base)[..., 0]
+            return view.view()
         # No view of numbers lies across their places in memory.
         copied = octets.copy().view(base)[..., 0]
         copied.flags.writeable = False
         return copied
 
     def _set_field(self, name: str, value: Any) -> None:
-        field = self._field(name)
+        field = self._view_of_field(name)
         if isinstance(field, RecordArray) or field.flags.writeable:
             field[...] = value
             return
         assert self._stored.fields is not None
-        base = self._stored[name].base
+        place = self._stored_name(name)
+        base = self._stored[place].base
         extents = field.shape[self.ndim :]
         octets = self._numbers(
-            self._offset + self._stored.fields[name][1], field.shape, self.strides + _contiguous(extents, base.itemsize), base.itemsize
+            self._offset + self._stored.fields[place][1], field.shape, self.strides + _contiguous(extents, base.itemsize), base.itemsize
         )
         given = _c.broadcast_to(_c.asarray(value, device=self.device).astype(base), field.shape)
         octets[...] = _c.asarray(given, order="C").reshape(*field.shape, 1).view("uint8")
@@ -421,7 +464,34 @@ class RecordArray:
             raise IndexError("invalid index")
         return names[at]
 
+    def _share(self) -> bool:
+        """Where a program reads one record after the other, `_host` becomes NumPy's array over the memory, which reads them faster. The
+        engine runs at once what reads and writes memory that is shared so; hence the first few records are read without it."""
+        if self._host is None and self.ndim == 1 and self.device.type == "cpu" and self._stored.names == self.dtype.names and _in_program():
+            memory = np.asarray(self._bytes, copy=False)
+            _set_host(self, np.ndarray(self.shape, self._stored, memory, self._offset, self.strides))
+            _set_owner(self, self.dtype.names)  # with other names NumPy's array is not asked
+        return self._host is not None and self.dtype.names is self._owner
+
+    def _record(self, record: Any, place: Any) -> RecordArray:
+        """One record, which NumPy has read; where it lies is computed when it is asked for."""
+        made: RecordArray = _new(type(self))
+        _set_host(made, record)
+        _set_owner(made, (self, place))
+        return made
+
     def __getitem__(self, key: Any) -> Any:
+        host = self._host
+        if type(host) is np.void:
+            if type(key) is str:
+                try:
+                    value = host[key]
+                except ValueError:  # the field has got another name
+                    value = None
+                if value is not None and not isinstance(value, (np.void, np.ndarray)):
+                    return value
+        elif host is not None and (type(key) is int or type(key) is np.int64) and self.dtype.names is self._owner:
+            return self._record(host[key], key)
         key = self._place(key)
         if isinstance(key, str):
             return self._field(key)
@@ -429,12 +499,26 @@ class RecordArray:
             for k in key:
                 if k not in (self.dtype.names or ()):
                     raise KeyError(f"Field named {k!r} not found")
-            made = type(self)(self.shape, self.dtype[key], self._bytes, self._offset, self.strides, stored=self._stored[key])
-            return made
+            stored = self._stored[[self._stored_name(k) for k in key]]
+            return type(self)(self.shape, self.dtype[key], self._bytes, self._offset, self.strides, stored=stored)
         basic = self._basic(key)
-        return basic if basic is not None else self._over(self._octets()[key])
+        if basic is None:
+            return self._over(self._octets()[key])
+        if not basic.shape and self._host is None:
+            self._reads += 1
+            if self._reads > _FEW:
+                self._share()
+        return basic
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        host = self._host
+        if type(host) is np.void:
+            if type(key) is str and isinstance(value, (int, float, complex, np.number)) and key in (host.dtype.names or ()):
+                host[key] = value
+                return
+        elif host is not None and type(key) is int and type(value) is tuple and self.dtype.names is self._owner:
+            host[key] = _on_host(value)
+            return
         key = self._place(key)
         if isinstance(key, str):
             self._set_field(key, value)
@@ -443,7 +527,7 @@ class RecordArray:
         target = self[key] if names else self._basic(key)
         if isinstance(value, ndarray):  # of numbers: each field has them
             for name in (target if target is not None else self).dtype.names or ():
-                self[name][... if names else key] = value
+                self._view_of_field(name)[... if names else key] = value
         elif target is None and _has_gaps(self._stored):
             part = self[key]
             part[...] = value
@@ -465,30 +549,47 @@ class RecordArray:
             self._set_field(name, source[other])
 
     def __getattr__(self, name: str) -> Any:
+        if name in _SLOTS:  # of one record that NumPy has read
+            array, place = self._owner
+            record = array._basic(place)
+            for slot in _PLACE:
+                _SLOTS[slot](self, getattr(record, slot))
+            _SLOTS["_views"](self, {})
+            return getattr(self, name)
         if not name.startswith("_") and name in (self.dtype.names or ()):
             return self._field(name)
         if name in _BY_NUMPY:
             host = self.copy_to_host()
             host.flags.writeable = False
             return lambda *args, **options: _ours(getattr(host, name)(*map(_on_host, args), **options), self.device)
+        if name in _IN_PLACE_BY_NUMPY:
+            return lambda *args, **options: self._change(lambda host: getattr(host, name)(*map(_on_host, args), **options))
         raise AttributeError(f"'RecordArray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in RecordArray.__slots__:
-            object.__setattr__(self, name, value)
+        if name == "dtype":
+            self._look_as(np.dtype(value))
+        elif name in _SLOTS:
+            _SLOTS[name](self, value)
         elif name in (self.dtype.names or ()):
             self._set_field(name, value)
         else:
             raise AttributeError(f"'RecordArray' object has no field {name!r}")
 
     def __len__(self) -> int:
-        if not self.shape:
-            return len(self.dtype.names or ())
+        if type(self._host) is np.void or not self.shape:
+            return len(self._host if self._host is not None else self.dtype.names or ())
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.shape:  # a record: its fields' values
-            return iter(self.copy_to_host().item())
+        known = self._host
+        if type(known) is np.void or not self.shape:  # a record: its fields' values
+            host = self.copy_to_host()[()] if known is None else known
+            if all(isinstance(value, np.generic) and type(value) is not np.void for value in host):
+                return iter(host)
+            return (self._field(name) if isinstance(value, (np.void, np.ndarray)) else value for name, value in zip(self.dtype.names, host))
+        if self.shape[0] > _FEW and self._share():
+            return (self._record(record, i) for i, record in enumerate(self._host))
         return (self[i] for i in range(self.shape[0]))
 
     # ---- Comparison ----
@@ -534,12 +635,34 @@ class RecordArray:
         if wanted == self.dtype:
             return self._like(self.shape, self._offset, self.strides)
         if self._stored != self.dtype:
+            stored = self._with_names_of(wanted)
+            if stored is not None:
+                return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides, stored=stored)
             raise TypeError(f"view: records of {self.dtype} lie in memory as {self._stored}, which has no view as {wanted}; view a field")
+        if wanted.subdtype is not None and wanted.itemsize == self.itemsize:
+            base, extents = wanted.subdtype
+            return self._octets().view(base).reshape(*self.shape, *extents)
         if wanted.names is None:
             return self._octets().view(wanted)[..., 0] if wanted.itemsize == self.itemsize else self._numbers_in_a_row(wanted)
         if wanted.itemsize != self.itemsize:
             raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis.")
         return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides)
+
+    def _with_names_of(self, wanted: np.dtype[Any]) -> np.dtype[Any] | None:
+        """How records of `wanted` lie in this memory, if only the names of the fields are others."""
+        if wanted.names is None or self._stored.names is None or wanted.itemsize != self.itemsize:
+            return None
+        if [(t, at) for _, t, at in _fields(wanted)] != [(t, at) for _, t, at in _fields(self.dtype)]:
+            return None
+        stored = _fields(self._stored)
+        return _struct(wanted.names, [t for _, t, _ in stored], [at for _, _, at in stored], self._stored.itemsize)
+
+    def _look_as(self, dtype: np.dtype[Any]) -> None:
+        """Becomes the view of `dtype`, as NumPy's arrays do when a dtype is assigned."""
+        view = self.view(dtype)
+        if not isinstance(view, RecordArray):
+            raise TypeError(f"dtype: records cannot become an array of {dtype}; view() gives one")
+        self._lie(*(getattr(view, name) for name in _PLACE))
 
     def _numbers_in_a_row(self, dtype: np.dtype[Any]) -> ndarray:
         """The numbers of records that lie one behind the other along the last axis."""
@@ -598,6 +721,16 @@ class RecordArray:
     def fill(self, value: Any) -> None:
         self[...] = value
 
+    def _change(self, change: Callable[[np.ndarray], Any]) -> None:
+        host = self.copy_to_host()
+        change(host)
+        self[...] = host
+
+    def swapaxes(self, axis1: int, axis2: int) -> RecordArray:
+        order = list(range(self.ndim))
+        order[axis1], order[axis2] = order[axis2], order[axis1]
+        return self.transpose(order) if order else self
+
     def take(self, indices: Any, axis: int | None = None) -> RecordArray:
         octets = self._octets() if axis is not None else self.ravel()._octets()
         return self._over(_c.asarray(octets).take(indices, axis=0 if axis is None else axis % self.ndim))
@@ -619,6 +752,11 @@ class RecordArray:
     def sort(self, axis: int = -1, kind: Any = None, order: str | Sequence[str] | None = None) -> None:
         self[...] = self[self.argsort(axis, kind, order)]
 
+
+# What says where records lie, and the functions that set an object's slots.
+_PLACE = ("dtype", "_stored", "shape", "strides", "_bytes", "_offset")
+_SLOTS = {name: vars(RecordArray)[name].__set__ for name in RecordArray.__slots__ if name != "__weakref__"}
+_set_host, _set_owner, _new = _SLOTS["_host"], _SLOTS["_owner"], object.__new__
 
 recarray = RecordArray  # its name in NumPy's namespace
 _c.set_record_array_type(RecordArray)
