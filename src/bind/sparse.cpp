@@ -23,13 +23,38 @@ std::vector<PyMethodDef> sparse_functions() {
                     return std::vector<Array>{g.indptr, g.order};
                   }),
       BC_FUNCTION("sparse_expand(indptr, n, composed=False) The row of each of n elements.", sparse::expand),
-      BC_LOOKING(
-          "sparse_union(indices_a, indptr_a, indices_b, indptr_b, columns, composed=False) Indices and pointers of the places that "
-          "either of two matrices has, and where those are in each.",
-          [](const Array& indices_a, const Array& indptr_a, const Array& indices_b, const Array& indptr_b, int64_t columns, bool composed) {
-            const sparse::Union u = sparse::unite({indices_a, indptr_a, columns}, {indices_b, indptr_b, columns}, composed);
-            return std::vector<Array>{u.rows.indices, u.rows.indptr, u.from_a, u.from_b};
-          }),
+      BC_LOOKING("sparse_union(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, composed=False) The elements of two sorted "
+                 "matrices at the places that either has, and the indices and pointers of those.",
+                 [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
+                    const Array& indptr_b, int64_t columns, bool composed) {
+                   const sparse::Union u =
+                       sparse::unite(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, composed);
+                   return std::vector<Array>{u.a, u.b, u.rows.indices, u.rows.indptr};
+                 }),
+      BC_LOOKING("sparse_take(data, indices, indptr, columns, rows, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of some rows.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& rows, bool composed) {
+                   return parts_of(sparse::take(data, {indices, indptr, columns}, rows, composed));
+                 }),
+      BC_LOOKING("sparse_keep(data, indices, indptr, columns, mask, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of a mask's elements.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& mask, bool composed) {
+                   return parts_of(sparse::keep(data, {indices, indptr, columns}, mask, composed));
+                 }),
+      BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
+                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
+                     bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),
+      BC_FUNCTION("sparse_pointers(keys, groups, composed=False) The pointers of groups of keys that ascend.", sparse::pointers),
+      BC_FUNCTION("sparse_coordinate_product(data, row, column, x, rows, composed=False) Elements at places times a dense vector or matrix.",
+                  sparse::coordinate_product),
+      BC_FUNCTION("sparse_diagonal_product(data, offsets, x, rows, transposed=False, composed=False) Diagonals, or the transpose of their "
+                  "matrix, times a dense vector or matrix.",
+                  sparse::diagonal_product),
+      BC_FUNCTION("sparse_block_product(blocks, indices, indptr, columns, x, composed=False) Blocks in compressed rows times a dense vector "
+                  "or matrix.",
+                  [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, const Array& x, bool composed) {
+                    return sparse::block_product(blocks, {indices, indptr, columns}, x, composed);
+                  }),
       BC_LOOKING("sparse_matmul(data_a, indices_a, indptr_a, columns_a, data_b, indices_b, indptr_b, columns_b, composed=False) Data, "
                  "indices and pointers of the product of two matrices.",
                  [](const Array& data_a, const Array& indices_a, const Array& indptr_a, int64_t columns_a, const Array& data_b,

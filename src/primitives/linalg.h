@@ -41,6 +41,10 @@ enum class Linalg : uint8_t {
   tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w
   triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
+  complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z
+  square_root,       ///< (a) -> its principal square root (complex), whether its real part is all of it (int32)
+  exponential,       ///< (a) -> its exponential
+  sylvester,         ///< (r, s, f) -> x of r x + x s = f, of Schur forms r and s
 };
 
 enum class Vectors : uint8_t { none, thin, full };

@@ -445,6 +445,18 @@ def pascal(n: int, kind: Literal["symmetric", "lower", "upper"] = "symmetric", e
         raise ValueError("kind must be 'symmetric', 'lower', or 'upper'")
     if exact and n > 34:
         raise ValueError(f"pascal: expected n of at most 34 for exact=True, got {n}: larger elements need integers of any size")
+    if exact and n > 0:
+        # Each row is the running sums of the preceding one.
+        rows = [np.ones(n, np.uint64)]
+        for _ in range(n - 1):
+            rows.append(np.cumsum(rows[-1], dtype=np.uint64))
+        symmetric = np.stack(rows)
+        if kind == "symmetric":
+            return _c.asarray(symmetric)
+        i, j = np.tril_indices(n)
+        lower = np.zeros((n, n), np.uint64)
+        lower[i, j] = symmetric[i - j, j]
+        return _c.asarray(lower if kind == "lower" else np.ascontiguousarray(lower.T))
     choose = {
         "symmetric": lambda i, j: math.comb(i + j, i),
         "lower": math.comb,
@@ -502,7 +514,8 @@ def bandwidth(a: ArrayLike) -> tuple[int, int]:
         return 0, 0
     i, j = _places(x.shape[0], x.device)[:, None], _places(x.shape[1], x.device)
     distance = _c.where(x != 0, j - i, 0)
-    return max(-int(distance.min()), 0), max(int(distance.max()), 0)
+    low, high = _c.stack([distance.min(), distance.max()]).tolist()
+    return max(-low, 0), max(high, 0)
 
 
 def _equal(x: ndarray, y: ndarray, atol: float | None, rtol: float | None) -> bool:

@@ -307,7 +307,7 @@ class spbase:
 
     # ---- Conversion ----
 
-    def tocoo(self, copy: bool = False) -> Any:
+    def tocoo(self, copy: bool = True) -> Any:
         return self.tocsr(copy=False).tocoo(copy=copy)
 
     def tocsr(self, copy: bool = False) -> Any:
@@ -786,6 +786,8 @@ class spbase:
         """The places of the elements that are not zero."""
         coo = self.tocsr().tocoo() if self._format == "csc" else self.tocoo()
         keep = coo.data != 0
+        if bool(keep.all()):
+            return tuple(c.copy() for c in coo.coords)
         return tuple(c[keep] for c in coo.coords)
 
     def _getnnz(self, axis: Any = None) -> Any:
