@@ -374,12 +374,14 @@ template <class T>
 std::vector<std::complex<Real<T>>> schur_eigenvalues(const T* t, int64_t n) {
   std::vector<std::complex<Real<T>>> found(static_cast<size_t>(n));
   for (int64_t k = 0; k < n; ++k) {
-    found[static_cast<size_t>(k)] = t[k + k * n];
+    const T middle = t[k + k * n];
+    found[static_cast<size_t>(k)] = middle;
     if constexpr (!is_complex_v<T>)
       if (k + 1 < n && t[k + 1 + k * n] != T(0)) {
         const T imaginary = std::sqrt(std::abs(t[k + 1 + k * n])) * std::sqrt(std::abs(t[k + (k + 1) * n]));
-        found[static_cast<size_t>(k)] = {t[k + k * n], imaginary};
-        found[static_cast<size_t>(++k)] = {t[k + k * n], -imaginary};
+        found[static_cast<size_t>(k)] = {middle, imaginary};
+        ++k;
+        found[static_cast<size_t>(k)] = {middle, -imaginary};
       }
   }
   return found;

@@ -339,7 +339,8 @@ class _lil(_assembled):
         if not (isinstance(j, slice) and j == slice(0, self._shape[1], 1)):
             if isinstance(j, ndarray) and j.ndim != 1:
                 return super()._part(key, index)
-            made = made.tocsr()[:, [j] if isinstance(j, int) else j].tolil()
+            columns = [j] if isinstance(j, int) else list(range(j.start, j.stop, j.step)) if isinstance(j, slice) else j
+            made = made.tocsr()[:, columns].tolil()
         if self._is_array() and (isinstance(i, int) or isinstance(j, int)):
             return made.tocoo().reshape(made.shape[0] * made.shape[1])
         return made

@@ -82,7 +82,7 @@ def _eye(m: Any, n: Any, k: int, dtype: Any, format: str | None, array: bool, de
     n = m if n is None else operator.index(n)
     if m < 0 or n < 0:
         raise ValueError("'shape' elements cannot be negative")
-    if (k < -m or k > n) and m > 0 and n > 0 and format in (None, "dia"):
+    if (k < -m or k > n) and m > 0 and n > 0:
         raise ValueError(f"Offset {k} (index 0) out of bounds")
     count = max(min(m + min(k, 0), n - max(k, 0)), 0)
     t = index_dtype(m, n)
