@@ -208,8 +208,7 @@ std::array<double, 14> pade_coefficients(int p) {
   return c;
 }
 
-/// The exponential of matrices of one size. All factors are polynomials of one matrix, so the order of factors does not matter, nor whether
-/// LAPACK sees them transposed.
+/// The exponential of matrices of one size, column-major. All factors are polynomials of one matrix, so their order does not matter.
 template <class T>
 class Exponential {
  public:
@@ -259,7 +258,7 @@ class Exponential {
         for (int j = 0; j < n_; ++j) to[i * n_ + j] += product_of(factor, y[k * n_ + j]);
       }
   }
-  /// The largest sum of a column's magnitudes.
+  /// The largest sum of a row's magnitudes.
   R norm_of(const T* a) const {
     std::fill_n(sums_.get(), n_, R(0));
     for (int i = 0; i < n_; ++i)
@@ -355,13 +354,26 @@ class Exponential {
   Scratch<int> pivots_;
 };
 
+/// Whether a matrix has only zeros above the diagonal.
+template <class T>
+bool is_lower(const Matrix<const T>& a) {
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = i + 1; j < a.columns; ++j)
+      if (a.data[i * a.row_stride + j * a.column_stride] != T(0)) return false;
+  return true;
+}
+
 template <class T>
 void exponential(const Stack<T>& s) {
   const int n = size_of(s.n);
   s.each(20 * cube(n), [&] {
-    return [&, run = Exponential<T>(n)](int64_t i, const Walker& walk) mutable {
-      copy_matrix(s.input(0, walk), row_major(s.part(0, i), n, n));
-      run(s.part(0, i));
+    return [&, run = Exponential<T>(n), memory = Scratch<T>(s.n * s.n)](int64_t i, const Walker& walk) mutable {
+      // LAPACK's exchanges of rows keep an upper triangle as it is, but not a lower one, which is therefore transposed.
+      const Matrix<const T> a = s.input(0, walk);
+      const Matrix<T> work = is_lower(a) ? row_major(memory.get(), n, n) : column_major(memory.get(), n, n);
+      copy_matrix(a, work);
+      run(memory.get());
+      copy_matrix(work, row_major(s.part(0, i), n, n));
       *s.info(i) = 0;
     };
   });
