@@ -9,6 +9,42 @@ namespace {
 
 std::vector<Array> parts_of(const sparse::Matrix& m) { return {m.data, m.rows.indices, m.rows.indptr}; }
 
+/// The number that a Python object is; false where it is of another type than the vector's elements, or does not fit.
+bool read_number(PyObject* o, double& to) {
+  if (!PyFloat_CheckExact(o)) return false;
+  to = PyFloat_AsDouble(o);
+  return true;
+}
+bool read_number(PyObject* o, int64_t& to) {
+  if (!PyLong_CheckExact(o)) return false;
+  int overflow = 0;
+  to = PyLong_AsLongLongAndOverflow(o, &overflow);
+  return overflow == 0;
+}
+
+template <class T>
+bool flatten_into(PyObject* lists, T* to, int64_t n) {
+  T* const end = to + n;
+  for (Py_ssize_t i = 0; i < PyList_Size(lists); ++i) {
+    PyObject* list = PyList_GetItem(lists, i);
+    if (!PyList_Check(list) || PyList_Size(list) > end - to) return false;
+    for (Py_ssize_t j = 0; j < PyList_Size(list); ++j, ++to)
+      if (!read_number(PyList_GetItem(list, j), *to)) return false;
+  }
+  return to == end;
+}
+
+/// Writes the numbers of lists one after another into a vector in host memory, if all are Python's own of that kind.
+bool flatten(PyObject* lists, PyObject* vector, bool floats) {
+  BC_CHECK(PyList_Check(lists), Type, "sparse_flatten: expected a list of lists");
+  Py_buffer view;
+  check(PyObject_GetBuffer(vector, &view, PyBUF_WRITABLE));
+  const auto n = static_cast<int64_t>(view.len / 8);
+  const bool done = floats ? flatten_into(lists, static_cast<double*>(view.buf), n) : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
+  PyBuffer_Release(&view);
+  return done;
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> sparse_functions() {
@@ -41,6 +77,14 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& mask, bool composed) {
                    return parts_of(sparse::keep(data, {indices, indptr, columns}, mask, composed));
                  }),
+      BC_FUNCTION("sparse_block_rows(blocks, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                  "pointers of the rows of a matrix in blocks; columns: of blocks.",
+                  [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
+                    return parts_of(sparse::block_rows(blocks, {indices, indptr, columns}, composed));
+                  }),
+      BC_FUNCTION("sparse_flatten(lists: object, vector: object, floats: bool) Writes the numbers of lists into a vector of float64, or of "
+                  "int64; tells whether all are Python's own.",
+                  flatten),
       BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
                      bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),

@@ -187,6 +187,24 @@ Matrix take_composed(const Array& data, const Rows& a, const Array& rows) {
   return {at(data, place), {at(a.indices, place), cast(indptr, a.indptr.dtype()), a.columns}};
 }
 
+Matrix block_rows_composed(const Array& blocks, const Rows& a) {
+  const int64_t n = blocks.shape()[0], height = blocks.shape()[1], width = blocks.shape()[2], rows = rows_of(a);
+  const Device device = blocks.device();
+  const Array lengths = subtract(narrow(a.indptr, 0, 1, rows), narrow(a.indptr, 0, 0, rows));
+  const Array number = expand(multiply(a.indptr, Arg(height)), n * height, true);
+  const Array start = at(a.indptr, number), length = at(lengths, number);
+  const Array place = subtract(range(n * height, device), multiply(start, Arg(height)));
+  const Array block = add(start, ufunc(Op::remainder, {place, length})), row = ufunc(Op::floor_divide, {place, length});
+  const Array data = at(reshape(blocks, Dims{n * height, width}), add(multiply(block, Arg(height)), row));
+  const Array columns = add(insert_axis(multiply(at(a.indices, block), Arg(width)), 1), index_along(width, 1, 2, device));
+  const Array first = multiply(narrow(a.indptr, 0, 0, rows), Arg(height * width));
+  const Array starts = add(insert_axis(first, 1), multiply(insert_axis(multiply(lengths, Arg(width)), 1), index_along(height, 1, 2, device)));
+  const Array pointers[] = {reshape(starts, Dims{rows * height}), full(Dims{1}, Scalar::integer(n * height * width), DType::i64, device)};
+  const DType t = a.indices.dtype();
+  return {reshape(data, Dims{n * height * width}),
+          {cast(reshape(columns, Dims{n * height * width}), t), cast(concatenate(pointers), t), a.columns * width}};
+}
+
 Array lookup_composed(const Array& data, const Rows& a, const Array& row, const Array& column) {
   const int64_t n = elements_of(a);
   const Array keys = keys_of(expand(a.indptr, n, true), a.indices, rows_of(a), a.columns);
@@ -415,6 +433,18 @@ Matrix keep(const Array& data, const Rows& a, const Array& mask, bool composed) 
   const SparseExtra op(Sparse::keep, a.columns, false, n);
   const Array all = record_matrix(op, {data, a.indices, a.indptr, mask}, t, index, rows_of(a));
   return parts_of(all, op, t, pointers_of(all, op, t, index, rows_of(a)), n);
+}
+
+Matrix block_rows(const Array& blocks, const Rows& a, bool composed) {
+  require_rows(a);
+  BC_CHECK(blocks.ndim() == 3 && blocks.shape()[0] == elements_of(a), Value, "sparse matrix: expected a block for each index, got shape {}",
+           blocks.shape());
+  const DType t = blocks.dtype(), index = a.indices.dtype();
+  const int64_t rows = rows_of(a) * blocks.shape()[1], n = blocks.size();
+  if (n == 0 || !has_bodies(blocks, composed) || has_history(blocks)) return block_rows_composed(blocks, a);
+  const SparseExtra op(Sparse::block_rows, a.columns * blocks.shape()[2], false, n);
+  const Array all = record_matrix(op, {blocks, a.indices, a.indptr}, t, index, rows);
+  return parts_of(all, op, t, pointers_of(all, op, t, index, rows), n);
 }
 
 Array lookup(const Array& data, const Rows& a, const Array& row_in, const Array& column_in, bool composed) {

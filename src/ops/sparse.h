@@ -60,6 +60,9 @@ Matrix take(const Array& data, const Rows& a, const Array& rows, bool composed =
 /// The matrix of a mask's elements. Looks.
 Matrix keep(const Array& data, const Rows& a, const Array& mask, bool composed = false);
 
+/// A matrix in blocks, whose places `a` has, in compressed rows. The indices' dtype must count its elements and columns.
+Matrix block_rows(const Array& blocks, const Rows& a, bool composed = false);
+
 /// The elements of a sorted matrix at places inside it, zero where it has none.
 Array lookup(const Array& data, const Rows& a, const Array& row, const Array& column, bool composed = false);
 

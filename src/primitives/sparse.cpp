@@ -12,6 +12,7 @@ SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_, int64
     case Sparse::diagonal_product:
     case Sparse::block_product: name = "sparse product"; break;
     case Sparse::transpose:
+    case Sparse::block_rows:
     case Sparse::pointers:
     case Sparse::group: name = "sparse conversion"; break;
     case Sparse::expand: name = "sparse rows"; break;

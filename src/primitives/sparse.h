@@ -18,6 +18,7 @@ enum class Sparse : uint8_t {
   take_counts,         ///< (indptr, rows) -> indptr of those rows; rows: int64
   take,                ///< (data, indices, indptr, rows, indptr of the result) -> data and indices of those rows
   keep,                ///< (data, indices, indptr, mask) -> the matrix of the mask's elements
+  block_rows,          ///< (blocks, indices, indptr) -> the matrix in compressed rows of elements
   lookup,              ///< (data, indices, indptr, rows, columns) of a sorted matrix -> its elements there; rows, columns: int64
   sum,                 ///< (data, indices, indptr, data, indices, indptr) of sorted matrices -> their sum without zeros
   unite,               ///< the same -> the elements of each at the places that either has; the second matrix' from elements / 2 on

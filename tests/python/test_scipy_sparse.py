@@ -625,6 +625,9 @@ def test_products_of_all_formats_are_the_same_from_bodies_and_from_what_cuda_is_
     diagonals = random_dense((5, 33), dtype, seed=7)
     by_diagonals = ss.dia_array((diagonals, offsets), shape=(24, 36)).toarray()
     for composed in (False, True):
+        expanded = c.sparse_block_rows(*blocks, 9, composed)
+        for got, want in zip(expanded, (bsr.tocsr().data, bsr.tocsr().indices, bsr.tocsr().indptr), strict=True):
+            np.testing.assert_array_equal(dense(got), want)
         close = lambda got, want: np.testing.assert_allclose(dense(got), want, 1e-4, 1e-4)
         close(c.sparse_coordinate_product(*elements, xp.asarray(x), 24, composed), a @ x)
         close(c.sparse_block_product(*blocks, 9, xp.asarray(x), composed), a @ x)
@@ -721,6 +724,21 @@ def test_assignments_to_matrices_that_are_put_together(format, key, value):
         return made
 
     assert_same_as_scipy(run)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "i2", "u8", "f2"])
+def test_lists_of_any_numbers_become_rows(dtype):
+    made = sparse.lil_array((3, 4), dtype=dtype)
+    made[0, 1], made[2, 3] = 1, np.float32(2)
+    made.rows[1], made.data[1] = [0, 2], [True, np.int8(1)]
+    want = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 2]]).astype(dtype)
+    got = made.tocsr()
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(dense(got), want)
+    np.testing.assert_array_equal(dense(made.copy()), want)
+    made.rows[1] = [0, 9]
+    with pytest.raises(ValueError, match="must be < 4"):
+        made.tocsr()
 
 
 def test_assignments_to_compressed_rows_keep_other_elements(xp):

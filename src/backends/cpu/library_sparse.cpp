@@ -421,6 +421,7 @@ void run_as(const SparseExtra& op, std::span<const View> in, const View& output)
     case Sparse::take:
     case Sparse::keep:
     case Sparse::lookup:
+    case Sparse::block_rows:
     case Sparse::pointers: return run_selection<I>(op, in, output);
     case Sparse::group: return group(elements<I>(in[0]), in[0].layout.size(), op.columns, out, out + op.columns + 1);
     case Sparse::transpose: return run_transpose<I>(op, in, output);

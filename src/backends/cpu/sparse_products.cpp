@@ -97,6 +97,12 @@ void coordinate_product(const T* data, const I* row, const I* column, int64_t n,
   });
 }
 
+/// y += d * x, elementwise.
+template <class T>
+void add_products(T* __restrict y, const T* __restrict d, const T* __restrict x, int64_t n) {
+  for (int64_t t = 0; t < n; ++t) y[t] = sum_of(y[t], product_of(d[t], x[t]));
+}
+
 /// Diagonals times a dense operand: element j of the diagonal k, in column j, belongs to row j - offset. Pieces of the result are computed
 /// diagonal by diagonal.
 template <class T>
@@ -112,14 +118,36 @@ void diagonal_product(const View& diagonals, const int64_t* offsets, bool transp
       const int64_t shift = transposed ? -offsets[k] : offsets[k];
       const int64_t from = std::max(begin, -shift);
       const int64_t n = std::min({end, inner - shift, transposed ? length : length - shift}) - from;
+      if (n <= 0) continue;
       const T* d = data + k * length + from + (transposed ? 0 : shift);
       if (width == 1) {
-        for (int64_t t = 0; t < n; ++t) y[from + t] = sum_of(y[from + t], product_of(d[t], x[from + shift + t]));
+        add_products(y + from, d, x + from + shift, n);
       } else {
         for (int64_t t = 0; t < n; ++t) add_scaled(y + (from + t) * width, d[t], x + (from + shift + t) * width, width);
       }
     }
   });
+}
+
+/// The sum of a row of a block times a vector; the most frequent widths are known when it is compiled.
+template <int kColumns, class T>
+T block_dot(const T* block, int64_t columns, const T* x) {
+  T sum{};
+  const int64_t n = kColumns > 0 ? kColumns : columns;
+  for (int64_t c = 0; c < n; ++c) sum = sum_of(sum, product_of(block[c], x[c]));
+  return sum;
+}
+
+/// Block rows [begin, end) times a vector.
+template <int kColumns, class T, class I>
+void blocks_by_vector(const T* data, int64_t height, int64_t columns, const Rows<I>& a, const T* x, T* y, int64_t begin, int64_t end) {
+  const int64_t width = kColumns > 0 ? kColumns : columns;
+  for (int64_t i = begin; i < end; ++i)
+    for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) {
+      const T *block = data + j * height * width, *from = x + a.indices[j] * width;
+      for (int64_t r = 0; r < height; ++r)
+        y[i * height + r] = sum_of(y[i * height + r], block_dot<kColumns>(block + r * width, width, from));
+    }
 }
 
 /// Blocks in compressed rows times a dense operand.
@@ -129,20 +157,21 @@ void block_product(const View& blocks, const Rows<I>& a, const T* x, int64_t wid
   const int64_t height = blocks.layout.shape[1], columns = blocks.layout.shape[2];
   parallel_for(a.count, grain_of(a.count, (a.elements * height * columns + a.count) * width), [&](int64_t begin, int64_t end) {
     std::fill(y + begin * height * width, y + end * height * width, T{});
+    if (width == 1) {
+      if constexpr (std::is_floating_point_v<T>)
+        switch (columns) {
+          case 2: return blocks_by_vector<2>(data, height, columns, a, x, y, begin, end);
+          case 3: return blocks_by_vector<3>(data, height, columns, a, x, y, begin, end);
+          case 4: return blocks_by_vector<4>(data, height, columns, a, x, y, begin, end);
+          default: break;
+        }
+      return blocks_by_vector<0>(data, height, columns, a, x, y, begin, end);
+    }
     for (int64_t i = begin; i < end; ++i)
       for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) {
-        const T* block = data + j * height * columns;
-        const T* from = x + a.indices[j] * columns * width;
-        for (int64_t r = 0; r < height; ++r, block += columns) {
-          T* to = y + (i * height + r) * width;
-          if (width == 1) {
-            T sum = *to;
-            for (int64_t c = 0; c < columns; ++c) sum = sum_of(sum, product_of(block[c], from[c]));
-            *to = sum;
-          } else {
-            for (int64_t c = 0; c < columns; ++c) add_scaled(to, block[c], from + c * width, width);
-          }
-        }
+        const T *block = data + j * height * columns, *from = x + a.indices[j] * columns * width;
+        for (int64_t r = 0; r < height; ++r)
+          for (int64_t c = 0; c < columns; ++c) add_scaled(y + (i * height + r) * width, block[r * columns + c], from + c * width, width);
       }
   });
 }

@@ -49,6 +49,30 @@ void keep(const E* data, const Rows<I>& a, const uint8_t* mask, E* out, I* indic
   });
 }
 
+/// Writes the rows of a matrix in blocks: a row is the same row of each of its blocks, one after another.
+template <class E, class I>
+void block_rows(const View& blocks, const Rows<I>& a, E* out, I* indices, I* indptr) {
+  const E* data = elements<E>(blocks);
+  const int64_t height = blocks.layout.shape[1], width = blocks.layout.shape[2];
+  parallel_for(a.count, grain_of(a.count, a.elements * height * width + a.count), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t to = a.indptr[i] * height * width;
+      for (int64_t r = 0; r < height; ++r) {
+        indptr[i * height + r] = static_cast<I>(to);
+        for (int64_t j = a.indptr[i]; j < a.indptr[i + 1]; ++j) {
+          const E* from = data + (j * height + r) * width;
+          const int64_t column = a.indices[j] * width;
+          for (int64_t c = 0; c < width; ++c, ++to) {
+            out[to] = from[c];
+            indices[to] = static_cast<I>(column + c);
+          }
+        }
+      }
+    }
+  });
+  indptr[a.count * height] = static_cast<I>(a.elements * height * width);
+}
+
 /// The place of a column in a row whose columns ascend, or -1. No branch depends on an element: long rows are halved, short ones counted.
 template <class I>
 int64_t place_of(const Rows<I>& a, int64_t row, int64_t column) {
@@ -107,6 +131,7 @@ void run_selection(const SparseExtra& op, std::span<const View> in, const View& 
     switch (op.what) {
       case Sparse::take:
         return take(data, a, elements<int64_t>(in[3]), elements<I>(in[4]), in[3].layout.size(), values, indices_of<I>(op, output));
+      case Sparse::block_rows: return block_rows(in[0], a, values, indices_of<I>(op, output), pointers_of<I>(op, output));
       case Sparse::keep:
         return keep(data, a, elements<uint8_t>(in[3]), values, indices_of<I>(op, output), pointers_of<I>(op, output));
       default: return lookup(data, a, elements<int64_t>(in[3]), elements<int64_t>(in[4]), in[3].layout.size(), values);

@@ -13,6 +13,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ._base import dense_operand, is_scalar, is_shape, issparse, scipy_sparse, shape_of, spbase
 from ._index import fitted, parse, region
@@ -310,8 +311,8 @@ class _lil(_assembled):
         ends = np.cumsum([0, *map(len, self.rows)])
         n = int(ends[-1])
         t = index_dtype(n, *self._shape)
-        chained = lambda lists, dtype: bc.asarray(np.fromiter(itertools.chain.from_iterable(lists), dtype, n), device=self._where)
-        parts = (chained(self.data, self._dtype), chained(self.rows, t), ends.astype(t))
+        to = lambda a: bc.asarray(a, device=self._where)
+        parts = (to(_flat(self.data, self._dtype, n)), to(_flat(self.rows, t, n)), to(ends.astype(t)))
         return self._kind("csr")(parts, shape=self._shape)
 
     def tocoo(self, copy: bool = False) -> Any:
@@ -322,9 +323,9 @@ class _lil(_assembled):
 
     def _of_lists(self, rows: Any, data: Any) -> Any:
         """A matrix of the same kind with copies of some rows."""
-        made = type(self)((len(rows), self._shape[1]), dtype=self._dtype, device=self._where)
-        for i, (columns, values) in enumerate(zip(rows, data, strict=True)):
-            made.rows[i], made.data[i] = columns[:], values[:]
+        made = object.__new__(type(self))
+        made.maxprint, made._shape, made._dtype, made._where = self.maxprint, (len(rows), self._shape[1]), self._dtype, self._where
+        made.rows, made.data = (np.fromiter(map(list.copy, lists), object, len(rows)) for lists in (rows, data))
         return made
 
     def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
@@ -385,6 +386,16 @@ class _lil(_assembled):
 
     def tolil(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
+
+
+def _flat(lists: Any, dtype: np.dtype, n: int) -> np.ndarray:
+    """The elements of lists one after another."""
+    wide = np.dtype(np.float64 if dtype.kind == "f" else np.int64)
+    if dtype.kind in "fi":
+        made = np.empty(n, wide)
+        if _c.sparse_flatten(list(lists), made, dtype.kind == "f"):
+            return made.astype(dtype, copy=False)
+    return np.fromiter(itertools.chain.from_iterable(lists), dtype, n)
 
 
 def _unpickled(kind: Any, theirs: Any) -> Any:

@@ -800,9 +800,9 @@ class spbase:
     def count_nonzero(self, axis: Any = None) -> Any:
         """How many elements are not zero: of all, or along an axis."""
         axis = normal_axis(axis, self.ndim)
-        rows = self._rows().nonzeros()
         if axis is None or self.ndim == 1:
-            return rows.size
+            return int(bc.count_nonzero(self._rows().data))
+        rows = self._rows().nonzeros()
         if axis == 1:
             return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
         return bc.bincount(rows.indices, minlength=self.shape[1])

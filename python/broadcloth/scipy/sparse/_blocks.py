@@ -353,23 +353,11 @@ class _bsr(spbase):
         return self._made(f(self.data), self.indices, self.indptr, self._shape)
 
     def tocsr(self, copy: bool = False) -> Any:
-        r, c = self.blocksize
-        blocks = self.data.shape[0]
         if self.data.size == 0:
             return self._kind("csr")(self._shape, dtype=self.dtype, device=self.device)
-        t = index_dtype(self.data.size, *self._shape)
-        indices, indptr = self.indices.astype(t, copy=False), self.indptr.astype(t, copy=False)
-        # A row of the matrix is the same row of each of its blocks, one after another.
-        number = _c.sparse_expand(indptr * r, blocks * r)
-        start, length = indptr[number], (indptr[1:] - indptr[:-1])[number]
-        place = bc.arange(blocks * r, dtype=t, device=self.device) - start * r
-        block = start + place % length
-        data = self.data.reshape(blocks * r, c)[block * r + place // length].ravel()
-        column = (indices[block][:, None] * c + bc.arange(c, dtype=t, device=self.device)).ravel()
-        counts = (indptr[1:] - indptr[:-1])[:, None] * c
-        starts = (indptr[:-1, None] * (r * c) + counts * bc.arange(r, dtype=t, device=self.device)).ravel()
-        ends = bc.full(1, self.data.size, t, device=self.device)
-        return self._kind("csr")._from_rows_of(Rows(data, column, bc.concatenate([starts, ends]), self._shape[1]), self._shape)
+        blocks = self._of_blocks().with_indices(index_dtype(self.data.size, *self._shape))
+        data, indices, indptr = _c.sparse_block_rows(self.data, blocks.indices, blocks.indptr, blocks.columns)
+        return self._kind("csr")._from_rows_of(Rows(data, indices, indptr, self._shape[1]), self._shape)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         if transposed:
