@@ -1869,6 +1869,16 @@ def sparse_matmul(
 ) -> tuple[ndarray, ...]:
     """Data, indices and pointers of the product of two matrices."""
 
+def sparse_places(
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    row: ArrayLike,
+    column: ArrayLike,
+    composed: bool = False,
+) -> ndarray:
+    """The numbers of the elements of a sorted matrix at places, or -1."""
+
 def sparse_pointers(keys: ArrayLike, groups: int, composed: bool = False) -> ndarray:
     """The pointers of groups of keys that ascend."""
 

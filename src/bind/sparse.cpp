@@ -88,6 +88,11 @@ std::vector<PyMethodDef> sparse_functions() {
       BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
                      bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),
+      BC_FUNCTION("sparse_places(indices, indptr, columns, row, column, composed=False) The numbers of the elements of a sorted matrix at "
+                  "places, or -1.",
+                  [](const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column, bool composed) {
+                    return sparse::places({indices, indptr, columns}, row, column, composed);
+                  }),
       BC_FUNCTION("sparse_pointers(keys, groups, composed=False) The pointers of groups of keys that ascend.", sparse::pointers),
       BC_FUNCTION("sparse_coordinate_product(data, row, column, x, rows, composed=False) Elements at places times a dense vector or matrix.",
                   sparse::coordinate_product),

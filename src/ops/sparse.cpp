@@ -205,12 +205,12 @@ Matrix block_rows_composed(const Array& blocks, const Rows& a) {
           {cast(reshape(columns, Dims{n * height * width}), t), cast(concatenate(pointers), t), a.columns * width}};
 }
 
-Array lookup_composed(const Array& data, const Rows& a, const Array& row, const Array& column) {
+Array places_composed(const Rows& a, const Array& row, const Array& column) {
   const int64_t n = elements_of(a);
   const Array keys = keys_of(expand(a.indptr, n, true), a.indices, rows_of(a), a.columns);
   const Array wanted = keys_of(row, column, rows_of(a), a.columns);
   const Array place = ufunc(Op::minimum, {searchsorted(keys, wanted), Arg(n - 1)});
-  return choose_where(equal(at(keys, place), wanted), at(data, place), zeros(Dims{}, data.dtype(), data.device()));
+  return choose_where(equal(at(keys, place), wanted), place, Arg(-1));
 }
 
 /// The shape of a product with a dense operand.
@@ -453,8 +453,22 @@ Array lookup(const Array& data, const Rows& a, const Array& row_in, const Array&
   BC_CHECK(row.shape() == column.shape(), Value, "sparse matrix: expected rows and columns of one shape, got {} and {}", row.shape(),
            column.shape());
   if (data.size() == 0 || row.size() == 0) return zeros(row.shape(), data.dtype(), data.device());
-  if (!has_bodies(data, composed) || has_history(data)) return lookup_composed(data, a, row, column);
+  if (!has_bodies(data, composed) || has_history(data)) {
+    const Array place = places(a, row, column, composed);
+    const Array found = at(data, ufunc(Op::maximum, {place, Arg(0)}));
+    return choose_where(ufunc(Op::greater_equal, {place, Arg(0)}), found, zeros(Dims{}, data.dtype(), data.device()));
+  }
   return record_op(SparseExtra(Sparse::lookup), {data, a.indices, a.indptr, row, column}, row.shape(), data.dtype());
+}
+
+Array places(const Rows& a, const Array& row_in, const Array& column_in, bool composed) {
+  require_rows(a);
+  const Array row = cast(row_in, DType::i64), column = cast(column_in, DType::i64);
+  BC_CHECK(row.shape() == column.shape(), Value, "sparse matrix: expected rows and columns of one shape, got {} and {}", row.shape(),
+           column.shape());
+  if (elements_of(a) == 0 || row.size() == 0) return full(row.shape(), Scalar::integer(-1), DType::i64, row.device());
+  if (!has_bodies(a.indices, composed)) return places_composed(a, row, column);
+  return record_op(SparseExtra(Sparse::places), {a.indices, a.indptr, row, column}, row.shape(), DType::i64);
 }
 
 Array pointers(const Array& keys, int64_t groups, bool composed) {

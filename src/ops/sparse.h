@@ -66,6 +66,9 @@ Matrix block_rows(const Array& blocks, const Rows& a, bool composed = false);
 /// The elements of a sorted matrix at places inside it, zero where it has none.
 Array lookup(const Array& data, const Rows& a, const Array& row, const Array& column, bool composed = false);
 
+/// The numbers of the elements of a sorted matrix at places inside it, int64, or -1 where it has none.
+Array places(const Rows& a, const Array& row, const Array& column, bool composed = false);
+
 /// Elements at places, in any order, times a vector or a matrix.
 Array coordinate_product(const Array& data, const Array& row, const Array& column, const Array& x, int64_t rows, bool composed = false);
 

@@ -21,6 +21,7 @@ SparseExtra::SparseExtra(Sparse what_, int64_t columns_, bool transposed_, int64
     case Sparse::take_counts:
     case Sparse::take:
     case Sparse::keep:
+    case Sparse::places:
     case Sparse::lookup: name = "sparse selection"; break;
     case Sparse::matmul_counts:
     case Sparse::matmul:

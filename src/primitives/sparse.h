@@ -20,6 +20,7 @@ enum class Sparse : uint8_t {
   keep,                ///< (data, indices, indptr, mask) -> the matrix of the mask's elements
   block_rows,          ///< (blocks, indices, indptr) -> the matrix in compressed rows of elements
   lookup,              ///< (data, indices, indptr, rows, columns) of a sorted matrix -> its elements there; rows, columns: int64
+  places,              ///< (indices, indptr, rows, columns) of a sorted matrix -> the numbers of its elements there, or -1: int64
   sum,                 ///< (data, indices, indptr, data, indices, indptr) of sorted matrices -> their sum without zeros
   unite,               ///< the same -> the elements of each at the places that either has; the second matrix' from elements / 2 on
   matmul_counts,       ///< (indices, indptr, indices, indptr) -> indptr of the product

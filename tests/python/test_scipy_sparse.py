@@ -605,6 +605,9 @@ def test_selections_are_the_same_from_bodies_and_from_what_cuda_is_made_of(xp, d
                 np.testing.assert_array_equal(got, want)
         got = c.sparse_lookup(data, indices, indptr, 30, xp.asarray(rows), xp.asarray(columns), composed)
         np.testing.assert_array_equal(dense(got), a[rows, columns])
+        place = dense(c.sparse_places(indices, indptr, 30, xp.asarray(rows), xp.asarray(columns), composed))
+        np.testing.assert_array_equal(place >= 0, a[rows, columns] != 0)
+        np.testing.assert_array_equal(m.data[place[place >= 0]], a[rows, columns][place >= 0])
         got = c.sparse_pointers(xp.asarray(np.repeat(np.arange(40), np.diff(m.indptr)).astype(index)), 40, composed)
         np.testing.assert_array_equal(dense(got), m.indptr)
         assert got.dtype == index
@@ -754,6 +757,19 @@ def test_assignments_to_compressed_rows_keep_other_elements(xp):
         np.testing.assert_array_equal(dense(m), want)
         assert m.has_canonical_format
     np.testing.assert_array_equal(dense(other), a.toarray())
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "i2", "f2"])
+def test_new_elements_keep_their_bits(dtype):
+    m = sparse.csr_array((3, 4), dtype=dtype)
+    m[1, 2] = -0.0 if np.dtype(dtype).kind in "fc" else 1
+    m[[2, 0, 2], [3, 0, 3]] = np.array([1, 0, 2])
+    assert m.nnz == 3
+    want = np.zeros((3, 4), dtype)
+    want[1, 2], want[2, 3] = -0.0 if np.dtype(dtype).kind in "fc" else 1, 2
+    np.testing.assert_array_equal(dense(m), want)
+    if np.dtype(dtype).kind == "f":
+        assert np.signbit(dense(m)[1, 2])
 
 
 def test_coordinates_of_a_matrix_are_a_copy(xp):

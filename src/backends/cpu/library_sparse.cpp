@@ -121,11 +121,15 @@ struct Pair {
 };
 
 /// Calls f(column, element of a, element of b) for each column that either matrix has in row i, in ascending order; elements that one lacks
-/// are zero. Which matrix is next is not predictable, so no branch asks for it.
+/// are zero. Rows with the same columns are frequent; in others, which matrix is next is not predictable, so no branch asks for it.
 template <class E, class I, class F>
 void merge(const Pair<E, I>& p, int64_t i, F&& f) {
   I x = p.a.indptr[i], y = p.b.indptr[i];
   const I a_end = p.a.indptr[i + 1], b_end = p.b.indptr[i + 1];
+  if (a_end - x == b_end - y && std::equal(p.a.indices + x, p.a.indices + a_end, p.b.indices + y)) {
+    for (; x < a_end; ++x, ++y) f(p.a.indices[x], p.a_data[x], p.b_data[y]);
+    return;
+  }
   while (x < a_end && y < b_end) {
     const I ca = p.a.indices[x], cb = p.b.indices[y];
     const bool of_a = ca <= cb, of_b = cb <= ca;
@@ -421,6 +425,7 @@ void run_as(const SparseExtra& op, std::span<const View> in, const View& output)
     case Sparse::take:
     case Sparse::keep:
     case Sparse::lookup:
+    case Sparse::places:
     case Sparse::block_rows:
     case Sparse::pointers: return run_selection<I>(op, in, output);
     case Sparse::group: return group(elements<I>(in[0]), in[0].layout.size(), op.columns, out, out + op.columns + 1);
@@ -441,6 +446,7 @@ size_t index_input(Sparse what) {
     case Sparse::expand:
     case Sparse::pointers:
     case Sparse::take_counts:
+    case Sparse::places:
     case Sparse::matmul_counts: return 0;
     default: return 1;
   }

@@ -100,6 +100,13 @@ void lookup(const E* data, const Rows<I>& a, const int64_t* rows, const int64_t*
   });
 }
 
+template <class I>
+void places(const Rows<I>& a, const int64_t* rows, const int64_t* columns, int64_t n, int64_t* out) {
+  parallel_for(n, 1 << 10, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) out[k] = place_of(a, rows[k], columns[k]);
+  });
+}
+
 /// The pointers of groups of equal, ascending keys.
 template <class I>
 void pointers(const I* keys, int64_t n, int64_t groups, I* indptr) {
@@ -124,6 +131,9 @@ void run_selection(const SparseExtra& op, std::span<const View> in, const View& 
   I* out = reinterpret_cast<I*>(first(output));
   if (op.what == Sparse::pointers) return pointers(elements<I>(in[0]), in[0].layout.size(), op.columns, out);
   if (op.what == Sparse::take_counts) return take_counts(elements<I>(in[0]), elements<int64_t>(in[1]), in[1].layout.size(), out);
+  if (op.what == Sparse::places)
+    return places(Rows<I>(in[0], in[1]), elements<int64_t>(in[2]), elements<int64_t>(in[3]), in[2].layout.size(),
+                  reinterpret_cast<int64_t*>(first(output)));
   const Rows<I> a(in[1], in[2]);
   by_size(output.dtype, [&]<class E>(E) {
     const E* data = elements<E>(in[0]);

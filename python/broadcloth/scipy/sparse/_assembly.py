@@ -295,9 +295,7 @@ class _lil(_assembled):
 
     def _clear(self) -> None:
         n = self._shape[0]
-        self.rows, self.data = np.empty(n, object), np.empty(n, object)
-        for i in range(n):
-            self.rows[i], self.data[i] = [], []
+        self.rows, self.data = (np.fromiter(([] for _ in range(n)), object, n) for _ in range(2))
 
     def _fill(self, csr: Any) -> None:
         ends, columns, values = csr.indptr.tolist(), csr.indices.tolist(), csr.data.tolist()
@@ -350,11 +348,23 @@ class _lil(_assembled):
         if (i != i[:, :1]).any():
             super()._store(i, j, x)
             return
+        if (np.diff(j) == 1).all():
+            for row, first, values in zip(i[:, 0].tolist(), j[:, 0].tolist(), x, strict=True):
+                self._store_range(row, first, values)
+            return
         for row, columns, values in zip(i[:, 0].tolist(), j.tolist(), x.tolist(), strict=True):
             elements = dict(zip(self.rows[row], self.data[row], strict=True))
             elements.update(zip(columns, values, strict=True))
             kept = sorted(item for item in elements.items() if item[1] != 0)
             self.rows[row], self.data[row] = [k for k, _ in kept], [v for _, v in kept]
+
+    def _store_range(self, row: int, first: int, values: np.ndarray) -> None:
+        """Puts values into neighbouring columns of a row."""
+        columns = self.rows[row]
+        begin, end = bisect_left(columns, first), bisect_left(columns, first + values.size)
+        kept = np.flatnonzero(values)
+        columns[begin:end] = (kept + first).tolist()
+        self.data[row][begin:end] = values[kept].tolist()
 
     def _put(self, i: int, j: int, value: Any) -> None:
         columns, values = self.rows[i], self.data[i]

@@ -362,8 +362,7 @@ class _bsr(spbase):
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         if transposed:
             return spbase._product(self, x, transposed)
-        rows = self._of_blocks()
-        return _c.sparse_block_product(self.data, rows.indices, rows.indptr, rows.columns, x)
+        return _c.sparse_block_product(self.data, self.indices, self.indptr, self._shape[1] // self.blocksize[1], x)
 
     def tocoo(self, copy: bool = True) -> Any:
         r, c = self.blocksize

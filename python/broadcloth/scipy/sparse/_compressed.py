@@ -252,7 +252,7 @@ class _cs(Indexed, spbase):
             raise ValueError("diagonal requires two dimensions")
         n = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
         i = bc.arange(n, dtype=np.int64, device=self.device)
-        return self._lookup(i + max(-k, 0), i + max(k, 0))
+        return self._lookup(i + -k if k < 0 else i, i + k if k > 0 else i)
 
     def __iter__(self) -> Iterator[Any]:
         rows = self._rows()

@@ -167,14 +167,18 @@ def _diags(diagonals: Any, offsets: Any, shape: Any, format: str | None, dtype: 
         if dtype.kind in "biu":
             dtype = np.dtype(np.float64)
     width = max([0, *(min(m + k, n - k) + max(0, k) for k in offsets)])
-    data = bc.zeros((len(vectors), width), dtype, device=vectors[0].device if vectors else device)
+    device = vectors[0].device if vectors else device
+    parts: list[ndarray] = []
     for row, (v, k) in enumerate(zip(vectors, offsets, strict=True)):
         first, length = max(0, k), min(m + min(k, 0), n - max(k, 0))
         if length < 0:
             raise ValueError(f"Offset {k} (index {row}) out of bounds")
         if v.size != 1 and v.size != length:
             raise ValueError(f"Diagonal length (index {row}: {v.size} at offset {k}) does not agree with array size ({m}, {n}).")
-        data[row, first : first + length] = v
+        zeros = lambda count: bc.zeros(count, dtype, device=device)
+        parts += [zeros(first), bc.broadcast_to(v.astype(dtype, copy=False), length), zeros(width - first - length)]
+    data = bc.concatenate([p for p in parts if p.size]) if width and parts else bc.zeros(0, dtype, device=device)
+    data = data.reshape(len(vectors), width)
     return _class("dia", array)((data, offsets), shape=(m, n), device=data.device).asformat(format)
 
 

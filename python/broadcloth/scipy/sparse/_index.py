@@ -149,6 +149,9 @@ def _take_columns(rows: Rows, k: Axis) -> Rows:
             return rows
         return rows.column_range(k.start, max(k.start, k.stop))
     at = _as_array(k, rows.device)
+    if at.size == 1:
+        only = int(at[0])
+        return rows.column_range(only, only + 1)
     if at.size and bool((at[1:] > at[:-1]).all()):
         place = bc.full(rows.columns, -1, rows.indices.dtype, device=rows.device)
         place[at] = bc.arange(at.size, dtype=place.dtype, device=rows.device)

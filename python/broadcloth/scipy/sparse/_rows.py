@@ -215,29 +215,37 @@ class Rows:
     def with_elements(self, row: ndarray, column: ndarray, x: ndarray, stored: ndarray | None) -> tuple[Rows, bool]:
         """The canonical matrix with x at places, the last one where a place comes twice, and whether other places have elements than
         before; where `stored` is false the place becomes empty."""
-        places = lambda rows: Rows(bc.arange(1, rows.size + 1, device=self.device), rows.indices, rows.indptr, self.columns, True)
-        if stored is None and self.size:
-            at = places(self).lookup(row, column)
-            if bool((at > 0).all()):
-                data = self.data.copy()
-                data[at - 1] = x
-                return self.with_data(data), False
+        at = _c.sparse_places(self.indices, self.indptr, self.columns, row, column)
+        there, data = at >= 0, self.data.copy()
+        if bool(there.all()):
+            data[at] = x
+        else:
+            data[at[there]] = x[there]
+        made, n = self.with_data(data), self.size
+        missing = ~there if stored is None else ~there & stored
+        if bool(missing.any()):
+            made = made.with_new(row[missing], column[missing], x[missing])
+        if stored is not None:
+            empty = bc.zeros(made.size, bool, device=self.device)
+            at = _c.sparse_places(made.indices, made.indptr, self.columns, row, column)
+            empty[at[at >= 0]] = ~stored[at >= 0]
+            made = made.where(~empty)
+        return made, made.size != n
+
+    def with_new(self, row: ndarray, column: ndarray, x: ndarray) -> Rows:
+        """The canonical matrix with elements where it has none, the last one where a place comes twice."""
         keys = row.astype(np.int64) * self.columns + column
         order = bc.argsort(keys, kind="stable")
         keys = keys[order]
         last = order[bc.concatenate([keys[1:] != keys[:-1], bc.ones(1, bool, device=keys.device)])]
-        t = self.indices.dtype
+        t = np.promote_types(self.indices.dtype, index_dtype(self.size + last.size))
         new = Rows.from_coordinates(x[last], row[last].astype(t), column[last].astype(t), self.count, self.columns)
-        (a, b), n = (places(self), places(new)), self.size
-        wide = index_dtype(n + new.size)
-        a, b = (a, b) if np.can_cast(wide, t) else (a.with_indices(wide), b.with_indices(wide))
-        at_a, at_b, indices, indptr = _c.sparse_union(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, self.columns)
-        data = bc.concatenate([self.data, new.data])[bc.where(at_b > 0, n + at_b, at_a) - 1]
-        made = Rows(data, indices, indptr, self.columns, True).with_indices(index_dtype(data.size, self.count, self.columns))
-        if stored is not None:
-            kept = bc.concatenate([bc.ones(1, bool, device=keys.device), stored[last]])
-            made = made.where(kept[at_b])
-        return made, made.size != n
+        old = self.with_indices(t)
+        a, b, indices, indptr = _c.sparse_union(old.data, old.indices, old.indptr, new.data, new.indices, new.indptr, self.columns)
+        # One of the two is zero in each place, so that their bits together are the other's.
+        bits = f"u{min(a.dtype.itemsize, 8)}"
+        data = (a.view(bits) | b.view(bits)).view(a.dtype)
+        return Rows(data, indices, indptr, self.columns, True).with_indices(index_dtype(data.size, self.count, self.columns))
 
     def times(self, x: ndarray, transposed: bool = False) -> ndarray:
         """The product with a dense vector or matrix, or the transpose's."""
