@@ -1,5 +1,5 @@
 // What sparse matrices of all formats times dense operands are on the CPU.
-#include <vector>
+#include <memory>
 
 #include "backends/cpu/sparse_elements.h"
 #include "backends/cpu/sparse_rows.h"
@@ -53,16 +53,19 @@ void product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y) {
 }
 
 /// Adds up the vectors of several pieces of a matrix: `add(sum, p, pieces)` adds what piece p gives. The number of pieces depends only on the
-/// matrix, so that the bits do not depend on the number of threads.
+/// matrix, so that the bits do not depend on the number of threads; a further vector must be worth its memory.
 template <class T, class F>
-void summed_pieces(int64_t work, T* y, int64_t size, F&& add) {
+void summed_pieces(int64_t elements, int64_t width, T* y, int64_t size, F&& add) {
   constexpr int64_t kPieces = 8;
-  const int64_t pieces = std::clamp<int64_t>(work / std::max<int64_t>(4 * size, 2 * kWork), 1, kPieces);
-  std::vector<T> sums(static_cast<size_t>((pieces - 1) * size));
-  std::fill_n(y, size, T{});
-  const auto sum_of_piece = [&](int64_t p) { return p == 0 ? y : sums.data() + (p - 1) * size; };
+  const int64_t least = std::max<int64_t>((width == 1 ? 4 : 8) * size, 2 * kWork);
+  const int64_t pieces = std::clamp<int64_t>(elements * width / least, 1, kPieces);
+  const auto sums = std::make_unique_for_overwrite<T[]>(static_cast<size_t>((pieces - 1) * size));
+  const auto sum_of_piece = [&](int64_t p) { return p == 0 ? y : sums.get() + (p - 1) * size; };
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) add(sum_of_piece(p), p, pieces);
+    for (int64_t p = begin; p < end; ++p) {
+      std::fill_n(sum_of_piece(p), size, T{});
+      add(sum_of_piece(p), p, pieces);
+    }
   });
   if (pieces > 1)
     parallel_for(size, kWork, [&](int64_t begin, int64_t end) {
@@ -75,7 +78,7 @@ void summed_pieces(int64_t work, T* y, int64_t size, F&& add) {
 
 template <class T, class I>
 void transposed_product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y, int64_t size) {
-  summed_pieces(a.elements * width, y, size, [&](T* sum, int64_t p, int64_t pieces) {
+  summed_pieces(a.elements, width, y, size, [&](T* sum, int64_t p, int64_t pieces) {
     for (int64_t i = a.count * p / pieces; i < a.count * (p + 1) / pieces; ++i) {
       const int64_t stop = a.indptr[i + 1];
       if (width == 1)
@@ -88,7 +91,7 @@ void transposed_product(const T* data, const Rows<I>& a, const T* x, int64_t wid
 
 template <class T, class I>
 void coordinate_product(const T* data, const I* row, const I* column, int64_t n, const T* x, int64_t width, T* y, int64_t size) {
-  summed_pieces(n * width, y, size, [&](T* sum, int64_t p, int64_t pieces) {
+  summed_pieces(n, width, y, size, [&](T* sum, int64_t p, int64_t pieces) {
     const int64_t stop = n * (p + 1) / pieces;
     if (width == 1)
       for (int64_t j = n * p / pieces; j < stop; ++j) sum[row[j]] = sum_of(sum[row[j]], product_of(data[j], x[column[j]]));
