@@ -40,7 +40,8 @@ bool flatten(PyObject* lists, PyObject* vector, bool floats) {
   Py_buffer view;
   check(PyObject_GetBuffer(vector, &view, PyBUF_WRITABLE));
   const auto n = static_cast<int64_t>(view.len / 8);
-  const bool done = floats ? flatten_into(lists, static_cast<double*>(view.buf), n) : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
+  const bool done =
+      floats ? flatten_into(lists, static_cast<double*>(view.buf), n) : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
   PyBuffer_Release(&view);
   return done;
 }
@@ -59,14 +60,14 @@ std::vector<PyMethodDef> sparse_functions() {
                     return std::vector<Array>{g.indptr, g.order};
                   }),
       BC_FUNCTION("sparse_expand(indptr, n, composed=False) The row of each of n elements.", sparse::expand),
-      BC_LOOKING("sparse_union(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, composed=False) The elements of two sorted "
-                 "matrices at the places that either has, and the indices and pointers of those.",
-                 [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
-                    const Array& indptr_b, int64_t columns, bool composed) {
-                   const sparse::Union u =
-                       sparse::unite(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, composed);
-                   return std::vector<Array>{u.a, u.b, u.rows.indices, u.rows.indptr};
-                 }),
+      BC_LOOKING(
+          "sparse_union(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, composed=False) The elements of two sorted "
+          "matrices at the places that either has, and the indices and pointers of those.",
+          [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
+             const Array& indptr_b, int64_t columns, bool composed) {
+            const sparse::Union u = sparse::unite(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, composed);
+            return std::vector<Array>{u.a, u.b, u.rows.indices, u.rows.indptr};
+          }),
       BC_LOOKING("sparse_take(data, indices, indptr, columns, rows, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
                  "pointers of some rows.",
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& rows, bool composed) {
@@ -77,11 +78,12 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& mask, bool composed) {
                    return parts_of(sparse::keep(data, {indices, indptr, columns}, mask, composed));
                  }),
-      BC_FUNCTION("sparse_block_rows(blocks, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
-                  "pointers of the rows of a matrix in blocks; columns: of blocks.",
-                  [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
-                    return parts_of(sparse::block_rows(blocks, {indices, indptr, columns}, composed));
-                  }),
+      BC_FUNCTION(
+          "sparse_block_rows(blocks, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+          "pointers of the rows of a matrix in blocks; columns: of blocks.",
+          [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
+            return parts_of(sparse::block_rows(blocks, {indices, indptr, columns}, composed));
+          }),
       BC_FUNCTION("sparse_flatten(lists: object, vector: object, floats: bool) Writes the numbers of lists into a vector of float64, or of "
                   "int64; tells whether all are Python's own.",
                   flatten),
@@ -94,16 +96,18 @@ std::vector<PyMethodDef> sparse_functions() {
                     return sparse::places({indices, indptr, columns}, row, column, composed);
                   }),
       BC_FUNCTION("sparse_pointers(keys, groups, composed=False) The pointers of groups of keys that ascend.", sparse::pointers),
-      BC_FUNCTION("sparse_coordinate_product(data, row, column, x, rows, composed=False) Elements at places times a dense vector or matrix.",
-                  sparse::coordinate_product),
+      BC_FUNCTION(
+          "sparse_coordinate_product(data, row, column, x, rows, composed=False) Elements at places times a dense vector or matrix.",
+          sparse::coordinate_product),
       BC_FUNCTION("sparse_diagonal_product(data, offsets, x, rows, transposed=False, composed=False) Diagonals, or the transpose of their "
                   "matrix, times a dense vector or matrix.",
                   sparse::diagonal_product),
-      BC_FUNCTION("sparse_block_product(blocks, indices, indptr, columns, x, composed=False) Blocks in compressed rows times a dense vector "
-                  "or matrix.",
-                  [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, const Array& x, bool composed) {
-                    return sparse::block_product(blocks, {indices, indptr, columns}, x, composed);
-                  }),
+      BC_FUNCTION(
+          "sparse_block_product(blocks, indices, indptr, columns, x, composed=False) Blocks in compressed rows times a dense vector "
+          "or matrix.",
+          [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, const Array& x, bool composed) {
+            return sparse::block_product(blocks, {indices, indptr, columns}, x, composed);
+          }),
       BC_LOOKING("sparse_matmul(data_a, indices_a, indptr_a, columns_a, data_b, indices_b, indptr_b, columns_b, composed=False) Data, "
                  "indices and pointers of the product of two matrices.",
                  [](const Array& data_a, const Array& indices_a, const Array& indptr_a, int64_t columns_a, const Array& data_b,

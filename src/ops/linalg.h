@@ -94,8 +94,8 @@ ArrayPair triangular_sqrt(const Array& t);
 ArrayPair parlett(const Array& t, const Array& values);
 /// T and Z of the complex Schur form, from those of the real one.
 ArrayPair complex_schur(const Array& t, const Array& z);
-/// The principal square roots, complex; int32 for each: whether the real part is the root, and 0, or the number of a column at which there is
-/// none.
+/// The principal square roots, complex; int32 for each: whether the real part is the root, and 0, or the number of a column at which there
+/// is none.
 std::vector<Array> square_root(const Array& a);
 /// The exponentials of matrices; nullopt where the device has no body for it or a derivative is wanted, which composed ops have.
 std::optional<Array> exponential(const Array& a);

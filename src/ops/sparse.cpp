@@ -198,7 +198,8 @@ Matrix block_rows_composed(const Array& blocks, const Rows& a) {
   const Array data = at(reshape(blocks, Dims{n * height, width}), add(multiply(block, Arg(height)), row));
   const Array columns = add(insert_axis(multiply(at(a.indices, block), Arg(width)), 1), index_along(width, 1, 2, device));
   const Array first = multiply(narrow(a.indptr, 0, 0, rows), Arg(height * width));
-  const Array starts = add(insert_axis(first, 1), multiply(insert_axis(multiply(lengths, Arg(width)), 1), index_along(height, 1, 2, device)));
+  const Array starts =
+      add(insert_axis(first, 1), multiply(insert_axis(multiply(lengths, Arg(width)), 1), index_along(height, 1, 2, device)));
   const Array pointers[] = {reshape(starts, Dims{rows * height}), full(Dims{1}, Scalar::integer(n * height * width), DType::i64, device)};
   const DType t = a.indices.dtype();
   return {reshape(data, Dims{n * height * width}),
@@ -226,9 +227,7 @@ Array diagonal_product_composed(const Array& data, const Array& offsets, const A
   const Array i = index_along(rows, 1, 2, data.device()), offset = insert_axis(offsets, 1);
   const Array of_x = transposed ? subtract(i, offset) : add(i, offset);
   const Array of_data = add(transposed ? multiply(i, ones_like(offset)) : of_x, Arg(0));
-  const auto inside = [](const Array& a, int64_t n) {
-    return both(ufunc(Op::greater_equal, {a, Arg(0)}), ufunc(Op::less, {a, Arg(n)}));
-  };
+  const auto inside = [](const Array& a, int64_t n) { return both(ufunc(Op::greater_equal, {a, Arg(0)}), ufunc(Op::less, {a, Arg(n)})); };
   const auto clipped = [](const Array& a, int64_t n) { return ufunc(Op::minimum, {ufunc(Op::maximum, {a, Arg(0)}), Arg(n - 1)}); };
   Array use = both(inside(of_x, inner), inside(of_data, length));
   const Array flat = add(multiply(index_along(count, 0, 2, data.device()), Arg(length)), clipped(of_data, length));
@@ -247,8 +246,8 @@ Array block_product_composed(const Array& blocks, const Rows& a, const Array& x)
   const int64_t k = x.ndim() == 1 ? 1 : x.shape()[1];
   const Array products = bc::matmul(blocks, at(reshape(x, Dims{a.columns, width, k}), a.indices));
   const Array numbers = cast(range(n, blocks.device()), a.indptr.dtype());
-  const Array sums = product(ones(Dims{n}, blocks.dtype(), blocks.device()), {numbers, a.indptr, n}, reshape(products, Dims{n, height * k}),
-                             false);
+  const Array sums =
+      product(ones(Dims{n}, blocks.dtype(), blocks.device()), {numbers, a.indptr, n}, reshape(products, Dims{n, height * k}), false);
   return reshape(sums, product_shape(rows_of(a) * height, x));
 }
 
@@ -425,8 +424,8 @@ Matrix take(const Array& data, const Rows& a, const Array& rows_in, bool compose
 Matrix keep(const Array& data, const Rows& a, const Array& mask, bool composed) {
   require_rows(a);
   const DType t = data.dtype(), index = a.indices.dtype();
-  BC_CHECK(mask.dtype() == DType::b1 && mask.shape() == data.shape(), Value, "sparse matrix: expected a mask of its elements, got {} of shape {}",
-           info(mask.dtype()).name, mask.shape());
+  BC_CHECK(mask.dtype() == DType::b1 && mask.shape() == data.shape(), Value,
+           "sparse matrix: expected a mask of its elements, got {} of shape {}", info(mask.dtype()).name, mask.shape());
   if (!has_bodies(data, composed) || has_history(data)) return kept(data, a, mask);
   const int64_t n = item(compose::sum(cast(mask, DType::i64))).i;
   if (n == data.size()) return {data, a};
@@ -538,8 +537,7 @@ Matrix compress(const Array& data, const Array& row, const Array& column, int64_
   const auto [column_after, column_before] = neighbours(column);
   const Array ascends = either(ufunc(Op::greater, {row_after, row_before}),
                                both(equal(row_after, row_before), ufunc(Op::greater, {column_after, column_before})));
-  if (truth_of(reduce(Op::reduce_all, ascends)))
-    return {data, {column, pointers(row, rows), columns}};
+  if (truth_of(reduce(Op::reduce_all, ascends))) return {data, {column, pointers(row, rows), columns}};
   const Array by_column = group(column, columns).order;
   const Groups by_row = group(at(row, by_column), rows);
   const Array order = at(by_column, by_row.order);

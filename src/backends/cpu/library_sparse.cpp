@@ -86,7 +86,8 @@ template <class I>
 void run_transpose(const SparseExtra& op, std::span<const View> in, const View& output) {
   const Rows<I> a(in[1], in[2]);
   by_size(output.dtype, [&]<class E>(E) {
-    transpose(elements<E>(in[0]), a, op.columns, reinterpret_cast<E*>(first(output)), indices_of<I>(op, output), pointers_of<I>(op, output));
+    transpose(elements<E>(in[0]), a, op.columns, reinterpret_cast<E*>(first(output)), indices_of<I>(op, output),
+              pointers_of<I>(op, output));
   });
 }
 
@@ -106,7 +107,8 @@ E value_if(bool keep, E v) {
   if constexpr (is_complex_v<E>) {
     return {value_if(keep, v.real()), value_if(keep, v.imag())};
   } else {
-    using Bits = std::conditional_t<sizeof(E) == 8, uint64_t, std::conditional_t<sizeof(E) == 4, uint32_t, std::conditional_t<sizeof(E) == 2, uint16_t, uint8_t>>>;
+    using Bits = std::conditional_t<sizeof(E) == 8, uint64_t,
+                                    std::conditional_t<sizeof(E) == 4, uint32_t, std::conditional_t<sizeof(E) == 2, uint16_t, uint8_t>>>;
     return std::bit_cast<E>(static_cast<Bits>(std::bit_cast<Bits>(v) & -static_cast<Bits>(keep)));
   }
 }
@@ -141,8 +143,9 @@ void merge(const Pair<E, I>& p, int64_t i, F&& f) {
   for (; y < b_end; ++y) f(p.b.indices[y], E{}, p.b_data[y]);
 }
 
-/// Merges all rows in one pass. Each piece of rows is written to the position that it would have if the matrices shared no columns; then the
-/// pieces are moved together. `write(at, x, y)` stores the elements and tells whether the place stays, `move(to, from, n)` moves stored ones.
+/// Merges all rows in one pass. Each piece of rows is written to the position that it would have if the matrices shared no columns; then
+/// the pieces are moved together. `write(at, x, y)` stores the elements and tells whether the place stays, `move(to, from, n)` moves stored
+/// ones.
 template <class E, class I, class Write, class Move>
 void merge_rows(const Pair<E, I>& p, I* indices, I* indptr, Write&& write, Move&& move) {
   const int64_t rows = p.a.count, work = p.a.elements + p.b.elements + rows;

@@ -116,8 +116,8 @@ void similar(int n, const T* z, const T* r, T* scratch, T* to) {
   call_lapack(BC_LAPACK(T, "gemm", "gemm"), "N", "C", &n, &n, &n, &one, scratch, &ld, z, &ld, &zero, to, &ld);
 }
 
-/// Square roots by Schur's form: the real one where it is triangular with a positive diagonal, else the complex. The second part tells where
-/// the imaginary part of a real matrix' root is rounding.
+/// Square roots by Schur's form: the real one where it is triangular with a positive diagonal, else the complex. The second part tells
+/// where the imaginary part of a real matrix' root is rounding.
 template <class T>
 void square_root(const Stack<T>& s) {
   using R = Real<T>;
@@ -125,8 +125,9 @@ void square_root(const Stack<T>& s) {
   const int n = size_of(s.n);
   const int64_t size = s.n * s.n;
   s.each(30 * cube(n), [&] {
-    return [&, n, size, schur = SchurRoutine<T>(n), t = Scratch<T>(size), z = Scratch<T>(size), r = Scratch<T>(size), made = Scratch<T>(size), complex_t = Scratch<C>(size),
-            complex_z = Scratch<C>(size), complex_r = Scratch<C>(size), root = Scratch<C>(size)](int64_t i, const Walker& walk) {
+    return [&, n, size, schur = SchurRoutine<T>(n), t = Scratch<T>(size), z = Scratch<T>(size), r = Scratch<T>(size),
+            made = Scratch<T>(size), complex_t = Scratch<C>(size), complex_z = Scratch<C>(size), complex_r = Scratch<C>(size),
+            root = Scratch<C>(size)](int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(t.get(), n, n));
       int failed = 0;
       schur(t.get(), z.get(), &failed);
@@ -189,12 +190,13 @@ void parlett(const Stack<T>& s) {
 
 // ---- The exponential --------------------------------------------------------------------------------------------------------------------
 
-/// Higham (2005), "The scaling and squaring method for the matrix exponential revisited": the largest 1-norm for which a Padé approximant of
-/// a degree is exact to double precision.
+/// Higham (2005), "The scaling and squaring method for the matrix exponential revisited": the largest 1-norm for which a Padé approximant
+/// of a degree is exact to double precision.
 constexpr struct {
   int degree;
   double bound;
-} kPade[] = {{3, 1.495585217958292e-2}, {5, 2.539398330063230e-1}, {7, 9.504178996162932e-1}, {9, 2.097847961257068e0}, {13, 5.371920351148152e0}};
+} kPade[] = {
+    {3, 1.495585217958292e-2}, {5, 2.539398330063230e-1}, {7, 9.504178996162932e-1}, {9, 2.097847961257068e0}, {13, 5.371920351148152e0}};
 
 /// The coefficients of the [p/p] approximant's numerator, the last one 1: all are integers.
 std::array<double, 14> pade_coefficients(int p) {
@@ -422,7 +424,7 @@ void sylvester(const Stack<T>& s) {
   const int m = size_of(s.rows_of(2)), n = size_of(s.columns_of(2)), lda = leading(m), ldb = leading(n), sign = 1;
   s.each(static_cast<double>(m) * n * (m + n), [&] {
     return [&, r = Scratch<T>(int64_t{m} * m), t = Scratch<T>(int64_t{n} * n), x = Scratch<T>(int64_t{m} * n)](int64_t i,
-                                                                                                            const Walker& walk) {
+                                                                                                               const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(r.get(), m, m));
       copy_matrix(s.input(1, walk), column_major(t.get(), n, n));
       copy_matrix(s.input(2, walk), column_major(x.get(), m, n));

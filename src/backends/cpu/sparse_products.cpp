@@ -23,7 +23,8 @@ T row_dot(const T* data, const I* indices, int64_t n, const T* x) {
   return sum_of(sum_of(s0, s1), sum_of(s2, s3));
 }
 
-/// y += factor * x. Most widths are a few elements, for which a loop of known length is several times as fast as one that looks for its end.
+/// y += factor * x. Most widths are a few elements, for which a loop of known length is several times as fast as one that looks for its
+/// end.
 template <class T>
 void add_scaled(T* __restrict y, T factor, const T* __restrict x, int64_t n) {
   constexpr int64_t kStep = 8;
@@ -52,8 +53,8 @@ void product(const T* data, const Rows<I>& a, const T* x, int64_t width, T* y) {
   });
 }
 
-/// Adds up the vectors of several pieces of a matrix: `add(sum, p, pieces)` adds what piece p gives. The number of pieces depends only on the
-/// matrix, so that the bits do not depend on the number of threads; a further vector must be worth its memory.
+/// Adds up the vectors of several pieces of a matrix: `add(sum, p, pieces)` adds what piece p gives. The number of pieces depends only on
+/// the matrix, so that the bits do not depend on the number of threads; a further vector must be worth its memory.
 template <class T, class F>
 void summed_pieces(int64_t elements, int64_t width, T* y, int64_t size, F&& add) {
   constexpr int64_t kPieces = 8;
@@ -161,8 +162,7 @@ void block_product(const View& blocks, const Rows<I>& a, const T* x, int64_t wid
   parallel_for(a.count, grain_of(a.count, (a.elements * height * columns + a.count) * width), [&](int64_t begin, int64_t end) {
     std::fill(y + begin * height * width, y + end * height * width, T{});
     if (width == 1) {
-      if constexpr (std::is_floating_point_v<T>)
-        switch (columns) {
+      if constexpr (std::is_floating_point_v<T>) switch (columns) {
           case 2: return blocks_by_vector<2>(data, height, columns, a, x, y, begin, end);
           case 3: return blocks_by_vector<3>(data, height, columns, a, x, y, begin, end);
           case 4: return blocks_by_vector<4>(data, height, columns, a, x, y, begin, end);
@@ -188,8 +188,8 @@ void run_product(const SparseExtra& op, std::span<const View> in, const View& ou
     T* y = reinterpret_cast<T*>(first(output));
     switch (op.what) {
       case Sparse::coordinate_product:
-        return coordinate_product(elements<T>(in[0]), elements<I>(in[1]), elements<I>(in[2]), in[1].layout.size(), elements<T>(in[3]), width,
-                                  y, size);
+        return coordinate_product(elements<T>(in[0]), elements<I>(in[1]), elements<I>(in[2]), in[1].layout.size(), elements<T>(in[3]),
+                                  width, y, size);
       case Sparse::diagonal_product:
         if constexpr (sizeof(I) == 8)
           return diagonal_product(in[0], elements<int64_t>(in[1]), op.transposed, in[2], y, output.layout.shape[0]);

@@ -142,8 +142,7 @@ void run_selection(const SparseExtra& op, std::span<const View> in, const View& 
       case Sparse::take:
         return take(data, a, elements<int64_t>(in[3]), elements<I>(in[4]), in[3].layout.size(), values, indices_of<I>(op, output));
       case Sparse::block_rows: return block_rows(in[0], a, values, indices_of<I>(op, output), pointers_of<I>(op, output));
-      case Sparse::keep:
-        return keep(data, a, elements<uint8_t>(in[3]), values, indices_of<I>(op, output), pointers_of<I>(op, output));
+      case Sparse::keep: return keep(data, a, elements<uint8_t>(in[3]), values, indices_of<I>(op, output), pointers_of<I>(op, output));
       default: return lookup(data, a, elements<int64_t>(in[3]), elements<int64_t>(in[4]), in[3].layout.size(), values);
     }
   });

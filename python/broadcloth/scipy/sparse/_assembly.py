@@ -176,8 +176,8 @@ class _assembled(spbase):
 
     def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
         """Puts x at places, the last one where a place comes twice."""
-        for place in zip(i.ravel().tolist(), j.ravel().tolist(), x.ravel(), strict=True):
-            self._put(*place)
+        for row, column, value in zip(i.ravel().tolist(), j.ravel().tolist(), x.ravel(), strict=True):
+            self._put(row, column, value)
 
 
 class _dok(_assembled):
@@ -330,16 +330,13 @@ class _lil(_assembled):
         i, j = index
         if isinstance(i, ndarray) and (i.ndim != 1 or isinstance(j, ndarray)):
             return super()._part(key, index)
-        if isinstance(i, int):
-            chosen = [i]
-        else:
-            chosen = range(i.start, i.stop, i.step) if isinstance(i, slice) else i.tolist()
+        numbers = lambda k: [k] if isinstance(k, int) else list(range(k.start, k.stop, k.step)) if isinstance(k, slice) else k.tolist()
+        chosen = numbers(i)
         made = self._of_lists([self.rows[k] for k in chosen], [self.data[k] for k in chosen])
         if not (isinstance(j, slice) and j == slice(0, self._shape[1], 1)):
             if isinstance(j, ndarray) and j.ndim != 1:
                 return super()._part(key, index)
-            columns = [j] if isinstance(j, int) else list(range(j.start, j.stop, j.step)) if isinstance(j, slice) else j
-            made = made.tocsr()[:, columns].tolil()
+            made = made.tocsr()[:, numbers(j)].tolil()
         if self._is_array() and (isinstance(i, int) or isinstance(j, int)):
             return made.tocoo().reshape(made.shape[0] * made.shape[1])
         return made

@@ -61,9 +61,9 @@ def arg_extreme(a: Any, axis: Any, greatest: bool, explicit: bool) -> Any:
         rows = a.tocsr()._own_rows().summed()
         if explicit and rows.size == 0:
             raise ValueError("Cannot apply the operation to a matrix without stored elements.")
-        found = _first_stored(rows, greatest, explicit)
-        if found is not None:
-            return found
+        place = _first_stored(rows, greatest, explicit)
+        if place is not None:
+            return place
         flat = Rows(rows.data, rows.keys(), bc.asarray([0, rows.size], device=a.device), int(np.prod(a._shape2, dtype=object)), True)
         return int(_first(flat, greatest, explicit)[0])
     if a.shape[axis] == 0:

@@ -184,8 +184,8 @@ class Rows:
         lefts = np.cumsum([0, *(p.columns for p in parts)]).tolist()
         columns, count, n = lefts[-1], parts[0].count, len(parts)
         t = index_dtype(columns, count, sum(p.size for p in parts))
-        shifted = [Rows(p.data, p.indices.astype(t) + left, p.indptr, columns, p.canonical) for p, left in zip(parts, lefts[:-1], strict=True)]
-        below = cls.stacked(shifted, dtype)
+        shifted = lambda p, left: Rows(p.data, p.indices.astype(t) + left, p.indptr, columns, p.canonical)
+        below = cls.stacked([shifted(*pair) for pair in zip(parts, lefts[:-1], strict=True)], dtype)
         order = (span(count, below.data)[:, None] + span(n, below.data)[None] * count).ravel()
         rows = below.take(order)
         return cls(rows.data, rows.indices, rows.indptr[::n].copy(), columns, rows.canonical)

@@ -26,8 +26,8 @@ _HALF_PI = 1.5707963267948966
 # 1 / k**2 and the sums of 1 / j to k, from k = 1 on
 _SQUARES = tuple(1 / k**2 for k in range(1, 41))
 _HARMONIC = tuple(math.fsum(1 / j for j in range(1, k + 1)) for k in range(1, 41))
-# sqrt(2 z / pi) exp(z) K(z) of the orders 0 and 1 for z = x exp(i pi / 4) and x exp(3 i pi / 4), as polynomials of 1 / x, which is mapped to
-# [-1, 1] from 0.1 to 0.4, from 0 to 0.1 and, behind the imaginary axis, from 0 to 0.125: real and imaginary parts, by Chebyshev's nodes.
+# sqrt(2 z / pi) exp(z) K(z) of the orders 0 and 1 for z = x exp(i pi / 4) and x exp(3 i pi / 4), as polynomials of 1 / x, which is mapped
+# to [-1, 1] from 0.1 to 0.4, from 0 to 0.1 and, behind the imaginary axis, from 0 to 0.125: real and imaginary parts, by Chebyshev's nodes.
 _NEAR_0_REAL = (
     0.9784041436830156, -0.012481665039693073, 0.0003407181878759229, 1.38452671272716e-05, -7.243645239977197e-06,
     1.7254106574609238e-06, -3.5813872005531884e-07, 6.99558277416351e-08, -1.2879262387006328e-08, 2.1415445732957977e-09,
