@@ -102,7 +102,8 @@ broadcloth_add_fft(broadcloth_core)
 
 # Loops over elements that only move, compare, count, convert or are multiplied and added are worth vectorising.
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"
-  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/backends/cpu/sparse_products.cpp" "${SRC}/ops/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
+  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/backends/cpu/sparse_products.cpp"
+  "${SRC}/backends/cpu/linalg_functions.cpp" "${SRC}/ops/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 # GCC 12 warns of its own AVX-512 header.
 set_source_files_properties("${SRC}/ops/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
   PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")

@@ -1476,8 +1476,8 @@ def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
 def linalg_svd_by_eigh(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
     """The same from eigenvectors in double precision, as GPUs have it."""
 
-def linalg_sylvester(r: ArrayLike, s: ArrayLike, f: ArrayLike) -> ndarray:
-    """x of r x + x s = f, of Schur forms r and s."""
+def linalg_sylvester(r: ArrayLike, s: ArrayLike, f: ArrayLike, adjoint: bool) -> ndarray:
+    """x of r x + x s = f, of Schur forms r and s, or with the adjoint of s."""
 
 def linalg_triangular_sqrt(t: ArrayLike) -> tuple[ndarray, ndarray]:
     """The square roots of upper triangular matrices, and 0 or a column without one."""

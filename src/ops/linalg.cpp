@@ -580,13 +580,14 @@ std::optional<Array> exponential(const Array& a) {
   return record_parts(std::move(op), {cast(a, t)}, {a.shape()})[0];
 }
 
-Array triangular_sylvester(const Array& r, const Array& s, const Array& f) {
+Array triangular_sylvester(const Array& r, const Array& s, const Array& f, bool adjoint) {
   require_square(r);
   require_square(s);
   const DType t = common_dtype({&r, &s, &f});
   BC_CHECK(f.ndim() >= 2 && rows_of(f) == rows_of(r) && columns_of(f) == rows_of(s), Value,
            "solve_sylvester: expected a right side of {} rows and {} columns, got shape {}", rows_of(r), rows_of(s), f.shape());
   auto op = make_op(Linalg::sylvester, t, batch_of(f));
+  if (adjoint) op->transposed = Transposed::conjugate;
   op->add(t, Dims{rows_of(f), columns_of(f)});
   return record_checked(std::move(op), {cast(r, t), cast(s, t), cast(f, t)}, {r.shape(), s.shape(), f.shape()},
                         "an eigenvalue of a is the negative of one of b, so that there is no unique solution")[0];

@@ -99,7 +99,8 @@ ArrayPair complex_schur(const Array& t, const Array& z);
 std::vector<Array> square_root(const Array& a);
 /// The exponentials of matrices; nullopt where the device has no body for it or a derivative is wanted, which composed ops have.
 std::optional<Array> exponential(const Array& a);
-/// x of r x + x s = f, of upper (quasi-)triangular Schur forms r and s. LinAlgError where it is not unique.
-Array triangular_sylvester(const Array& r, const Array& s, const Array& f);
+/// x of r x + x s = f, or with `adjoint` of r x + x s^H = f, of upper (quasi-)triangular Schur forms r and s. LinAlgError where it is not
+/// unique.
+Array triangular_sylvester(const Array& r, const Array& s, const Array& f, bool adjoint);
 
 }  // namespace bc::linalg

@@ -44,7 +44,7 @@ enum class Linalg : uint8_t {
   complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z
   square_root,       ///< (a) -> its principal square root (complex), whether its real part is all of it (int32)
   exponential,       ///< (a) -> its exponential
-  sylvester,         ///< (r, s, f) -> x of r x + x s = f, of Schur forms r and s
+  sylvester,         ///< (r, s, f) -> x of r x + x op(s) = f, of Schur forms r and s
 };
 
 enum class Vectors : uint8_t { none, thin, full };

@@ -16,8 +16,6 @@ namespace {
 
 using namespace dense;
 
-const char* flag(Transposed t) { return t == Transposed::no ? "N" : t == Transposed::transpose ? "T" : "C"; }
-
 // ---- Systems ------------------------------------------------------------------------------------------------------------------------
 
 template <class T>

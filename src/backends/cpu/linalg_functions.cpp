@@ -158,32 +158,36 @@ void square_root(const Stack<T>& s) {
   });
 }
 
-/// Parlett's recurrence (Golub & Van Loan, section 9.1), diagonal by diagonal.
+/// Parlett's recurrence (Golub & Van Loan, section 9.1), diagonal by diagonal. Both matrices are kept by rows and by columns, whose products
+/// read memory in order.
 template <class T>
 void parlett(const Stack<T>& s) {
   using R = Real<T>;
   const int64_t n = s.n;
   s.each(cube(static_cast<double>(n)), [&] {
-    return [&, t = Scratch<T>(n * n), f = Scratch<T>(n * n), values = Scratch<T>(n)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), row_major(t.get(), n, n));
+    return [&, rows = Scratch<T>(2 * n * n), columns = Scratch<T>(2 * n * n), values = Scratch<T>(n)](int64_t i, const Walker& walk) {
+      T *t = rows.get(), *f = t + n * n, *t_columns = columns.get(), *f_columns = t_columns + n * n;
+      copy_matrix(s.input(0, walk), row_major(t, n, n));
+      copy_matrix(s.input(0, walk), column_major(t_columns, n, n));
       copy_matrix(s.input(1, walk), column_major(values.get(), n, 1));
-      std::fill_n(f.get(), n * n, T(0));
-      for (int64_t k = 0; k < n; ++k) f[k + k * n] = values[k];
+      std::fill_n(f, n * n, T(0));
+      for (int64_t k = 0; k < n; ++k) f[k + k * n] = f_columns[k + k * n] = values[k];
       R least = n > 0 ? std::abs(t[0]) : R(0);
       for (int64_t p = 1; p < n; ++p) {
         for (int64_t row = 0; row + p < n; ++row) {
           const int64_t column = row + p;
-          T sum = t[row * n + column] * (f[column + column * n] - f[row + row * n]);
-          for (int64_t k = row + 1; k < column; ++k) sum += t[row * n + k] * f[k * n + column] - f[row * n + k] * t[k * n + column];
-          const T distance = t[column * n + column] - t[row * n + row];
+          const T *t_row = t + row * n, *f_row = f + row * n, *t_column = t_columns + column * n, *f_column = f_columns + column * n;
+          T sum = product_of(t_row[column], f_column[column] - f_row[row]);
+          for (int64_t k = row + 1; k < column; ++k) sum += product_of(t_row[k], f_column[k]) - product_of(f_row[k], t_column[k]);
+          const T distance = t_column[column] - t_row[row];
           if (distance != T(0)) sum /= distance;
-          f[row * n + column] = sum;
+          f[row * n + column] = f_columns[column * n + row] = sum;
           least = std::min(least, std::abs(distance));
         }
       }
       *s.info(i) = 0;
       *s.template part<R>(1, i) = least;
-      copy_matrix(row_major(f.get(), n, n), row_major(s.part(0, i), n, n));
+      copy_matrix(row_major(f, n, n), row_major(s.part(0, i), n, n));
     };
   });
 }
@@ -301,11 +305,13 @@ class Exponential {
     const double more = std::ceil((log_factor + 26 * (std::log2(static_cast<double>(norm)) - least) + largest + 53) / 26);
     return static_cast<int>(least + std::max(more, 0.0));
   }
+  void add_scaled(T* __restrict to, R factor, const T* __restrict matrix) const {
+    for (int64_t k = 0; k < size_; ++k) to[k] += factor * matrix[k];
+  }
   /// to = the sum of factors times matrices, and `one` times the identity.
   void combine(T* to, double one, std::initializer_list<std::pair<double, const T*>> terms) const {
     std::fill_n(to, size_, T(0));
-    for (const auto& [factor, matrix] : terms)
-      for (int64_t k = 0; k < size_; ++k) to[k] += static_cast<R>(factor) * matrix[k];
+    for (const auto& [factor, matrix] : terms) add_scaled(to, static_cast<R>(factor), matrix);
     for (int k = 0; k < n_; ++k) to[k * (int64_t{n_} + 1)] += static_cast<R>(one);
   }
   void low(T* a, int degree) {
@@ -318,10 +324,8 @@ class Exponential {
     for (size_t k = 4; k < static_cast<size_t>(degree); k += 2) {
       multiply(power, at(1), other);
       std::swap(power, other);
-      for (int64_t e = 0; e < size_; ++e) {
-        at(4)[e] += static_cast<R>(c[k + 1]) * power[e];
-        at(5)[e] += static_cast<R>(c[k]) * power[e];
-      }
+      add_scaled(at(4), static_cast<R>(c[k + 1]), power);
+      add_scaled(at(5), static_cast<R>(c[k]), power);
     }
     quotient(a);
   }
@@ -406,18 +410,18 @@ Real<T> frobenius_norm(const T* t, int64_t size) {
   for (int64_t k = 0; k < size; ++k) sum += std::norm(t[k]);
   return std::sqrt(sum);
 }
-/// Whether an eigenvalue of r is, up to rounding, the negative of one of s.
+/// Whether an eigenvalue of r is, up to rounding, the negative of one of s, or of its conjugate.
 template <class T>
-bool is_singular(const T* r, int64_t m, const T* s, int64_t n) {
+bool is_singular(const T* r, int64_t m, const T* s, int64_t n, bool conjugate) {
   const Real<T> bound = std::numeric_limits<Real<T>>::epsilon() * (frobenius_norm(r, m * m) + frobenius_norm(s, n * n));
   const auto of_s = schur_eigenvalues(s, n);
   for (const auto& a : schur_eigenvalues(r, m))
     for (const auto& b : of_s)
-      if (std::abs(a + b) <= bound) return true;
+      if (std::abs(a + (conjugate ? std::conj(b) : b)) <= bound) return true;
   return false;
 }
 
-/// x of r x + x s = f for Schur forms r and s. `info` is set where there is no unique x.
+/// x of r x + x op(s) = f for Schur forms r and s. `info` is set where there is no unique x.
 template <class T>
 void sylvester(const Stack<T>& s) {
   using R = Real<T>;
@@ -429,8 +433,8 @@ void sylvester(const Stack<T>& s) {
       copy_matrix(s.input(1, walk), column_major(t.get(), n, n));
       copy_matrix(s.input(2, walk), column_major(x.get(), m, n));
       R scale = 1;
-      call_lapack(BC_LAPACK(T, "trsyl", "trsyl"), "N", "N", &sign, &m, &n, r.get(), &lda, t.get(), &ldb, x.get(), &lda, &scale, s.info(i));
-      *s.info(i) = is_singular(r.get(), m, t.get(), n);
+      call_lapack(BC_LAPACK(T, "trsyl", "trsyl"), "N", flag(s.op.transposed), &sign, &m, &n, r.get(), &lda, t.get(), &ldb, x.get(), &lda, &scale, s.info(i));
+      *s.info(i) = is_singular(r.get(), m, t.get(), n, s.op.transposed == Transposed::conjugate);
       if (scale != R(1)) std::transform(x.get(), x.get() + int64_t{m} * n, x.get(), [&](const T& v) { return v / scale; });
       copy_matrix(column_major(x.get(), m, n), row_major(s.part(0, i), m, n));
     };

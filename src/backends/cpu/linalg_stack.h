@@ -161,6 +161,9 @@ class Stack {
 
 inline double cube(double n) { return n * n * n; }
 
+/// op(a), as LAPACK names it.
+inline const char* flag(Transposed t) { return t == Transposed::no ? "N" : t == Transposed::transpose ? "T" : "C"; }
+
 /// Schur's form of matrices of one size, column-major: a becomes T, z the unitary factor.
 template <class T>
 class SchurRoutine {

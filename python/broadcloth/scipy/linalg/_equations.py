@@ -31,18 +31,21 @@ def _half(t: ndarray) -> int:
     return h + 1 if t.dtype.kind != "c" and bool(t[h, h - 1] != 0) else h
 
 
-def _triangular_sylvester(r: ndarray, s: ndarray, f: ndarray) -> ndarray:
-    """X of r X + X s = f for Schur forms r and s, by halves (Jonsson & Kagstrom, 2002)."""
+def _triangular_sylvester(r: ndarray, s: ndarray, f: ndarray, adjoint: bool) -> ndarray:
+    """X of r X + X s = f, or r X + X s^H = f, for Schur forms r and s, by halves (Jonsson & Kagstrom, 2002)."""
     m, n = f.shape
     if max(m, n) <= _BLOCK:
-        return _c.linalg_sylvester(r, s, f)
+        return _c.linalg_sylvester(r, s, f, adjoint)
     if m >= n:
         h = _half(r)
-        below = _triangular_sylvester(r[h:, h:], s, f[h:])
-        return _c.concatenate([_triangular_sylvester(r[:h, :h], s, f[:h] - r[:h, h:] @ below), below], 0)
+        below = _triangular_sylvester(r[h:, h:], s, f[h:], adjoint)
+        return _c.concatenate([_triangular_sylvester(r[:h, :h], s, f[:h] - r[:h, h:] @ below, adjoint), below], 0)
     h = _half(s)
-    left = _triangular_sylvester(r, s[:h, :h], f[:, :h])
-    return _c.concatenate([left, _triangular_sylvester(r, s[h:, h:], f[:, h:] - left @ s[:h, h:])], 1)
+    if adjoint:
+        right = _triangular_sylvester(r, s[h:, h:], f[:, h:], adjoint)
+        return _c.concatenate([_triangular_sylvester(r, s[:h, :h], f[:, :h] - right @ dagger(s[:h, h:]), adjoint), right], 1)
+    left = _triangular_sylvester(r, s[:h, :h], f[:, :h], adjoint)
+    return _c.concatenate([left, _triangular_sylvester(r, s[h:, h:], f[:, h:] - left @ s[:h, h:], adjoint)], 1)
 
 
 @over_stacks(a=2, b=2, q=2)
@@ -78,13 +81,13 @@ def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> ndarray:
         return back(first.device, f.astype(dtype))[0]
     r, u = _c.linalg_schur(x.astype(dtype, copy=False))
     s, v = _c.linalg_schur(y.astype(dtype, copy=False))
-    found = u @ _triangular_sylvester(r, s, dagger(u) @ f.astype(dtype, copy=False) @ v) @ dagger(v)
+    found = u @ _triangular_sylvester(r, s, dagger(u) @ f.astype(dtype, copy=False) @ v, False) @ dagger(v)
     return back(first.device, found)[0]
 
 
 @over_stacks(a=2, q=2)
 def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> ndarray:
-    """The solution X of a @ X + X @ a.conj().T = q, by `solve_sylvester`.
+    """The solution X of a @ X + X @ a.conj().T = q, by the Schur form of a.
 
     Parameters
     ----------
@@ -100,7 +103,13 @@ def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> ndarray:
     second = _one_square(q, "q", first.device)
     if first.shape != second.shape:
         raise ValueError("Matrix a and q should have the same shape.")
-    return solve_sylvester(first, dagger(first), second)
+    dtype = np.result_type(first.dtype, second.dtype)
+    x, f = on_host("solve_continuous_lyapunov", first, second)
+    if f.size == 0:
+        return back(first.device, f.astype(dtype))[0]
+    r, u = _c.linalg_schur(x.astype(dtype, copy=False))
+    found = u @ _triangular_sylvester(r, r, dagger(u) @ f.astype(dtype, copy=False) @ u, True) @ dagger(u)
+    return back(first.device, found)[0]
 
 
 solve_lyapunov = solve_continuous_lyapunov

@@ -157,12 +157,12 @@ class _assembled(spbase):
     def __setitem__(self, key: Any, value: Any) -> None:
         place = self._place_of(key)
         if place is not None and is_scalar(value):
-            self._put(*place, self._dtype.type(value))
+            self._put(place[0], place[1], self._dtype.type(value))
             return
         index = parse(key, self.shape, self.device)
         single = all(isinstance(k, int) for k in index)
         if single and is_scalar(value):
-            self._put(*((0, *index) if self.ndim == 1 else index), self._dtype.type(value))
+            self._put(index[0] if self.ndim == 2 else 0, index[-1], self._dtype.type(value))
             return
         if single and not issparse(value) and np.size(value) != 1:
             raise ValueError("setting an array element with a sequence.")
