@@ -300,7 +300,9 @@ def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """
     a = _squares_of(A)
     (host,) = on_host("funm", a)
-    t, z = _c.linalg_schur(_complex(host))
+    t, z = _c.linalg_schur(host)
+    if host.dtype.kind != "c":
+        t, z = _c.linalg_complex_schur(t, z)
     values = _c.asarray(func(_c.diagonal(t, 0, -2, -1)), device="cpu").astype(t.dtype, copy=False)
     f, distance = _c.linalg_parlett(t, values)
     made = back(a.device, _real_if_close(_c.matmul(_c.matmul(z, f), dagger(z)), a))[0]

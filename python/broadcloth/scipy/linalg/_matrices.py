@@ -351,18 +351,13 @@ def fiedler_companion(a: ArrayLike) -> ndarray:
     c = c / c[..., :1]
     n = c.shape[-1] - 1
     made = _c.zeros((*c.shape[:-1], n, n), c.dtype, device=c.device)
-    for k in range(n):
-        value = -c[..., k + 1]
-        if k == 0:
-            made[..., 0, 0] = value
-        elif k % 2:
-            made[..., k - 1, k] = value
-        else:
-            made[..., k, k - 1] = value
-    for k in range(0, n - 2, 2):
-        made[..., k, k + 2] = 1
-    for k in range(1, n - 2, 2):
-        made[..., k + 2, k] = 1
+    made[..., 0, 0] = -c[..., 1]
+    odd, even = np.arange(1, n, 2), np.arange(2, n, 2)
+    made[..., odd - 1, odd] = -c[..., odd + 1]
+    made[..., even, even - 1] = -c[..., even + 1]
+    above, below = np.arange(0, n - 2, 2), np.arange(1, n - 2, 2)
+    made[..., above, above + 2] = 1
+    made[..., below + 2, below] = 1
     if n > 1:
         made[..., 1, 0] = 1
     return made
