@@ -1437,6 +1437,9 @@ def linalg_qz(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ...]:
 def linalg_qz_ordered(aa: ArrayLike, bb: ArrayLike, q: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]:
     """The same with the chosen eigenvalues first."""
 
+def linalg_rotated(q: ArrayLike, r: ArrayLike, w: ArrayLike, below: int) -> list[ndarray]:
+    """Q and R, rotated so that R loses its diagonals below the main one, or w all elements but the first; no arrays where composed ops must make them."""
+
 def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]:
     """T and Z."""
 

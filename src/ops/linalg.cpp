@@ -551,6 +551,24 @@ ArrayPair parlett(const Array& a, const Array& values) {
   return {parts[0], parts[1]};
 }
 
+std::vector<Array> rotated(const Array& q, const Array& r, const Array& w, int64_t below) {
+  require_stack(q);
+  require_stack(r);
+  const DType t = common_dtype({&q, &r, &w});
+  BC_CHECK(columns_of(q) == rows_of(r) && w.ndim() == q.ndim() - 1 && w.shape()[w.ndim() - 1] == rows_of(r), Value,
+           "qr_update: expected Q, R and a vector that fit, got shapes {}, {} and {}", q.shape(), r.shape(), w.shape());
+  if (!traits(q.device()).on_host || has_history(q) || has_history(r) || has_history(w)) return {};
+  auto op = make_op(Linalg::rotated, t, batch_of(q));
+  op->left = below == 0;
+  op->below = below;
+  op->add(t, Dims{rows_of(q), columns_of(q)});
+  op->add(t, Dims{rows_of(r), columns_of(r)});
+  op->add(t, Dims());
+  std::vector<Array> parts = record_parts(std::move(op), {cast(q, t), cast(r, t), cast(w, t)}, {q.shape(), r.shape(), w.shape()});
+  parts.pop_back();
+  return parts;
+}
+
 ArrayPair complex_schur(const Array& form, const Array& z) {
   require_square(form);
   const DType t = common_dtype({&form, &z});

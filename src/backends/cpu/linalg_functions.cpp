@@ -167,8 +167,8 @@ void square_root(const Stack<T>& s) {
   });
 }
 
-/// Parlett's recurrence (Golub & Van Loan, section 9.1), diagonal by diagonal. Both matrices are kept by rows and by columns, whose products
-/// read memory in order.
+/// Parlett's recurrence (Golub & Van Loan, section 9.1), diagonal by diagonal. Both matrices are kept by rows and by columns, whose
+/// products read memory in order.
 template <class T>
 void parlett(const Stack<T>& s) {
   using R = Real<T>;
@@ -436,16 +436,93 @@ void sylvester(const Stack<T>& s) {
   using R = Real<T>;
   const int m = size_of(s.rows_of(2)), n = size_of(s.columns_of(2)), lda = leading(m), ldb = leading(n), sign = 1;
   s.each(static_cast<double>(m) * n * (m + n), [&] {
-    return [&, r = Scratch<T>(int64_t{m} * m), t = Scratch<T>(int64_t{n} * n), x = Scratch<T>(int64_t{m} * n)](int64_t i,
-                                                                                                               const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(r.get(), m, m));
-      copy_matrix(s.input(1, walk), column_major(t.get(), n, n));
-      copy_matrix(s.input(2, walk), column_major(x.get(), m, n));
-      R scale = 1;
-      call_lapack(BC_LAPACK(T, "trsyl", "trsyl"), "N", flag(s.op.transposed), &sign, &m, &n, r.get(), &lda, t.get(), &ldb, x.get(), &lda, &scale, s.info(i));
-      *s.info(i) = is_singular(r.get(), m, t.get(), n, s.op.transposed == Transposed::conjugate);
-      if (scale != R(1)) std::transform(x.get(), x.get() + int64_t{m} * n, x.get(), [&](const T& v) { return v / scale; });
-      copy_matrix(column_major(x.get(), m, n), row_major(s.part(0, i), m, n));
+    return
+        [&, r = Scratch<T>(int64_t{m} * m), t = Scratch<T>(int64_t{n} * n), x = Scratch<T>(int64_t{m} * n)](int64_t i, const Walker& walk) {
+          copy_matrix(s.input(0, walk), column_major(r.get(), m, m));
+          copy_matrix(s.input(1, walk), column_major(t.get(), n, n));
+          copy_matrix(s.input(2, walk), column_major(x.get(), m, n));
+          R scale = 1;
+          call_lapack(BC_LAPACK(T, "trsyl", "trsyl"), "N", flag(s.op.transposed), &sign, &m, &n, r.get(), &lda, t.get(), &ldb, x.get(),
+                      &lda, &scale, s.info(i));
+          *s.info(i) = is_singular(r.get(), m, t.get(), n, s.op.transposed == Transposed::conjugate);
+          if (scale != R(1)) std::transform(x.get(), x.get() + int64_t{m} * n, x.get(), [&](const T& v) { return v / scale; });
+          copy_matrix(column_major(x.get(), m, n), row_major(s.part(0, i), m, n));
+        };
+  });
+}
+
+// ---- Changed QR factors
+// ------------------------------------------------------------------------------------------------------------------
+
+/// The rotation that takes (x, y) to (length, 0): c x + s y and c y - conj(s) x.
+template <class T>
+struct Rotation {
+  Real<T> c;
+  T s, length;
+
+  Rotation(T x, T y) {
+    const Real<T> size_x = std::abs(x), size = std::hypot(size_x, std::abs(y));
+    const T direction = size_x == 0 ? T(1) : x / size_x;
+    c = size_x / size;
+    if constexpr (is_complex_v<T>)
+      s = direction * std::conj(y) / size;
+    else
+      s = direction * y / size;
+    length = direction * size;
+  }
+  /// Rotates two rows; of a matrix whose columns are to be rotated back, `adjoint`.
+  void operator()(T* __restrict x, T* __restrict y, int64_t n, bool adjoint) const {
+    const auto conjugate = [](T v) {
+      if constexpr (is_complex_v<T>)
+        return std::conj(v);
+      else
+        return v;
+    };
+    const T first = adjoint ? conjugate(s) : s, second = adjoint ? s : conjugate(s);
+    for (int64_t k = 0; k < n; ++k) {
+      const T a = x[k], b = y[k];
+      x[k] = c * a + product_of(first, b);
+      y[k] = c * b - product_of(second, a);
+    }
+  }
+};
+
+/// Factors q and r of q r, where rotations of neighbouring rows take w to a multiple of the first unit vector (`left`), or r, which has
+/// elements on so many diagonals `below` the main one, to a triangle.
+template <class T>
+void rotated(const Stack<T>& s) {
+  const int64_t m = s.m, n = s.n, width = s.columns_of(1);
+  s.each(6.0 * static_cast<double>(n) * static_cast<double>(m + width) * static_cast<double>(1 + s.op.below), [&] {
+    return [&, q = Scratch<T>(m * n), r = Scratch<T>(n * width), w = Scratch<T>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(q.get(), m, n));
+      copy_matrix(s.input(1, walk), row_major(r.get(), n, width));
+      copy_matrix(s.input(2, walk), column_major(w.get(), n, 1));
+      const auto turn = [&](const Rotation<T>& rotation, int64_t row, int64_t column) {
+        rotation(r.get() + row * width + column, r.get() + (row + 1) * width + column, width - column, false);
+        rotation(q.get() + row * m, q.get() + (row + 1) * m, m, true);
+      };
+      if (s.op.left)
+        for (int64_t row = n - 2; row >= 0; --row) {
+          if (w[row + 1] == T(0)) continue;
+          const Rotation<T> rotation(w[row], w[row + 1]);
+          w[row] = rotation.length;
+          w[row + 1] = T(0);
+          turn(rotation, row, 0);
+        }
+      if (s.op.below > 0)
+        for (int64_t column = 0; column < std::min(width, n - 1); ++column)
+          for (int64_t row = std::min(column + s.op.below, n - 1) - 1; row >= column; --row) {
+            T *x = r.get() + row * width + column, *y = x + width;
+            if (*y == T(0)) continue;
+            const Rotation<T> rotation(*x, *y);
+            turn(rotation, row, column);
+            *x = rotation.length;
+            *y = T(0);
+          }
+      copy_matrix(column_major(q.get(), m, n), row_major(s.part(0, i), m, n));
+      copy_matrix(row_major(r.get(), n, width), row_major(s.part(1, i), n, width));
+      *s.part(2, i) = w[0];
+      *s.info(i) = 0;
     };
   });
 }
@@ -460,6 +537,7 @@ void run_function(const Stack<T>& s) {
     case Linalg::exponential: return exponential(s);
     case Linalg::complex_schur: return complex_schur(s);
     case Linalg::square_root: return square_root(s);
+    case Linalg::rotated: return rotated(s);
     default: return sylvester(s);
   }
 }
