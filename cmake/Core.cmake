@@ -100,9 +100,10 @@ broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11un
 include("${CMAKE_SOURCE_DIR}/cmake/Ducc.cmake")
 broadcloth_add_fft(broadcloth_core)
 
-# Loops over elements that only move, compare, count or convert are worth vectorising.
+# Loops over elements that only move, compare, count, convert or are multiplied and added are worth vectorising.
 set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sort_keys.cpp"
-  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/ops/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
+  "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/backends/cpu/sparse_products.cpp"
+  "${SRC}/backends/cpu/linalg_functions.cpp" "${SRC}/ops/pcg_stream.cpp" PROPERTIES COMPILE_OPTIONS "-O3")
 # GCC 12 warns of its own AVX-512 header.
 set_source_files_properties("${SRC}/ops/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
   PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")

@@ -1383,6 +1383,9 @@ def linalg_cholesky_banded(diagonals: ArrayLike, lower: bool) -> tuple[ndarray, 
 def linalg_cholesky_unchecked(a: ArrayLike, lower: bool = True) -> tuple[ndarray, ndarray]:
     """The factor, and 0 or the number of the first minor that is not positive."""
 
+def linalg_complex_schur(t: ArrayLike, z: ArrayLike) -> tuple[ndarray, ndarray]:
+    """T and Z of the complex Schur form, from the real one's."""
+
 def linalg_det(a: ArrayLike) -> ndarray:
     """The determinants of matrices."""
 
@@ -1394,6 +1397,9 @@ def linalg_eigh(a: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]
 
 def linalg_eigh_tridiagonal(diagonal: ArrayLike, beside: ArrayLike, vectors: bool) -> tuple[ndarray, ...]:
     """The eigenvalues, and eigenvectors, of symmetric matrices."""
+
+def linalg_expm(a: ArrayLike) -> list[ndarray]:
+    """The exponentials of matrices; no array where composed ops must make them."""
 
 def linalg_generalized_eig(a: ArrayLike, b: ArrayLike, vectors: bool, left: bool) -> tuple[ndarray, ...]:
     """Alpha and beta, and right and left eigenvectors."""
@@ -1431,6 +1437,9 @@ def linalg_qz(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ...]:
 def linalg_qz_ordered(aa: ArrayLike, bb: ArrayLike, q: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]:
     """The same with the chosen eigenvalues first."""
 
+def linalg_rotated(q: ArrayLike, r: ArrayLike, w: ArrayLike, below: int) -> list[ndarray]:
+    """Q and R, rotated so that R loses its diagonals below the main one, or w all elements but the first; no arrays where composed ops must make them."""
+
 def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]:
     """T and Z."""
 
@@ -1461,11 +1470,17 @@ def linalg_solve_triangular(
 def linalg_solveh_banded(diagonals: ArrayLike, b: ArrayLike, lower: bool) -> ndarray:
     """x of a x = b, by the diagonals of a triangle of a positive definite a."""
 
+def linalg_sqrtm(a: ArrayLike) -> tuple[ndarray, ...]:
+    """The square roots, complex; whether their real part is all; and 0 or a column without one."""
+
 def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
     """U, the singular values and V^H; `vectors` 0: the values, 1: thin, 2: full matrices."""
 
 def linalg_svd_by_eigh(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
     """The same from eigenvectors in double precision, as GPUs have it."""
+
+def linalg_sylvester(r: ArrayLike, s: ArrayLike, f: ArrayLike, adjoint: bool) -> ndarray:
+    """x of r x + x s = f, of Schur forms r and s, or with the adjoint of s."""
 
 def linalg_triangular_sqrt(t: ArrayLike) -> tuple[ndarray, ndarray]:
     """The square roots of upper triangular matrices, and 0 or a column without one."""
@@ -1761,6 +1776,25 @@ def sparse_add(
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of the sum or difference of two sorted matrices, without zeros."""
 
+def sparse_block_product(
+    blocks: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    x: ArrayLike,
+    composed: bool = False,
+) -> ndarray:
+    """Blocks in compressed rows times a dense vector or matrix."""
+
+def sparse_block_rows(
+    blocks: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    composed: bool = False,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Data, indices and pointers of the rows of a matrix in blocks; columns: of blocks."""
+
 def sparse_compress(
     data: ArrayLike,
     row: ArrayLike,
@@ -1770,17 +1804,61 @@ def sparse_compress(
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of elements at places; those of one place are added up."""
 
+def sparse_coordinate_product(
+    data: ArrayLike,
+    row: ArrayLike,
+    column: ArrayLike,
+    x: ArrayLike,
+    rows: int,
+    composed: bool = False,
+) -> ndarray:
+    """Elements at places times a dense vector or matrix."""
+
 def sparse_dense(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int, distinct: bool = False) -> ndarray:
     """All places of a matrix."""
 
+def sparse_diagonal_product(
+    data: ArrayLike,
+    offsets: ArrayLike,
+    x: ArrayLike,
+    rows: int,
+    transposed: bool = False,
+    composed: bool = False,
+) -> ndarray:
+    """Diagonals, or the transpose of their matrix, times a dense vector or matrix."""
+
 def sparse_expand(indptr: ArrayLike, n: int, composed: bool = False) -> ndarray:
     """The row of each of n elements."""
+
+def sparse_flatten(lists: object, vector: object, floats: bool) -> bool:
+    """Writes the numbers of lists into a vector of float64, or of int64; tells whether all are Python's own."""
 
 def sparse_group(keys: ArrayLike, groups: int, composed: bool = False) -> tuple[ndarray, ...]:
     """The pointers of groups of equal keys, and a stable order by key."""
 
 def sparse_is_sorted(indices: ArrayLike, indptr: ArrayLike, columns: int) -> bool:
     """Whether the columns of each row ascend, none twice."""
+
+def sparse_keep(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    mask: ArrayLike,
+    composed: bool = False,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Data, indices and pointers of a mask's elements."""
+
+def sparse_lookup(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    row: ArrayLike,
+    column: ArrayLike,
+    composed: bool = False,
+) -> ndarray:
+    """The elements of a sorted matrix at places."""
 
 def sparse_matmul(
     data_a: ArrayLike,
@@ -1795,6 +1873,19 @@ def sparse_matmul(
 ) -> tuple[ndarray, ...]:
     """Data, indices and pointers of the product of two matrices."""
 
+def sparse_places(
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    row: ArrayLike,
+    column: ArrayLike,
+    composed: bool = False,
+) -> ndarray:
+    """The numbers of the elements of a sorted matrix at places, or -1."""
+
+def sparse_pointers(keys: ArrayLike, groups: int, composed: bool = False) -> ndarray:
+    """The pointers of groups of keys that ascend."""
+
 def sparse_product(
     data: ArrayLike,
     indices: ArrayLike,
@@ -1806,6 +1897,16 @@ def sparse_product(
 ) -> ndarray:
     """A matrix in compressed rows, or its transpose, times a dense vector or matrix."""
 
+def sparse_take(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    rows: ArrayLike,
+    composed: bool = False,
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Data, indices and pointers of some rows."""
+
 def sparse_transpose(
     data: ArrayLike,
     indices: ArrayLike,
@@ -1816,14 +1917,16 @@ def sparse_transpose(
     """Data, indices and pointers of the transpose's rows."""
 
 def sparse_union(
+    data_a: ArrayLike,
     indices_a: ArrayLike,
     indptr_a: ArrayLike,
+    data_b: ArrayLike,
     indices_b: ArrayLike,
     indptr_b: ArrayLike,
     columns: int,
     composed: bool = False,
 ) -> tuple[ndarray, ...]:
-    """Indices and pointers of the places that either of two matrices has, and where those are in each."""
+    """The elements of two sorted matrices at the places that either has, and the indices and pointers of those."""
 
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[ndarray]: ...
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> ndarray:

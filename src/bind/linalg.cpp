@@ -75,6 +75,20 @@ std::vector<PyMethodDef> linalg_functions() {
                  linalg::tridiagonal_eigh),
       BC_FUNCTION("linalg_triangular_sqrt(t) The square roots of upper triangular matrices, and 0 or a column without one.",
                   linalg::triangular_sqrt),
+      BC_FUNCTION("linalg_expm(a) -> list[ndarray] The exponentials of matrices; no array where composed ops must make them.",
+                  [](const Array& a) {
+                    const std::optional<Array> x = linalg::exponential(a);
+                    return x ? std::vector<Array>{*x} : std::vector<Array>();
+                  }),
+      BC_FUNCTION(
+          "linalg_rotated(q, r, w, below) -> list[ndarray] Q and R, rotated so that R loses its diagonals below the main one, or w all "
+          "elements but the first; no arrays where composed ops must make them.",
+          linalg::rotated),
+      BC_FUNCTION("linalg_complex_schur(t, z) T and Z of the complex Schur form, from the real one's.", linalg::complex_schur),
+      BC_FUNCTION("linalg_sqrtm(a) The square roots, complex; whether their real part is all; and 0 or a column without one.",
+                  linalg::square_root),
+      BC_LOOKING("linalg_sylvester(r, s, f, adjoint) x of r x + x s = f, of Schur forms r and s, or with the adjoint of s.",
+                 linalg::triangular_sylvester),
       BC_FUNCTION("linalg_parlett(t, values) f(t) from its diagonal, and the least distance of two eigenvalues.", linalg::parlett),
   };
 }

@@ -9,6 +9,43 @@ namespace {
 
 std::vector<Array> parts_of(const sparse::Matrix& m) { return {m.data, m.rows.indices, m.rows.indptr}; }
 
+/// The number that a Python object is; false where it is of another type than the vector's elements, or does not fit.
+bool read_number(PyObject* o, double& to) {
+  if (!PyFloat_CheckExact(o)) return false;
+  to = PyFloat_AsDouble(o);
+  return true;
+}
+bool read_number(PyObject* o, int64_t& to) {
+  if (!PyLong_CheckExact(o)) return false;
+  int overflow = 0;
+  to = PyLong_AsLongLongAndOverflow(o, &overflow);
+  return overflow == 0;
+}
+
+template <class T>
+bool flatten_into(PyObject* lists, T* to, int64_t n) {
+  T* const end = to + n;
+  for (Py_ssize_t i = 0; i < PyList_Size(lists); ++i) {
+    PyObject* list = PyList_GetItem(lists, i);
+    if (!PyList_Check(list) || PyList_Size(list) > end - to) return false;
+    for (Py_ssize_t j = 0; j < PyList_Size(list); ++j, ++to)
+      if (!read_number(PyList_GetItem(list, j), *to)) return false;
+  }
+  return to == end;
+}
+
+/// Writes the numbers of lists one after another into a vector in host memory, if all are Python's own of that kind.
+bool flatten(PyObject* lists, PyObject* vector, bool floats) {
+  BC_CHECK(PyList_Check(lists), Type, "sparse_flatten: expected a list of lists");
+  Py_buffer view;
+  check(PyObject_GetBuffer(vector, &view, PyBUF_WRITABLE));
+  const auto n = static_cast<int64_t>(view.len / 8);
+  const bool done =
+      floats ? flatten_into(lists, static_cast<double*>(view.buf), n) : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
+  PyBuffer_Release(&view);
+  return done;
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> sparse_functions() {
@@ -24,11 +61,52 @@ std::vector<PyMethodDef> sparse_functions() {
                   }),
       BC_FUNCTION("sparse_expand(indptr, n, composed=False) The row of each of n elements.", sparse::expand),
       BC_LOOKING(
-          "sparse_union(indices_a, indptr_a, indices_b, indptr_b, columns, composed=False) Indices and pointers of the places that "
-          "either of two matrices has, and where those are in each.",
-          [](const Array& indices_a, const Array& indptr_a, const Array& indices_b, const Array& indptr_b, int64_t columns, bool composed) {
-            const sparse::Union u = sparse::unite({indices_a, indptr_a, columns}, {indices_b, indptr_b, columns}, composed);
-            return std::vector<Array>{u.rows.indices, u.rows.indptr, u.from_a, u.from_b};
+          "sparse_union(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, composed=False) The elements of two sorted "
+          "matrices at the places that either has, and the indices and pointers of those.",
+          [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
+             const Array& indptr_b, int64_t columns, bool composed) {
+            const sparse::Union u = sparse::unite(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, composed);
+            return std::vector<Array>{u.a, u.b, u.rows.indices, u.rows.indptr};
+          }),
+      BC_LOOKING("sparse_take(data, indices, indptr, columns, rows, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of some rows.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& rows, bool composed) {
+                   return parts_of(sparse::take(data, {indices, indptr, columns}, rows, composed));
+                 }),
+      BC_LOOKING("sparse_keep(data, indices, indptr, columns, mask, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of a mask's elements.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& mask, bool composed) {
+                   return parts_of(sparse::keep(data, {indices, indptr, columns}, mask, composed));
+                 }),
+      BC_FUNCTION(
+          "sparse_block_rows(blocks, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+          "pointers of the rows of a matrix in blocks; columns: of blocks.",
+          [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
+            return parts_of(sparse::block_rows(blocks, {indices, indptr, columns}, composed));
+          }),
+      BC_FUNCTION("sparse_flatten(lists: object, vector: object, floats: bool) Writes the numbers of lists into a vector of float64, or of "
+                  "int64; tells whether all are Python's own.",
+                  flatten),
+      BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
+                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
+                     bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),
+      BC_FUNCTION("sparse_places(indices, indptr, columns, row, column, composed=False) The numbers of the elements of a sorted matrix at "
+                  "places, or -1.",
+                  [](const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column, bool composed) {
+                    return sparse::places({indices, indptr, columns}, row, column, composed);
+                  }),
+      BC_FUNCTION("sparse_pointers(keys, groups, composed=False) The pointers of groups of keys that ascend.", sparse::pointers),
+      BC_FUNCTION(
+          "sparse_coordinate_product(data, row, column, x, rows, composed=False) Elements at places times a dense vector or matrix.",
+          sparse::coordinate_product),
+      BC_FUNCTION("sparse_diagonal_product(data, offsets, x, rows, transposed=False, composed=False) Diagonals, or the transpose of their "
+                  "matrix, times a dense vector or matrix.",
+                  sparse::diagonal_product),
+      BC_FUNCTION(
+          "sparse_block_product(blocks, indices, indptr, columns, x, composed=False) Blocks in compressed rows times a dense vector "
+          "or matrix.",
+          [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, const Array& x, bool composed) {
+            return sparse::block_product(blocks, {indices, indptr, columns}, x, composed);
           }),
       BC_LOOKING("sparse_matmul(data_a, indices_a, indptr_a, columns_a, data_b, indices_b, indptr_b, columns_b, composed=False) Data, "
                  "indices and pointers of the product of two matrices.",

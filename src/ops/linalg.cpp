@@ -551,4 +551,64 @@ ArrayPair parlett(const Array& a, const Array& values) {
   return {parts[0], parts[1]};
 }
 
+std::vector<Array> rotated(const Array& q, const Array& r, const Array& w, int64_t below) {
+  require_stack(q);
+  require_stack(r);
+  const DType t = common_dtype({&q, &r, &w});
+  BC_CHECK(columns_of(q) == rows_of(r) && w.ndim() == q.ndim() - 1 && w.shape()[w.ndim() - 1] == rows_of(r), Value,
+           "qr_update: expected Q, R and a vector that fit, got shapes {}, {} and {}", q.shape(), r.shape(), w.shape());
+  if (!traits(q.device()).on_host || has_history(q) || has_history(r) || has_history(w)) return {};
+  auto op = make_op(Linalg::rotated, t, batch_of(q));
+  op->left = below == 0;
+  op->below = below;
+  op->add(t, Dims{rows_of(q), columns_of(q)});
+  op->add(t, Dims{rows_of(r), columns_of(r)});
+  op->add(t, Dims());
+  std::vector<Array> parts = record_parts(std::move(op), {cast(q, t), cast(r, t), cast(w, t)}, {q.shape(), r.shape(), w.shape()});
+  parts.pop_back();
+  return parts;
+}
+
+ArrayPair complex_schur(const Array& form, const Array& z) {
+  require_square(form);
+  const DType t = common_dtype({&form, &z});
+  BC_CHECK(z.shape() == form.shape(), Value, "rsf2csf: expected Z of shape {}, got {}", form.shape(), z.shape());
+  auto op = make_op(Linalg::complex_schur, t, batch_of(form));
+  op->add(complex_type(t), Dims{rows_of(form), rows_of(form)});
+  op->add(complex_type(t), Dims{rows_of(form), rows_of(form)});
+  const std::vector<Array> parts = record_parts(std::move(op), {cast(form, t), cast(z, t)}, {form.shape(), z.shape()});
+  return {parts[0], parts[1]};
+}
+
+std::vector<Array> square_root(const Array& a) {
+  require_square(a);
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::square_root, t, batch_of(a));
+  op->add(complex_type(t), Dims{rows_of(a), rows_of(a)});
+  op->add(DType::i32, Dims());
+  return record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+}
+
+std::optional<Array> exponential(const Array& a) {
+  require_square(a);
+  if (!traits(a.device()).on_host || has_history(a)) return std::nullopt;
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::exponential, t, batch_of(a));
+  op->add(t, Dims{rows_of(a), rows_of(a)});
+  return record_parts(std::move(op), {cast(a, t)}, {a.shape()})[0];
+}
+
+Array triangular_sylvester(const Array& r, const Array& s, const Array& f, bool adjoint) {
+  require_square(r);
+  require_square(s);
+  const DType t = common_dtype({&r, &s, &f});
+  BC_CHECK(f.ndim() >= 2 && rows_of(f) == rows_of(r) && columns_of(f) == rows_of(s), Value,
+           "solve_sylvester: expected a right side of {} rows and {} columns, got shape {}", rows_of(r), rows_of(s), f.shape());
+  auto op = make_op(Linalg::sylvester, t, batch_of(f));
+  if (adjoint) op->transposed = Transposed::conjugate;
+  op->add(t, Dims{rows_of(f), columns_of(f)});
+  return record_checked(std::move(op), {cast(r, t), cast(s, t), cast(f, t)}, {r.shape(), s.shape(), f.shape()},
+                        "an eigenvalue of a is the negative of one of b, so that there is no unique solution")[0];
+}
+
 }  // namespace bc::linalg

@@ -31,12 +31,15 @@ Groups group(const Array& keys, int64_t groups, bool composed = false);
 /// The row of each of n elements.
 Array expand(const Array& indptr, int64_t n, bool composed = false);
 
+/// The pointers of groups of keys that ascend.
+Array pointers(const Array& keys, int64_t groups, bool composed = false);
+
 struct Union {
   Rows rows;
-  Array from_a, from_b;  ///< the place of each element in a and in b, or the number of their elements where they have none
+  Array a, b;  ///< the elements of each matrix at those places, zero where it has none
 };
 /// The places that a or b has, of two sorted matrices. Looks.
-Union unite(const Rows& a, const Rows& b, bool composed = false);
+Union unite(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool composed = false);
 
 struct Matrix {
   Array data;
@@ -50,6 +53,31 @@ Matrix transpose(const Array& data, const Rows& a, bool composed = false);
 
 /// The sum of two sorted matrices, or with `subtract` their difference, without zeros. Looks.
 Matrix sum(const Array& a_data, const Rows& a, const Array& b_data, const Rows& b, bool subtract, bool composed = false);
+
+/// The rows of these numbers, which are inside. Looks.
+Matrix take(const Array& data, const Rows& a, const Array& rows, bool composed = false);
+
+/// The matrix of a mask's elements. Looks.
+Matrix keep(const Array& data, const Rows& a, const Array& mask, bool composed = false);
+
+/// A matrix in blocks, whose places `a` has, in compressed rows. The indices' dtype must count its elements and columns.
+Matrix block_rows(const Array& blocks, const Rows& a, bool composed = false);
+
+/// The elements of a sorted matrix at places inside it, zero where it has none.
+Array lookup(const Array& data, const Rows& a, const Array& row, const Array& column, bool composed = false);
+
+/// The numbers of the elements of a sorted matrix at places inside it, int64, or -1 where it has none.
+Array places(const Rows& a, const Array& row, const Array& column, bool composed = false);
+
+/// Elements at places, in any order, times a vector or a matrix.
+Array coordinate_product(const Array& data, const Array& row, const Array& column, const Array& x, int64_t rows, bool composed = false);
+
+/// Diagonals, (d, n), times a vector or a matrix, or their transpose: element j of the diagonal k is in column j and row j - offsets[k].
+/// `rows` are the result's.
+Array diagonal_product(const Array& data, const Array& offsets, const Array& x, int64_t rows, bool transposed, bool composed = false);
+
+/// Blocks in compressed rows times a vector or a matrix; `a` has the blocks' places.
+Array block_product(const Array& blocks, const Rows& a, const Array& x, bool composed = false);
 
 /// Whether a matrix is sorted. Looks.
 bool is_sorted(const Rows& a);

@@ -39,6 +39,11 @@ const char* name_of(Linalg what) {
     case Linalg::tridiagonal_eigh: return "eigh_tridiagonal";
     case Linalg::triangular_sqrt: return "sqrtm";
     case Linalg::parlett: return "funm";
+    case Linalg::complex_schur: return "rsf2csf";
+    case Linalg::square_root: return "sqrtm";
+    case Linalg::rotated: return "qr_update";
+    case Linalg::exponential: return "expm";
+    case Linalg::sylvester: return "solve_sylvester";
   }
   return "linalg";
 }

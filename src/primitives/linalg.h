@@ -41,6 +41,11 @@ enum class Linalg : uint8_t {
   tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w
   triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
+  complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z
+  square_root,       ///< (a) -> its principal square root (complex), whether its real part is all of it (int32)
+  rotated,           ///< (q, r, w) -> q, r with the same product, w's first element; r loses `below` diagonals, or w all others (`left`)
+  exponential,       ///< (a) -> its exponential
+  sylvester,         ///< (r, s, f) -> x of r x + x op(s) = f, of Schur forms r and s
 };
 
 enum class Vectors : uint8_t { none, thin, full };
@@ -65,7 +70,7 @@ struct LinalgExtra final : LibraryExtra {
   Vectors vectors = Vectors::thin;
   bool pivoted = false;           ///< qr with column exchanges; balancing with exchanges of rows and columns
   bool scaled = false;            ///< balancing with scaling
-  bool left = false;              ///< eig: also computes left eigenvectors
+  bool left = false;              ///< eig: also computes left eigenvectors; rotated: turns w
   bool hermitian = false;         ///< ldl: the matrix is Hermitian, not symmetric
   int64_t below = 0;              ///< number of diagonals of a band below the main diagonal; the others are above it
   double tolerance = 0;           ///< of lstsq: singular values below it times the largest one count as zero

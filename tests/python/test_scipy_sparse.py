@@ -556,13 +556,13 @@ def test_what_cuda_is_made_of_gives_the_same(xp, dtype, index):
         np.testing.assert_array_equal(dense(order), np.argsort(dense(ia), kind="stable"))
         np.testing.assert_array_equal(dense(indptr), np.searchsorted(np.sort(dense(ia)), np.arange(21)))
         np.testing.assert_array_equal(dense(c.sparse_expand(pa, da.size, composed)), np.repeat(np.arange(30), np.diff(dense(pa))))
-        indices, starts, from_a, from_c = map(dense, c.sparse_union(ia, pa, ic, pc, 20, composed))
+        of_a, of_c, indices, starts = map(dense, c.sparse_union(da, ia, pa, dc, ic, pc, 20, composed))
         union = ss.csr_array((a != 0) | (same != 0))
         np.testing.assert_array_equal(indices, union.indices)
         np.testing.assert_array_equal(starts, union.indptr)
         rows = np.repeat(np.arange(30), np.diff(starts))
-        np.testing.assert_array_equal(np.append(dense(da), 0)[from_a], a[rows, indices])
-        np.testing.assert_array_equal(from_c == ic.size, same[rows, indices] == 0)
+        np.testing.assert_array_equal(of_a, a[rows, indices])
+        np.testing.assert_array_equal(of_c, same[rows, indices])
         data, indices, starts = map(dense, c.sparse_matmul(da, ia, pa, 20, db, ib, pb, 25, composed))
         np.testing.assert_allclose(ss.csr_array((data, indices, starts), shape=(30, 25)).toarray(), a @ b, 1e-4, 1e-5)
         want = ss.csr_array(a != 0).astype(int) @ ss.csr_array(b != 0).astype(int)  # sums that are zero have a place too
@@ -580,6 +580,240 @@ def test_what_cuda_is_made_of_gives_the_same(xp, dtype, index):
             for got, expected in ((data, want.data), (indices, want.indices), (starts, want.indptr)):
                 np.testing.assert_array_equal(got, expected)
             assert {x.dtype for x in (indices, starts)} == {np.dtype(index)}
+
+
+@pytest.mark.parametrize("index", ["i4", "i8"])
+@pytest.mark.parametrize("dtype", [*DTYPES, "i1", "u2"])
+def test_selections_are_the_same_from_bodies_and_from_what_cuda_is_made_of(xp, dtype, index):
+    a = random_dense((40, 30), dtype)
+    a[3] = 0
+    a[39] = 0
+    m = ss.csr_array(a)
+    rng = np.random.default_rng(0)
+    data, indices, indptr = xp.asarray(m.data), xp.asarray(m.indices.astype(index)), xp.asarray(m.indptr.astype(index))
+    c = bc._broadcloth
+    rows, columns = rng.integers(40, size=50), rng.integers(30, size=50)
+    mask = rng.random(m.nnz) < 0.5
+    for composed in (False, True):
+        parts = map(dense, c.sparse_take(data, indices, indptr, 30, xp.asarray(rows), composed))
+        for got, want in zip(parts, (m[rows].data, m[rows].indices, m[rows].indptr), strict=True):
+            np.testing.assert_array_equal(got, want)
+        for chosen in (mask, mask & False, mask | True):
+            parts = map(dense, c.sparse_keep(data, indices, indptr, 30, xp.asarray(chosen), composed))
+            counts = np.concatenate([[0], np.cumsum(chosen)])[m.indptr]
+            for got, want in zip(parts, (m.data[chosen], m.indices[chosen], counts), strict=True):
+                np.testing.assert_array_equal(got, want)
+        got = c.sparse_lookup(data, indices, indptr, 30, xp.asarray(rows), xp.asarray(columns), composed)
+        np.testing.assert_array_equal(dense(got), a[rows, columns])
+        place = dense(c.sparse_places(indices, indptr, 30, xp.asarray(rows), xp.asarray(columns), composed))
+        np.testing.assert_array_equal(place >= 0, a[rows, columns] != 0)
+        np.testing.assert_array_equal(m.data[place[place >= 0]], a[rows, columns][place >= 0])
+        got = c.sparse_pointers(xp.asarray(np.repeat(np.arange(40), np.diff(m.indptr)).astype(index)), 40, composed)
+        np.testing.assert_array_equal(dense(got), m.indptr)
+        assert got.dtype == index
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("width", [None, 1, 3, 11])
+def test_products_of_all_formats_are_the_same_from_bodies_and_from_what_cuda_is_made_of(xp, dtype, width):
+    rng = np.random.default_rng(0)
+    c = bc._broadcloth
+    a = random_dense((24, 36), dtype)
+    x, back = (random_dense((n,) if width is None else (n, width), dtype, seed=n) for n in (36, 24))
+    coo, bsr = ss.coo_array(a), ss.bsr_array(ss.csr_array(a), blocksize=(3, 4))
+    order = rng.permutation(coo.nnz)
+    elements = [xp.asarray(p[order]) for p in (coo.data, *coo.coords)]
+    blocks = [xp.asarray(p) for p in (bsr.data, bsr.indices, bsr.indptr)]
+    offsets = np.array([-23, -3, 0, 2, 30])
+    diagonals = random_dense((5, 33), dtype, seed=7)
+    by_diagonals = ss.dia_array((diagonals, offsets), shape=(24, 36)).toarray()
+    for composed in (False, True):
+        expanded = c.sparse_block_rows(*blocks, 9, composed)
+        for got, want in zip(expanded, (bsr.tocsr().data, bsr.tocsr().indices, bsr.tocsr().indptr), strict=True):
+            np.testing.assert_array_equal(dense(got), want)
+        close = lambda got, want: np.testing.assert_allclose(dense(got), want, 1e-4, 1e-4)
+        close(c.sparse_coordinate_product(*elements, xp.asarray(x), 24, composed), a @ x)
+        close(c.sparse_block_product(*blocks, 9, xp.asarray(x), composed), a @ x)
+        close(c.sparse_diagonal_product(xp.asarray(diagonals), xp.asarray(offsets), xp.asarray(x), 24, False, composed), by_diagonals @ x)
+        got = c.sparse_diagonal_product(xp.asarray(diagonals), xp.asarray(offsets), xp.asarray(back), 36, True, composed)
+        close(got, by_diagonals.T @ back)
+
+
+def test_products_of_diagonals_take_no_elements_from_outside(xp):
+    m = sparse.dia_array((xp.asarray(np.ones((2, 4))), [1, -1]), shape=(4, 4))
+    x = xp.asarray(np.array([np.inf, 1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(dense(m @ x), [1, np.inf, 4, 2])
+
+
+def test_products_of_all_formats_have_derivatives(xp):
+    a = random_dense((6, 6), "d")
+    for format in ("coo", "bsr", "dia"):
+        m = sparse.csr_array(xp.asarray(a)).asformat(format)
+        x = xp.asarray(np.arange(6.0))
+        x.requires_grad = True
+        (m @ x).sum().backward()
+        np.testing.assert_allclose(dense(x.grad), a.sum(0), 1e-12)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_stacks_of_compressed_matrices_keep_their_format_and_order(xp, format):
+    parts = [ss.random_array((20, 20), density=0.1, format=format, rng=k, dtype=t) for k, t in enumerate(("f4", "f8", "f4"))]
+    ours = [getattr(sparse, format + "_array")(p) for p in parts]
+    for stack in ("vstack", "hstack"):
+        got, want = getattr(sparse, stack)(ours), getattr(ss, stack)(parts)
+        assert_same(got, want)
+        np.testing.assert_array_equal(dense(got), want.toarray())
+    grid = lambda p: [[p[0], p[1]], [p[2], p[0]]]  # noqa: E731
+    got, want = sparse.block_array(grid(ours), format=format), ss.block_array(grid(parts), format=format)
+    assert got.has_canonical_format
+    np.testing.assert_array_equal(dense(got.data), want.sorted_indices().data)
+    np.testing.assert_array_equal(dense(got.indices), want.sorted_indices().indices)
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "D", "i8", "u2", "?"])
+def test_random_matrices_are_scipys_for_a_seed(dtype):
+    for format in ("coo", "csr"):
+        got, want = (m.random_array((30, 40), density=0.1, format=format, rng=5, dtype=dtype) for m in (sparse, ss))
+        np.testing.assert_array_equal(dense(got), want.toarray())
+    got, want = (m.random(30, 40, density=0.1, rng=np.random.default_rng(3)) for m in (sparse, ss))
+    np.testing.assert_array_equal(dense(got), want.toarray())
+    got, want = (m.random_array((5, 6), density=0.5, rng=1, data_sampler=lambda size: np.arange(size)) for m in (sparse, ss))
+    np.testing.assert_array_equal(dense(got), want.toarray())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [-7, -2, 0, 3, 9])
+def test_identities_of_every_format(kind, k):
+    eye = "eye_array" if kind == "array" else "eye"
+    for format in ("csr", "csc", "coo"):
+        assert_same_as_scipy(lambda m, format=format: getattr(m, eye)(5, 8, k=k, format=format))
+
+
+def assert_same_as_scipy(run):
+    got, want = outcome(run, sparse), outcome(run, ss)
+    assert_same(got, want)
+    if ss.issparse(want):
+        np.testing.assert_array_equal(dense(got), want.toarray())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "key",
+    [
+        (slice(2, 9, 3),), ([1, 4, 4],), (2,), (slice(None), [3, 1]), (slice(1, 8), slice(2, 5)), (3, slice(1, None)), (slice(None), 2),
+        ([0, 5], 3), (slice(None, None, -1),), (np.arange(12) % 3 == 0,), ([[1], [7]], [0, 3]), ([2, 3], [4, 0]),
+    ],
+)  # fmt: skip
+def test_parts_of_lists_of_lists(kind, key):
+    a = random_dense((12, 7), "d")
+    assert_same_as_scipy(lambda m: getattr(m, "lil_" + kind)(a)[key if len(key) > 1 else key[0]])
+
+
+@pytest.mark.parametrize("format", ["lil", "dok"])
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ((2,), np.arange(7.0)), ((slice(1, 9, 2), slice(2, 5)), 3.5), (([1, 1, 5], [2, 2, 0]), [1.0, 2.0, 3.0]), ((slice(None), 3), 0.0),
+        ((3, slice(None)), [[0, 1, 0, 2, 0, 0, 3]]), ((slice(2, 4),), np.zeros((2, 7))), ((-1, -2), 5.0), ((4, 4), 0), ((12, 0), 1.0),
+        ((slice(0, 12), [5]), np.arange(12.0)[:, None]), ((0, 0), [1, 2]), ((slice(0, 2), slice(0, 3)), ss.coo_array(np.eye(2, 3))),
+    ],
+)  # fmt: skip
+def test_assignments_to_matrices_that_are_put_together(format, key, value):
+    a = random_dense((12, 7), "d")
+
+    def run(m):
+        made = getattr(m, format + "_array")(a)
+        made[key if len(key) > 1 else key[0]] = value
+        return made
+
+    assert_same_as_scipy(run)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "i2", "u8", "f2"])
+def test_lists_of_any_numbers_become_rows(dtype):
+    made = sparse.lil_array((3, 4), dtype=dtype)
+    made[0, 1], made[2, 3] = 1, np.float32(2)
+    made.rows[1], made.data[1] = [0, 2], [True, np.int8(1)]
+    want = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 2]]).astype(dtype)
+    got = made.tocsr()
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(dense(got), want)
+    np.testing.assert_array_equal(dense(made.copy()), want)
+    made.rows[1] = [0, 9]
+    with pytest.raises(ValueError, match="must be < 4"):
+        made.tocsr()
+
+
+def test_assignments_to_compressed_rows_keep_other_elements(xp):
+    a = ss.random_array((50, 40), density=0.1, format="csr", rng=1)
+    m, want = sparse.csr_array(a), a.toarray()
+    other = m.tocoo()
+    i, j = a.nonzero()
+    rng = np.random.default_rng(0)
+    for rows, columns in ((i[::3], j[::3]), (rng.integers(50, size=60), rng.integers(40, size=60)), ([3, 3], [5, 5])):
+        values = rng.standard_normal(len(rows))
+        m[rows, columns] = values
+        want[rows, columns] = values
+        np.testing.assert_array_equal(dense(m), want)
+        assert m.has_canonical_format
+    np.testing.assert_array_equal(dense(other), a.toarray())
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "i2", "f2"])
+def test_new_elements_keep_their_bits(dtype):
+    m = sparse.csr_array((3, 4), dtype=dtype)
+    m[1, 2] = -0.0 if np.dtype(dtype).kind in "fc" else 1
+    m[[2, 0, 2], [3, 0, 3]] = np.array([1, 0, 2])
+    assert m.nnz == 3
+    want = np.zeros((3, 4), dtype)
+    want[1, 2], want[2, 3] = -0.0 if np.dtype(dtype).kind in "fc" else 1, 2
+    np.testing.assert_array_equal(dense(m), want)
+    if np.dtype(dtype).kind == "f":
+        assert np.signbit(dense(m)[1, 2])
+
+
+def test_coordinates_of_a_matrix_are_a_copy(xp):
+    m = sparse.csr_array(xp.asarray(DENSE))
+    coo = m.tocoo()
+    m.data[:] = 7
+    np.testing.assert_array_equal(dense(coo), DENSE)
+    back = coo.tocsr()
+    coo.data[:] = 8
+    np.testing.assert_array_equal(dense(back), DENSE)
+
+
+def test_diagonals_and_blocks_become_rows_in_order(xp):
+    data = np.array([[1.0, 2, 3, 4, 5], [6, 0, 7, 8, 9], [1, 1, 1, 1, 1]])
+    for shape in ((5, 5), (3, 5), (6, 4), (4, 7)):
+        want = ss.dia_array((data, [1, -2, 0]), shape=shape)
+        got = sparse.dia_array((xp.asarray(data), [1, -2, 0]), shape=shape).tocsr()
+        assert got.has_canonical_format
+        np.testing.assert_array_equal(dense(got), want.toarray())
+        np.testing.assert_array_equal(dense(got.indices), want.tocoo().tocsr().sorted_indices().indices)
+    a = ss.random_array((20, 12), density=0.3, format="csr", rng=1).tobsr(blocksize=(5, 3))
+    got = sparse.bsr_array(a).tocsr()
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(dense(getattr(got, name)), getattr(a.tocsr(), name))
+
+
+def test_extremes_of_rows_with_and_without_elements(xp):
+    a = np.array([[0, 0, 0], [1, 2, 3], [-1, 0, -2], [0, 0, 0], [-3, -2, -1], [np.nan, 1, 0], [0, 0, 0.0]])
+    for m in (a, a[1:-1], a[4:5], a[:5]):
+        for name in ("max", "min", "nanmax", "nanmin", "argmax", "argmin"):
+            for axis in (None, 0, 1):
+                if "arg" in name and np.isnan(m).any():
+                    continue
+                assert_same_as_scipy(lambda lib, m=m, name=name, axis=axis: getattr(lib.csr_array(m), name)(axis=axis))
+
+
+def test_products_of_sparse_matrices_of_many_shared_places(xp):
+    # More multiplications than twice the product's elements, and pieces of rows that are moved together.
+    a = ss.random_array((300, 200), density=0.3, format="csr", rng=1)
+    b = ss.random_array((200, 100), density=0.3, format="csr", rng=2)
+    for x, y in ((a, b), (b.T.tocsr(), a.T.tocsr()), (a[:0], b), (a, b[:, :0])):
+        got = sparse.csr_array(x) @ sparse.csr_array(y)
+        assert got.has_canonical_format
+        np.testing.assert_allclose(dense(got), (x @ y).toarray(), 1e-12)
 
 
 def test_sums_in_every_piece_are_moved_together(xp):

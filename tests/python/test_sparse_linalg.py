@@ -649,3 +649,31 @@ def test_functions_of_matrices_times_vectors(xp, dtype, form):
     for wrong in ({"assume_a": "x"}, {"restart_every_m": 0}, {"max_restarts": 0}, {"atol": -1}):
         with pytest.raises(ValueError):
             linalg.funm_multiply_krylov(bc.scipy.linalg.expm, given, xp.array(b), **wrong)
+
+
+@pytest.mark.parametrize("general", [False, True])
+@pytest.mark.parametrize("part", [None, "r", "i"])
+def test_eigs_with_a_complex_shift_of_a_real_matrix_iterates_with_a_part_of_the_inverse(xp, part, general):
+    rng = np.random.default_rng(3)
+    a, m = rng.standard_normal((60, 60)), np.diag(rng.random(60) + 1)
+    sigma = 0.5 + 2j
+    every = np.linalg.eigvals(np.linalg.solve(m, a) if general else a)
+    there, beside = 1 / (every - sigma), 1 / (every - np.conj(sigma))
+    wanted = every[np.argsort(-abs(there - beside if part == "i" else there + beside))[:4]]
+    second = xp.asarray(m) if general else None
+    w, v = linalg.eigs(xp.asarray(a), 4, M=second, sigma=sigma, OPpart=part, rng=0)
+    w, v = host(w), host(v)
+    np.testing.assert_allclose(np.sort_complex(w.round(9)), np.sort_complex(wanted.round(9)), 1e-7)
+    np.testing.assert_allclose(a @ v, (m @ v if general else v) * w, atol=1e-9)
+
+
+def test_eigs_refuses_parts_that_do_not_exist(xp):
+    a = xp.asarray(np.diag(np.arange(20.0)))
+    for operand, sigma, part, words in (
+        (a, None, "r", "sigma = None or complex A"),
+        (a * 1j, 1j, "r", "sigma = None or complex A"),
+        (a, 0.5, "i", "cannot be 'i' if sigma is real"),
+        (a, 0.5, "x", "must be one of"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            linalg.eigs(operand, 2, sigma=sigma, OPpart=part)

@@ -260,7 +260,15 @@ def get_fft_plan(
 # ---- Fourier -------------------------------------------------------------------------------------------------------
 
 
+def _require_real(x: ndarray) -> None:
+    if x.dtype.kind == "c":
+        raise TypeError("x must be a real sequence")
+
+
 def _fourier(x: Any, kind: int, n: Any, axis: Any, forward: bool, norm: Any, workers: Any, plan: Any) -> ndarray:
+    if kind == _R2C:
+        x = _asarray(x)
+        _require_real(x)
     if (plan := _plan(plan)) is not None:
         x = _checked(x, kind, None if n is None else (n,), (axis,), plan)
     return _transform(x, kind, n, axis, forward, _norm(norm), _threads(workers))
@@ -457,8 +465,8 @@ def _shape_and_axes(x: ndarray, s: Any, axes: Any) -> tuple[list[int], list[int]
 
 def _over_axes(x: Any, kind: int, s: Any, axes: Any, forward: bool, norm: Any, workers: Any, plan: Any) -> ndarray:
     x = _asarray(x)
-    if kind == _R2C and x.dtype.kind == "c":
-        raise TypeError("x must be a real sequence")
+    if kind == _R2C:
+        _require_real(x)
     points, over = _shape_and_axes(x, s, axes)
     threads, number = _threads(workers), _norm(norm)
     if not over:

@@ -4,166 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
 
 #include "backends/cpu/lapack.h"
 #include "backends/cpu/library.h"
-#include "backends/cpu/strided.h"
+#include "backends/cpu/linalg_stack.h"
 #include "core/error.h"
-#include "primitives/linalg.h"
-#include "runtime/parallel.h"
 
 namespace bc::cpu {
 namespace {
 
-/// A matrix with any strides, in elements.
-template <class T>
-struct Matrix {
-  T* data;
-  int64_t rows, columns, row_stride, column_stride;
-
-  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
-};
-template <class T>
-Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
-  return {data, rows, columns, columns, 1};
-}
-template <class T>
-Matrix<T> column_major(T* data, int64_t rows, int64_t columns, int64_t ld) {
-  return {data, rows, columns, 1, ld};
-}
-template <class T>
-Matrix<T> column_major(T* data, int64_t rows, int64_t columns) {
-  return column_major(data, rows, columns, rows);
-}
-
-/// Copies in tiles, so that the cache lines of both sides are used fully.
-template <class From, class To>
-void copy_matrix(const Matrix<From>& from, const Matrix<To>& to) {
-  if (from.row_stride == 1 && to.row_stride == 1) {
-    for (int64_t j = 0; j < from.columns; ++j) std::copy_n(from.data + j * from.column_stride, from.rows, to.data + j * to.column_stride);
-    return;
-  }
-  constexpr int64_t kTile = 16;
-  for (int64_t j0 = 0; j0 < from.columns; j0 += kTile) {
-    const int64_t j1 = std::min(j0 + kTile, from.columns);
-    for (int64_t i0 = 0; i0 < from.rows; i0 += kTile) {
-      const int64_t i1 = std::min(i0 + kTile, from.rows);
-      for (int64_t i = i0; i < i1; ++i)
-        for (int64_t j = j0; j < j1; ++j)
-          to.data[i * to.row_stride + j * to.column_stride] = from.data[i * from.row_stride + j * from.column_stride];
-    }
-  }
-}
-
-template <class T>
-void set_identity(const Matrix<T>& to) {
-  for (int64_t i = 0; i < to.rows; ++i)
-    for (int64_t j = 0; j < to.columns; ++j) to.data[i * to.row_stride + j * to.column_stride] = T(i == j ? 1 : 0);
-}
-
-/// Sets the elements below (or above) the diagonal to zero.
-template <class T>
-void clear_triangle(const Matrix<T>& of, bool below) {
-  for (int64_t j = 0; j < of.columns; ++j) {
-    const int64_t begin = below ? j + 1 : 0, end = below ? of.rows : std::min(j, of.rows);
-    for (int64_t i = begin; i < end; ++i) of.data[i * of.row_stride + j * of.column_stride] = T(0);
-  }
-}
-
-/// Uninitialized memory for a routine.
-template <class T>
-class Scratch {
- public:
-  explicit Scratch(int64_t size) : data_(std::make_unique_for_overwrite<T[]>(static_cast<size_t>(std::max<int64_t>(size, 1)))) {}
-  T* get() const { return data_.get(); }
-  operator T*() const { return data_.get(); }
-
- private:
-  std::unique_ptr<T[]> data_;
-};
-
-/// A size as LAPACK's int argument.
-int size_of(int64_t extent) {
-  BC_CHECK(extent <= (int64_t{1} << 30), Value, "linalg: expected matrices of at most 2**30 rows and columns, got {}", extent);
-  return static_cast<int>(extent);
-}
-int leading(int64_t rows) { return std::max(size_of(rows), 1); }
-/// The size of a work array, from the first element of a workspace query.
-template <class T>
-int told_size(T first) {
-  // A float may have rounded the number down.
-  const double told = static_cast<double>(std::real(first));
-  return std::max(1, static_cast<int>(std::is_same_v<Real<T>, float> ? told * (1 + 1e-7) + 1 : told));
-}
-
-/// The matrices, inputs and parts of one op.
-template <class T>
-class Stack {
- public:
-  using R = Real<T>;
-
-  Stack(const LinalgExtra& op, std::span<const View> inputs, const View& output) : op(op), inputs_(inputs), out_(first(output)) {
-    m = rows_of(0);
-    n = columns_of(0);
-  }
-
-  /// Calls `body(i, walk)` for each matrix, on several threads if there is enough work. A single large matrix uses OpenBLAS's threads.
-  template <class F>
-  void each(double operations, F&& body) const {
-    const int64_t count = product(op.batch);
-    constexpr double kPiece = 4e5, kLarge = 1e8;
-    const LapackThreads threads(count == 1 && operations > kLarge);
-    parallel_for(count, std::max<int64_t>(1, static_cast<int64_t>(kPiece / (operations + 1e3))), [&](int64_t begin, int64_t end) {
-      std::vector<Dims> steps;
-      for (const View& v : inputs_) steps.emplace_back(v.layout.strides.span().first(op.batch.size()));
-      std::vector<const Dims*> lists;
-      for (const Dims& d : steps) lists.push_back(&d);
-      Walker walk(op.batch, lists);
-      walk.seek(begin);
-      auto piece = body();
-      for (int64_t i = begin; i < end; ++i, walk.next()) piece(i, walk);
-    });
-  }
-
-  int64_t rows_of(size_t k) const { return matrix_extent(k, 0); }
-  int64_t columns_of(size_t k) const { return matrix_extent(k, 1); }
-  /// The matrix of input k at the walker's position. Vectors and numbers have columns of extent 1.
-  template <class E = T>
-  Matrix<const E> input(size_t k, const Walker& walk) const {
-    const View& v = inputs_[k];
-    const int lead = op.batch.size(), nd = v.layout.ndim();
-    const auto* data = reinterpret_cast<const E*>(first(v)) + walk.offset(k);
-    return {data, rows_of(k), columns_of(k), nd > lead ? v.layout.strides[lead] : 0, nd > lead + 1 ? v.layout.strides[lead + 1] : 0};
-  }
-  /// Part k of matrix i.
-  template <class E = T>
-  E* part(size_t k, int64_t i) const {
-    const LinalgExtra::Part& p = op.parts[k];
-    int64_t size = 1;
-    for (int d = op.batch.size(); d < p.shape.size(); ++d) size *= p.shape[d];
-    return reinterpret_cast<E*>(out_ + p.offset) + i * size;
-  }
-  int32_t* info(int64_t i) const { return part<int32_t>(op.parts.size() - 1, i); }
-
-  const LinalgExtra& op;
-  int64_t m, n;  ///< extents of input 0
-
- private:
-  int64_t matrix_extent(size_t k, int axis) const {
-    const Dims& shape = inputs_[k].layout.shape;
-    const int at = op.batch.size() + axis;
-    return at < shape.size() ? shape[at] : 1;
-  }
-
-  const std::span<const View> inputs_;
-  char* const out_;
-};
-
-double cube(double n) { return n * n * n; }
-
-const char* flag(Transposed t) { return t == Transposed::no ? "N" : t == Transposed::transpose ? "T" : "C"; }
+using namespace dense;
 
 // ---- Systems ------------------------------------------------------------------------------------------------------------------------
 
@@ -625,27 +476,11 @@ void eig(const Stack<T>& s) {
 
 template <class T>
 void schur(const Stack<T>& s) {
-  using R = Real<T>;
-  const int n = size_of(s.n), ld = leading(n);
-  const auto gees = [&](T* a, T* values, T* z, T* work, int lwork, R* reals, int* info) {
-    int found = 0;
-    int* const unused = nullptr;
-    if constexpr (is_complex_v<T>)
-      call_lapack(BC_LAPACK(T, "gees", "gees"), "V", "N", unused, &n, a, &ld, &found, values, z, &ld, work, &lwork, reals, unused, info);
-    else
-      call_lapack(BC_LAPACK(T, "gees", "gees"), "V", "N", unused, &n, a, &ld, &found, values, values ? values + n : values, z, &ld, work,
-                  &lwork, unused, info);
-  };
-  T wanted{};
-  R wanted_reals{};
-  int ignored = 0;
-  gees(nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, &ignored);
-  const int lwork = told_size(wanted);
+  const int n = size_of(s.n);
   s.each(25 * cube(n), [&] {
-    return [&, a = Scratch<T>(s.n * s.n), z = Scratch<T>(s.n * s.n), values = Scratch<T>(2 * s.n), work = Scratch<T>(lwork),
-            reals = Scratch<R>(s.n)](int64_t i, const Walker& walk) {
+    return [&, schur = SchurRoutine<T>(n), a = Scratch<T>(s.n * s.n), z = Scratch<T>(s.n * s.n)](int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
-      gees(a.get(), values.get(), z.get(), work.get(), lwork, reals.get(), s.info(i));
+      schur(a.get(), z.get(), s.info(i));
       copy_matrix(column_major(a.get(), n, n), row_major(s.part(0, i), n, n));
       copy_matrix(column_major(z.get(), n, n), row_major(s.part(1, i), n, n));
     };
@@ -1028,67 +863,6 @@ void toeplitz_solve(const Stack<T>& s) {
   });
 }
 
-// ---- Functions of triangular matrices ---------------------------------------------------------------------------------------------------
-
-/// Björck & Hammarling (1983): column by column, from the diagonal upwards. `info` is set where no square root exists.
-template <class T>
-void triangular_sqrt(const Stack<T>& s) {
-  const int64_t n = s.n;
-  s.each(cube(static_cast<double>(n)), [&] {
-    return [&, t = Scratch<T>(n * n), r = Scratch<T>(n * n)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(t.get(), n, n));
-      std::fill_n(r.get(), n * n, T(0));
-      *s.info(i) = 0;
-      for (int64_t j = 0; j < n; ++j) {
-        T* const column = r.get() + j * n;
-        column[j] = std::sqrt(t[j + j * n]);
-        std::copy_n(t.get() + j * n, j, column);
-        for (int64_t row = j - 1; row >= 0; --row) {
-          const T denominator = r[row + row * n] + column[j];
-          if (column[row] != T(0)) {
-            if (denominator == T(0)) *s.info(i) = static_cast<int>(j + 1);
-            column[row] /= denominator;
-          }
-          // The new element's contribution to the elements above it.
-          const T found = column[row];
-          for (int64_t k = 0; k < row; ++k) column[k] -= r[k + row * n] * found;
-        }
-      }
-      copy_matrix(column_major(r.get(), n, n), row_major(s.part(0, i), n, n));
-    };
-  });
-}
-
-/// Parlett's recurrence (Golub & Van Loan, section 9.1), diagonal by diagonal.
-template <class T>
-void parlett(const Stack<T>& s) {
-  using R = Real<T>;
-  const int64_t n = s.n;
-  s.each(cube(static_cast<double>(n)), [&] {
-    return [&, t = Scratch<T>(n * n), f = Scratch<T>(n * n), values = Scratch<T>(n)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), row_major(t.get(), n, n));
-      copy_matrix(s.input(1, walk), column_major(values.get(), n, 1));
-      std::fill_n(f.get(), n * n, T(0));
-      for (int64_t k = 0; k < n; ++k) f[k + k * n] = values[k];
-      R least = n > 0 ? std::abs(t[0]) : R(0);
-      for (int64_t p = 1; p < n; ++p) {
-        for (int64_t row = 0; row + p < n; ++row) {
-          const int64_t column = row + p;
-          T sum = t[row * n + column] * (f[column + column * n] - f[row + row * n]);
-          for (int64_t k = row + 1; k < column; ++k) sum += t[row * n + k] * f[k * n + column] - f[row * n + k] * t[k * n + column];
-          const T distance = t[column * n + column] - t[row * n + row];
-          if (distance != T(0)) sum /= distance;
-          f[row * n + column] = sum;
-          least = std::min(least, std::abs(distance));
-        }
-      }
-      *s.info(i) = 0;
-      *s.template part<R>(1, i) = least;
-      copy_matrix(row_major(f.get(), n, n), row_major(s.part(0, i), n, n));
-    };
-  });
-}
-
 template <class T>
 void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& output) {
   const Stack<T> s(op, inputs, output);
@@ -1121,8 +895,13 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::banded_cholesky_solve: return banded_cholesky_solve(s);
     case Linalg::toeplitz_solve: return toeplitz_solve(s);
     case Linalg::tridiagonal_eigh: return tridiagonal_eigh(s);
-    case Linalg::triangular_sqrt: return triangular_sqrt(s);
-    case Linalg::parlett: return parlett(s);
+    case Linalg::triangular_sqrt:
+    case Linalg::parlett:
+    case Linalg::exponential:
+    case Linalg::sylvester:
+    case Linalg::complex_schur:
+    case Linalg::rotated:
+    case Linalg::square_root: return run_function(s);
   }
 }
 

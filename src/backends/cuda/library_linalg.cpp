@@ -723,7 +723,12 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
     case Linalg::toeplitz_solve:
     case Linalg::tridiagonal_eigh:
     case Linalg::triangular_sqrt:
-    case Linalg::parlett: break;
+    case Linalg::parlett:
+    case Linalg::complex_schur:
+    case Linalg::square_root:
+    case Linalg::rotated:
+    case Linalg::exponential:
+    case Linalg::sylvester: break;
   }
   raise(ErrorKind::NotImplemented, "{}: {} cannot compute it; copy the array to another device first, for instance with .to_device('cpu')",
         op.name, to_string(device));

@@ -45,31 +45,43 @@ BC_FN double gammainc_series(double a, double x) {
   }
   return sum;
 }
-/// The continued fraction of Q (DLMF 8.9.2) without its factor, by the recurrence of numerators and denominators, which waits for no
-/// division. Whether it has converged, and sizes, are looked at once in four steps.
+/// The last two convergents below / above of a continued fraction, by the recurrence of numerators and denominators, which waits for no
+/// division. Whether it has converged, and sizes, are looked at once in several steps.
+struct Convergents {
+  double before_above, above, before_below, below;
+};
+BC_INLINE void next_convergent(Convergents& c, double whole, double factor) {
+  const double next_above = fma(whole, c.above, factor * c.before_above), next_below = fma(whole, c.below, factor * c.before_below);
+  c.before_above = c.above;
+  c.before_below = c.below;
+  c.above = next_above;
+  c.below = next_below;
+}
+/// Whether the convergents agree; if not, all are brought back into range.
+BC_INLINE bool has_converged(Convergents& c) {
+  const double product = c.below * c.before_above;
+  if (fabs(product - c.before_below * c.above) < 1e-16 * fabs(product)) return true;
+  const double size = fabs(c.above), scale = size > 1e100 ? 1e-100 : (size < 1e-100 ? 1e100 : 1.0);
+  c.before_above *= scale;
+  c.above *= scale;
+  c.before_below *= scale;
+  c.below *= scale;
+  return false;
+}
+/// The continued fraction of Q (DLMF 8.9.2) without its factor.
 BC_FN double gammaincc_fraction(double a, double x) {
-  double b = x + 1.0 - a, before_above = 1.0 / b, above = 1.0, before_below = 0.0, below = before_above, n = 0.0;
+  double b = x + 1.0 - a, n = 0.0;
+  Convergents c{1.0 / b, 1.0, 0.0, 1.0 / b};
   for (int i = 0; i < 500; ++i) {
     BC_UNROLL
     for (int j = 0; j < 4; ++j) {
       n += 1.0;
       b += 2.0;
-      const double factor = -n * (n - a);
-      const double next_above = fma(b, above, factor * before_above), next_below = fma(b, below, factor * before_below);
-      before_above = above;
-      before_below = below;
-      above = next_above;
-      below = next_below;
+      next_convergent(c, b, -n * (n - a));
     }
-    const double product = below * before_above;
-    if (fabs(product - before_below * above) < 1e-16 * fabs(product)) break;
-    const double scale = fabs(above) > 1e100 ? 1e-100 : 1.0;
-    before_above *= scale;
-    above *= scale;
-    before_below *= scale;
-    below *= scale;
+    if (has_converged(c)) break;
   }
-  return below / above * a;
+  return c.below / c.above * a;
 }
 /// Q for small a and x, where 1 - P has no digits: the first term of P's alternating series apart (Gautschi, ACM TOMS 5, 1979). Three terms
 /// at a time with one division.
@@ -283,10 +295,11 @@ BC_FN double betainc_factor(double a, double b, double x, double y, double whole
   return exp(a * (x < 0.9 ? log(x) : log1p(-y)) + b * (y < 0.9 ? log(y) : log1p(-x)) - betaln(a, b));
 }
 /// I_x(a, b) by betainc_factor: the even part of the continued fraction DLMF 8.17.22, one step for two (DiDonato & Morris, ACM TOMS 18,
-/// 1992), by the recurrence of numerators and denominators.
+/// 1992).
 BC_FN double betainc_fraction(double a, double b, double x, double y) {
   const double s = a + b, square = x * x, distance = (a > b ? s * y - b : a - s * x) + 1.0;
-  double over = 1.0 / (a + 1.0), before_above = 1.0, above = a * distance * over, before_below = 0.0, below = 1.0, m = 0.0;
+  double over = 1.0 / (a + 1.0), m = 0.0;
+  Convergents c{1.0, a * distance * over, 0.0, 1.0};
   for (int i = 0; i < 10000; ++i) {
     BC_UNROLL
     for (int j = 0; j < 2; ++j) {
@@ -294,22 +307,11 @@ BC_FN double betainc_fraction(double a, double b, double x, double y) {
       m += 1.0;
       const double at = a + m, part = m * (b - m) * over, factor = before * square * (part * over);
       over = 1.0 / (at + m + 1.0);
-      const double whole = fma(x, part, m) + at * fma(m, 2.0 - x, distance) * over;
-      const double next_above = fma(whole, above, factor * before_above), next_below = fma(whole, below, factor * before_below);
-      before_above = above;
-      before_below = below;
-      above = next_above;
-      below = next_below;
+      next_convergent(c, fma(x, part, m) + at * fma(m, 2.0 - x, distance) * over, factor);
     }
-    const double product = below * before_above;
-    if (fabs(product - before_below * above) < 1e-16 * fabs(product)) break;
-    const double size = fabs(above), scale = size > 1e100 ? 1e-100 : (size < 1e-100 ? 1e100 : 1.0);
-    before_above *= scale;
-    above *= scale;
-    before_below *= scale;
-    below *= scale;
+    if (has_converged(c)) break;
   }
-  return below / above;
+  return c.below / c.above;
 }
 /// I_x(a, b) for positive finite numbers, y = 1 - x, and x^a y^b / beta(a, b).
 BC_RARE double betainc_parts(double a, double b, double x, double y, double whole, double& factor) {

@@ -10,14 +10,12 @@ from numpy.linalg import LinAlgError
 from ... import _broadcloth as _c
 from ... import linalg as _linalg
 from ..._broadcloth import ndarray
-from ._decompositions import schur
 from ._operands import back, dagger, eps, on_host, operand, over_stacks
-from ._solvers import solve_triangular
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
 
-_BLOCK = 24  # below it a triangular equation is solved column by column
+_BLOCK = 64  # below it a triangular equation is solved by LAPACK, whose products are not blocked
 
 
 def _one_square(x: Any, name: str, device: Any = None) -> ndarray:
@@ -27,23 +25,27 @@ def _one_square(x: Any, name: str, device: Any = None) -> ndarray:
     return a
 
 
-def _triangular_sylvester(r: ndarray, s: ndarray, f: ndarray) -> ndarray:
-    """X of r X + X s = f for upper triangular r and s, by halves (Jonsson & Kagstrom, 2002)."""
+def _half(t: ndarray) -> int:
+    """About half of a Schur form's rows, so that no block of two eigenvalues is cut."""
+    h = t.shape[0] // 2
+    return h + 1 if t.dtype.kind != "c" and bool(t[h, h - 1] != 0) else h
+
+
+def _triangular_sylvester(r: ndarray, s: ndarray, f: ndarray, adjoint: bool) -> ndarray:
+    """X of r X + X s = f, or r X + X s^H = f, for Schur forms r and s, by halves (Jonsson & Kagstrom, 2002)."""
     m, n = f.shape
     if max(m, n) <= _BLOCK:
-        columns: list[ndarray] = []
-        one = _c.eye(m, dtype=r.dtype, device=r.device)
-        for k in range(n):
-            right = f[:, k] - _c.stack(columns, 1) @ s[:k, k] if columns else f[:, k]
-            columns.append(solve_triangular(r + s[k, k] * one, right, check_finite=False))
-        return _c.stack(columns, 1)
+        return _c.linalg_sylvester(r, s, f, adjoint)
     if m >= n:
-        h = m // 2
-        below = _triangular_sylvester(r[h:, h:], s, f[h:])
-        return _c.concatenate([_triangular_sylvester(r[:h, :h], s, f[:h] - r[:h, h:] @ below), below], 0)
-    h = n // 2
-    left = _triangular_sylvester(r, s[:h, :h], f[:, :h])
-    return _c.concatenate([left, _triangular_sylvester(r, s[h:, h:], f[:, h:] - left @ s[:h, h:])], 1)
+        h = _half(r)
+        below = _triangular_sylvester(r[h:, h:], s, f[h:], adjoint)
+        return _c.concatenate([_triangular_sylvester(r[:h, :h], s, f[:h] - r[:h, h:] @ below, adjoint), below], 0)
+    h = _half(s)
+    if adjoint:
+        right = _triangular_sylvester(r, s[h:, h:], f[:, h:], adjoint)
+        return _c.concatenate([_triangular_sylvester(r, s[:h, :h], f[:, :h] - right @ dagger(s[:h, h:]), adjoint), right], 1)
+    left = _triangular_sylvester(r, s[:h, :h], f[:, :h], adjoint)
+    return _c.concatenate([left, _triangular_sylvester(r, s[h:, h:], f[:, h:] - left @ s[:h, h:], adjoint)], 1)
 
 
 @over_stacks(a=2, b=2, q=2)
@@ -77,19 +79,15 @@ def solve_sylvester(a: ArrayLike, b: ArrayLike, q: ArrayLike) -> ndarray:
     x, y, f = on_host("solve_sylvester", first, second, right)
     if 0 in f.shape:
         return back(first.device, f.astype(dtype))[0]
-    r, u = schur(x.astype(dtype), output="complex", check_finite=False)
-    s, v = schur(y.astype(dtype), output="complex", check_finite=False)
-    smallest = abs(_c.diagonal(r)[:, None] + _c.diagonal(s)).min()
-    scale = _c.linalg_svd(r, 0)[0].max() + _c.linalg_svd(s, 0)[0].max()
-    if bool(smallest <= eps(r) * scale):
-        raise LinAlgError("solve_sylvester: an eigenvalue of a is the negative of one of b, so that there is no unique solution")
-    found = u @ _triangular_sylvester(r, s, dagger(u) @ f.astype(r.dtype) @ v) @ dagger(v)
-    return back(first.device, found if dtype.kind == "c" else found.real.astype(dtype))[0]
+    r, u = _c.linalg_schur(x.astype(dtype, copy=False))
+    s, v = _c.linalg_schur(y.astype(dtype, copy=False))
+    found = u @ _triangular_sylvester(r, s, dagger(u) @ f.astype(dtype, copy=False) @ v, False) @ dagger(v)
+    return back(first.device, found)[0]
 
 
 @over_stacks(a=2, q=2)
 def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> ndarray:
-    """The solution X of a @ X + X @ a.conj().T = q, by `solve_sylvester`.
+    """The solution X of a @ X + X @ a.conj().T = q, by the Schur form of a.
 
     Parameters
     ----------
@@ -105,7 +103,13 @@ def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike) -> ndarray:
     second = _one_square(q, "q", first.device)
     if first.shape != second.shape:
         raise ValueError("Matrix a and q should have the same shape.")
-    return solve_sylvester(first, dagger(first), second)
+    dtype = np.result_type(first.dtype, second.dtype)
+    x, f = on_host("solve_continuous_lyapunov", first, second)
+    if f.size == 0:
+        return back(first.device, f.astype(dtype))[0]
+    r, u = _c.linalg_schur(x.astype(dtype, copy=False))
+    found = u @ _triangular_sylvester(r, r, dagger(u) @ f.astype(dtype, copy=False) @ u, True) @ dagger(u)
+    return back(first.device, found)[0]
 
 
 solve_lyapunov = solve_continuous_lyapunov

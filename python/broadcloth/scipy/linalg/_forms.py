@@ -101,27 +101,8 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[ndar
             raise ValueError(f"Input '{name}' must be square.")
     if form.shape[-1] != basis.shape[-1]:
         raise ValueError(f"Input array shapes must match: Z: {basis.shape} vs. T: {form.shape}")
-    dtype = np.result_type(form.dtype, basis.dtype, np.complex64)
-    t, z = (_c.asnumpy(x).astype(dtype) for x in on_host("rsf2csf", form, basis))
-    batch, n = np.broadcast_shapes(t.shape[:-2], z.shape[:-2]), t.shape[-1]
-    t, z = (np.broadcast_to(x, (*batch, n, n)).copy() for x in (t, z))
-    for m in range(n - 1, 0, -1):
-        a, b, c, d = t[..., m - 1, m - 1], t[..., m - 1, m], t[..., m, m - 1], t[..., m, m]
-        half = (a - d) / 2
-        root = np.sqrt(half * half + b * c)
-        # (half + root, c) is an eigenvector of the block. Where there is nothing below the diagonal, there is nothing to do.
-        first, second = half + root, c
-        length = np.hypot(abs(first), abs(second))
-        nothing = (abs(c) <= np.finfo(dtype).eps * (abs(a) + abs(d))) | (length == 0)
-        length = np.where(nothing, 1, length)
-        first, second = np.where(nothing, 1, first / length), np.where(nothing, 0, second / length)
-        turn = np.stack([np.stack([first.conj(), second.conj()], -1), np.stack([-second, first], -1)], -2)
-        undo = turn.conj().swapaxes(-1, -2)
-        t[..., m - 1 : m + 1, m - 1 :] = turn @ t[..., m - 1 : m + 1, m - 1 :]
-        t[..., : m + 1, m - 1 : m + 1] = t[..., : m + 1, m - 1 : m + 1] @ undo
-        z[..., :, m - 1 : m + 1] = z[..., :, m - 1 : m + 1] @ undo
-        t[..., m, m - 1] = 0
-    return _c.asarray(t, device=form.device), _c.asarray(z, device=form.device)
+    t, z = _c.linalg_complex_schur(*_c.broadcast_arrays(*on_host("rsf2csf", form, basis)))
+    return back(form.device, t, z)  # type: ignore[return-value]
 
 
 def cdf2rdf(w: ArrayLike, v: ArrayLike) -> tuple[ndarray, ndarray]:

@@ -116,6 +116,9 @@ def expm(A: ArrayLike) -> ndarray:
     a = _squares_of(a)
     if a.size == 0:
         return a.copy()
+    found = _c.linalg_expm(a)
+    if found:
+        return found[0]
     norms = abs(a).sum(-2).max(-1)
     largest = float(norms.max())
     if not math.isfinite(largest):
@@ -195,7 +198,7 @@ def sqrtm(A: ArrayLike, disp: bool | None = None, blocksize: int | None = None) 
         warn("The `blocksize` argument is deprecated and will be removed in SciPy 1.18.0.", DeprecationWarning)
     a = _squares_of(A)
     (host,) = on_host("sqrtm", a)
-    made = back(a.device, _real_if_close(_sqrtm(host), a))[0]
+    made = back(a.device, _sqrtm(host))[0]
     if not estimates:
         return made
     lengths = [_c.ufuncs["sqrt"]((abs(x) ** 2).sum((-2, -1))) for x in (_c.matmul(made, made) - a, a)]
@@ -208,22 +211,15 @@ def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
         t, z = _c.linalg_schur(a)
         if bool((_c.diagonal(t, -1, -2, -1) == 0).all() & (_c.diagonal(t, 0, -2, -1) > 0).all()):
             return t, z
-    t, z = _c.linalg_schur(_complex(a))
-    if a.dtype.kind != "c":
-        # Real eigenvalues have imaginary parts of rounding here. Below zero their sign would choose the root and the logarithm.
-        values = _c.diagonal(t, 0, -2, -1)
-        rounding = 10 * a.shape[-1] * float(np.finfo(t.dtype).eps) * abs(t).max(axis=(-2, -1), keepdims=True)[..., 0]
-        off_axis = _c.where(abs(values.imag) <= rounding, values.imag, 0.0)
-        t = t - (1j * off_axis)[..., None] * _c.eye(a.shape[-1], dtype=t.dtype, device="cpu")
-    return t, z
+        return _c.linalg_complex_schur(t, z)
+    return tuple(_c.linalg_schur(a))  # type: ignore[return-value]
 
 
 def _sqrtm(a: ndarray) -> ndarray:
-    t, z = _triangular_form(a)
-    r, info = _c.linalg_triangular_sqrt(t)
+    root, plain, info = _c.linalg_sqrtm(a)
     if info.size and bool((info != 0).any()):
         warn("Matrix is singular. The result might be inaccurate or the array might not have a square root.", LinAlgWarning)
-    return _c.matmul(_c.matmul(z, r), dagger(z))
+    return root.real.copy() if a.dtype.kind != "c" and bool((plain != 0).all()) else root
 
 
 def logm(A: ArrayLike, disp: bool | None = None) -> Any:
@@ -304,7 +300,9 @@ def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """
     a = _squares_of(A)
     (host,) = on_host("funm", a)
-    t, z = _c.linalg_schur(_complex(host))
+    t, z = _c.linalg_schur(host)
+    if host.dtype.kind != "c":
+        t, z = _c.linalg_complex_schur(t, z)
     values = _c.asarray(func(_c.diagonal(t, 0, -2, -1)), device="cpu").astype(t.dtype, copy=False)
     f, distance = _c.linalg_parlett(t, values)
     made = back(a.device, _real_if_close(_c.matmul(_c.matmul(z, f), dagger(z)), a))[0]

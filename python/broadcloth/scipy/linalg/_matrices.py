@@ -351,18 +351,13 @@ def fiedler_companion(a: ArrayLike) -> ndarray:
     c = c / c[..., :1]
     n = c.shape[-1] - 1
     made = _c.zeros((*c.shape[:-1], n, n), c.dtype, device=c.device)
-    for k in range(n):
-        value = -c[..., k + 1]
-        if k == 0:
-            made[..., 0, 0] = value
-        elif k % 2:
-            made[..., k - 1, k] = value
-        else:
-            made[..., k, k - 1] = value
-    for k in range(0, n - 2, 2):
-        made[..., k, k + 2] = 1
-    for k in range(1, n - 2, 2):
-        made[..., k + 2, k] = 1
+    made[..., 0, 0] = -c[..., 1]
+    odd, even = np.arange(1, n, 2), np.arange(2, n, 2)
+    made[..., odd - 1, odd] = -c[..., odd + 1]
+    made[..., even, even - 1] = -c[..., even + 1]
+    above, below = np.arange(0, n - 2, 2), np.arange(1, n - 2, 2)
+    made[..., above, above + 2] = 1
+    made[..., below + 2, below] = 1
     if n > 1:
         made[..., 1, 0] = 1
     return made
@@ -445,6 +440,18 @@ def pascal(n: int, kind: Literal["symmetric", "lower", "upper"] = "symmetric", e
         raise ValueError("kind must be 'symmetric', 'lower', or 'upper'")
     if exact and n > 34:
         raise ValueError(f"pascal: expected n of at most 34 for exact=True, got {n}: larger elements need integers of any size")
+    if exact and n > 0:
+        # Each row is the running sums of the preceding one.
+        rows = [np.ones(n, np.uint64)]
+        for _ in range(n - 1):
+            rows.append(np.cumsum(rows[-1], dtype=np.uint64))
+        symmetric = np.stack(rows)
+        if kind == "symmetric":
+            return _c.asarray(symmetric)
+        i, j = np.tril_indices(n)
+        lower = np.zeros((n, n), np.uint64)
+        lower[i, j] = symmetric[i - j, j]
+        return _c.asarray(lower if kind == "lower" else np.ascontiguousarray(lower.T))
     choose = {
         "symmetric": lambda i, j: math.comb(i + j, i),
         "lower": math.comb,
@@ -502,7 +509,8 @@ def bandwidth(a: ArrayLike) -> tuple[int, int]:
         return 0, 0
     i, j = _places(x.shape[0], x.device)[:, None], _places(x.shape[1], x.device)
     distance = _c.where(x != 0, j - i, 0)
-    return max(-int(distance.min()), 0), max(int(distance.max()), 0)
+    low, high = _c.stack([distance.min(), distance.max()]).tolist()
+    return max(-low, 0), max(high, 0)
 
 
 def _equal(x: ndarray, y: ndarray, atol: float | None, rtol: float | None) -> bool:

@@ -4,16 +4,20 @@ What computes with them converts them to compressed rows first; those live on th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ._base import dense_operand, is_scalar, is_shape, issparse, scipy_sparse, shape_of, spbase
-from ._index import parse
+from ._index import fitted, parse, region
+from ._rows import index_dtype
 
 
 class _assembled(spbase):
@@ -49,9 +53,6 @@ class _assembled(spbase):
     def _clear(self) -> None:
         raise NotImplementedError
 
-    def _items(self) -> Iterator[tuple[tuple[int, int], Any]]:
-        raise NotImplementedError
-
     def _put(self, i: int, j: int, value: Any) -> None:
         raise NotImplementedError
 
@@ -59,12 +60,15 @@ class _assembled(spbase):
         raise NotImplementedError
 
     def _take_coo(self, coo: Any) -> None:
-        coo = coo.copy()
-        coo.sum_duplicates()
+        csr = coo.tocsr(copy=True)
+        csr.sum_duplicates()
         self._shape, self._dtype, self._where = coo.shape, coo.dtype, coo.device
         self._clear()
-        for i, j, v in zip(coo.row.tolist(), coo.col.tolist(), coo.data.get(), strict=True):
-            self._put(i, j, v)
+        self._fill(csr)
+
+    def _fill(self, csr: Any) -> None:
+        """Takes the elements of compressed rows that are canonical."""
+        raise NotImplementedError
 
     @classmethod
     def _from_coo(cls, coo: Any) -> Any:
@@ -75,7 +79,7 @@ class _assembled(spbase):
 
     @classmethod
     def _from_csr(cls, csr: Any) -> Any:
-        return cls._from_coo(csr.tocoo())
+        return cls._from_coo(csr)
 
     @classmethod
     def _from_scipy(cls, x: Any, device: Any) -> Any:
@@ -91,22 +95,6 @@ class _assembled(spbase):
     def device(self) -> Any:
         """Where the matrix goes when it is computed with."""
         return bc.zeros(0).device if self._where is None else self._where
-
-    def _getnnz(self, axis: Any = None) -> Any:
-        if axis is not None:
-            return self.tocoo()._getnnz(axis)
-        return sum(1 for _ in self._items())
-
-    def tocoo(self, copy: bool = False) -> Any:
-        items = list(self._items())
-        row = np.array([p[0] for p, _ in items], np.int64)
-        col = np.array([p[1] for p, _ in items], np.int64)
-        data = bc.asarray(np.array([v for _, v in items], self._dtype), device=self._where)
-        places = (row, col) if self.ndim == 2 else (col,)
-        return self._kind("coo")((data, places), shape=self._shape)
-
-    def tocsr(self, copy: bool = False) -> Any:
-        return self.tocoo().tocsr()
 
     def copy(self) -> Any:
         return self._from_coo(self.tocoo()) if self.nnz else type(self)(self._shape, dtype=self._dtype, device=self._where)
@@ -143,29 +131,53 @@ class _assembled(spbase):
 
     # ---- Elements ----
 
+    def _place_of(self, key: Any) -> tuple[int, int] | None:
+        """The place that a key of plain numbers means; None for any other key."""
+        if type(key) is not tuple or len(key) != 2 or type(key[0]) is not int or type(key[1]) is not int or self.ndim != 2:
+            return None
+        (i, j), (rows, columns) = key, self._shape
+        return (i % rows, j % columns) if -rows <= i < rows and -columns <= j < columns else None
+
     def __getitem__(self, key: Any) -> Any:
+        place = self._place_of(key)
+        if place is not None:
+            return self._dtype.type(self._find(*place))
         index = parse(key, self.shape, self.device)
         if all(isinstance(k, int) for k in index):
             return self._dtype.type(self._find(*((0, *index) if self.ndim == 1 else index)))
+        return self._part(key, index)
+
+    def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
+        """The elements of an index that is no single place."""
         found = self.tocsr()[key]
         if not issparse(found):
             found = self._kind("coo")(found)
         return found.asformat(self._format) if found.ndim == 2 else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        index = parse(key, self.shape, self.device)
-        if all(isinstance(k, int) for k in index) and is_scalar(value):
-            i, j = (0, *index) if self.ndim == 1 else index
-            self._put(i, j, self._dtype.type(value))
+        place = self._place_of(key)
+        if place is not None and is_scalar(value):
+            self._put(place[0], place[1], self._dtype.type(value))
             return
-        if all(isinstance(k, int) for k in index) and not issparse(value) and np.size(value) != 1:
+        index = parse(key, self.shape, self.device)
+        single = all(isinstance(k, int) for k in index)
+        if single and is_scalar(value):
+            self._put(index[0] if self.ndim == 2 else 0, index[-1], self._dtype.type(value))
+            return
+        if single and not issparse(value) and np.size(value) != 1:
             raise ValueError("setting an array element with a sequence.")
-        csr = self.tocsr()
-        csr._warn_of_structure = lambda: None
-        csr[key] = value
-        coo = csr.tocoo()
-        coo.eliminate_zeros()
-        self._take_coo(coo)
+        i, j = region(key, self.shape, self.device)
+        value = self._adopt(value)
+        if issparse(value):
+            value = value.toarray()
+        x = fitted(value, i.shape, self._dtype, self.device)
+        if i.size:
+            self._store(np.atleast_2d(i.get()), np.atleast_2d(j.get()), np.atleast_2d(x.astype(self._dtype).get()))
+
+    def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
+        """Puts x at places, the last one where a place comes twice."""
+        for row, column, value in zip(i.ravel().tolist(), j.ravel().tolist(), x.ravel(), strict=True):
+            self._put(row, column, value)
 
 
 class _dok(_assembled):
@@ -177,8 +189,21 @@ class _dok(_assembled):
     def _clear(self) -> None:
         self._dict = {}
 
-    def _items(self) -> Iterator[tuple[tuple[int, int], Any]]:
-        return iter(self._dict.items())
+    def _fill(self, csr: Any) -> None:
+        coo = csr.tocoo()
+        self._dict = dict(zip(zip(coo.row.tolist(), coo.col.tolist(), strict=True), coo.data.get(), strict=True))
+
+    def _getnnz(self, axis: Any = None) -> Any:
+        return len(self._dict) if axis is None else self.tocoo()._getnnz(axis)
+
+    def tocoo(self, copy: bool = False) -> Any:
+        n = len(self._dict)
+        places = np.fromiter(itertools.chain.from_iterable(self._dict), np.int64, 2 * n).reshape(n, 2).T
+        data = bc.asarray(np.fromiter(self._dict.values(), self._dtype, n), device=self._where)
+        return self._kind("coo")((data, tuple(places) if self.ndim == 2 else (places[1],)), shape=self._shape)
+
+    def tocsr(self, copy: bool = False) -> Any:
+        return self.tocoo().tocsr()
 
     def _put(self, i: int, j: int, value: Any) -> None:
         if value == 0:
@@ -269,19 +294,76 @@ class _lil(_assembled):
     rows: Any
 
     def _clear(self) -> None:
-        self.rows = np.empty(self._shape[0], object)
-        self.data = np.empty(self._shape[0], object)
-        for i in range(self._shape[0]):
-            self.rows[i], self.data[i] = [], []
+        n = self._shape[0]
+        self.rows, self.data = (np.fromiter(([] for _ in range(n)), object, n) for _ in range(2))
 
-    def _items(self) -> Iterator[tuple[tuple[int, int], Any]]:
-        for i, (columns, values) in enumerate(zip(self.rows, self.data, strict=True)):
-            for j, v in zip(columns, values, strict=True):
-                yield (i, j), v
+    def _fill(self, csr: Any) -> None:
+        ends, columns, values = csr.indptr.tolist(), csr.indices.tolist(), csr.data.tolist()
+        for i, (begin, end) in enumerate(itertools.pairwise(ends)):
+            self.rows[i], self.data[i] = columns[begin:end], values[begin:end]
+
+    def _getnnz(self, axis: Any = None) -> Any:
+        return sum(map(len, self.rows)) if axis is None else self.tocsr()._getnnz(axis)
+
+    def tocsr(self, copy: bool = False) -> Any:
+        ends = np.cumsum([0, *map(len, self.rows)])
+        n = int(ends[-1])
+        t = index_dtype(n, *self._shape)
+        to = lambda a: bc.asarray(a, device=self._where)
+        parts = (to(_flat(self.data, self._dtype, n)), to(_flat(self.rows, t, n)), to(ends.astype(t)))
+        return self._kind("csr")(parts, shape=self._shape)
+
+    def tocoo(self, copy: bool = False) -> Any:
+        return self.tocsr().tocoo()
+
+    def copy(self) -> Any:
+        return self._of_lists(self.rows, self.data)
+
+    def _of_lists(self, rows: Any, data: Any) -> Any:
+        """A matrix of the same kind with copies of some rows."""
+        made = object.__new__(type(self))
+        made.maxprint, made._shape, made._dtype, made._where = self.maxprint, (len(rows), self._shape[1]), self._dtype, self._where
+        made.rows, made.data = (np.fromiter(map(list.copy, lists), object, len(rows)) for lists in (rows, data))
+        return made
+
+    def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
+        i, j = index
+        if isinstance(i, ndarray) and (i.ndim != 1 or isinstance(j, ndarray)):
+            return super()._part(key, index)
+        numbers = lambda k: [k] if isinstance(k, int) else list(range(k.start, k.stop, k.step)) if isinstance(k, slice) else k.tolist()
+        chosen = numbers(i)
+        made = self._of_lists([self.rows[k] for k in chosen], [self.data[k] for k in chosen])
+        if not (isinstance(j, slice) and j == slice(0, self._shape[1], 1)):
+            if isinstance(j, ndarray) and j.ndim != 1:
+                return super()._part(key, index)
+            made = made.tocsr()[:, numbers(j)].tolil()
+        if self._is_array() and (isinstance(i, int) or isinstance(j, int)):
+            return made.tocoo().reshape(made.shape[0] * made.shape[1])
+        return made
+
+    def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
+        if (i != i[:, :1]).any():
+            super()._store(i, j, x)
+            return
+        if (np.diff(j) == 1).all():
+            for row, first, values in zip(i[:, 0].tolist(), j[:, 0].tolist(), x, strict=True):
+                self._store_range(row, first, values)
+            return
+        for row, columns, values in zip(i[:, 0].tolist(), j.tolist(), x.tolist(), strict=True):
+            elements = dict(zip(self.rows[row], self.data[row], strict=True))
+            elements.update(zip(columns, values, strict=True))
+            kept = sorted(item for item in elements.items() if item[1] != 0)
+            self.rows[row], self.data[row] = [k for k, _ in kept], [v for _, v in kept]
+
+    def _store_range(self, row: int, first: int, values: np.ndarray) -> None:
+        """Puts values into neighbouring columns of a row."""
+        columns = self.rows[row]
+        begin, end = bisect_left(columns, first), bisect_left(columns, first + values.size)
+        kept = np.flatnonzero(values)
+        columns[begin:end] = (kept + first).tolist()
+        self.data[row][begin:end] = values[kept].tolist()
 
     def _put(self, i: int, j: int, value: Any) -> None:
-        from bisect import bisect_left
-
         columns, values = self.rows[i], self.data[i]
         at = bisect_left(columns, j)
         there = at < len(columns) and columns[at] == j
@@ -295,8 +377,6 @@ class _lil(_assembled):
             values.insert(at, value)
 
     def _find(self, i: int, j: int) -> Any:
-        from bisect import bisect_left
-
         columns = self.rows[i]
         at = bisect_left(columns, j)
         return self.data[i][at] if at < len(columns) and columns[at] == j else 0
@@ -313,6 +393,16 @@ class _lil(_assembled):
 
     def tolil(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
+
+
+def _flat(lists: Any, dtype: np.dtype, n: int) -> np.ndarray:
+    """The elements of lists one after another."""
+    wide = np.dtype(np.float64 if dtype.kind == "f" else np.int64)
+    if dtype.kind in "fi":
+        made = np.empty(n, wide)
+        if _c.sparse_flatten(list(lists), made, dtype.kind == "f"):
+            return made.astype(dtype, copy=False)
+    return np.fromiter(itertools.chain.from_iterable(lists), dtype, n)
 
 
 def _unpickled(kind: Any, theirs: Any) -> Any:

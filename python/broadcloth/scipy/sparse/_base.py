@@ -307,7 +307,7 @@ class spbase:
 
     # ---- Conversion ----
 
-    def tocoo(self, copy: bool = False) -> Any:
+    def tocoo(self, copy: bool = True) -> Any:
         return self.tocsr(copy=False).tocoo(copy=copy)
 
     def tocsr(self, copy: bool = False) -> Any:
@@ -786,6 +786,8 @@ class spbase:
         """The places of the elements that are not zero."""
         coo = self.tocsr().tocoo() if self._format == "csc" else self.tocoo()
         keep = coo.data != 0
+        if bool(keep.all()):
+            return tuple(c.copy() for c in coo.coords)
         return tuple(c[keep] for c in coo.coords)
 
     def _getnnz(self, axis: Any = None) -> Any:
@@ -798,9 +800,9 @@ class spbase:
     def count_nonzero(self, axis: Any = None) -> Any:
         """How many elements are not zero: of all, or along an axis."""
         axis = normal_axis(axis, self.ndim)
-        rows = self._rows().nonzeros()
         if axis is None or self.ndim == 1:
-            return rows.size
+            return int(bc.count_nonzero(self._rows().data))
+        rows = self._rows().nonzeros()
         if axis == 1:
             return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
         return bc.bincount(rows.indices, minlength=self.shape[1])

@@ -9,6 +9,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
@@ -126,6 +127,27 @@ class _dia(spbase):
         t = index_dtype(column.size, *self._shape)
         row = (column - self.offsets[diagonal]).astype(t)
         return self._kind("coo")._from_coordinates(self.data[keep], row, column.astype(t), self._shape)
+
+    def tocsr(self, copy: bool = False) -> Any:
+        rows, columns = self._shape
+        count, width = self.data.shape
+        if count == 0 or width == 0:
+            return self._kind("csr")(self._shape, dtype=self.dtype, device=self.device)
+        # Each row takes an element of each diagonal, from left to right.
+        offsets = self.offsets.tolist()
+        order = sorted(range(count), key=offsets.__getitem__)
+        t = index_dtype(rows * count, count * width, rows + max(map(abs, offsets)), columns)
+        along = lambda values: bc.asarray(np.array(values, t), device=self.device)[None]
+        column = bc.arange(rows, dtype=t, device=self.device)[:, None] + along([offsets[k] for k in order])
+        inside = (column >= 0) & (column < min(width, columns))
+        at = bc.clip(column, 0, width - 1) + along([k * width for k in order])
+        data = self.data.ravel()[at.ravel()]
+        starts = bc.arange(rows + 1, dtype=t, device=self.device) * count
+        made = Rows(data, column.ravel(), starts, columns, True).where(inside.ravel() & (data != 0))
+        return self._kind("csr")._from_rows_of(made.with_indices(index_dtype(made.size, rows, columns)), self._shape)
+
+    def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
+        return _c.sparse_diagonal_product(self.data, self.offsets, x, self._shape[1 if transposed else 0], transposed)
 
     def todia(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
@@ -330,7 +352,19 @@ class _bsr(spbase):
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         return self._made(f(self.data), self.indices, self.indptr, self._shape)
 
-    def tocoo(self, copy: bool = False) -> Any:
+    def tocsr(self, copy: bool = False) -> Any:
+        if self.data.size == 0:
+            return self._kind("csr")(self._shape, dtype=self.dtype, device=self.device)
+        blocks = self._of_blocks().with_indices(index_dtype(self.data.size, *self._shape))
+        data, indices, indptr = _c.sparse_block_rows(self.data, blocks.indices, blocks.indptr, blocks.columns)
+        return self._kind("csr")._from_rows_of(Rows(data, indices, indptr, self._shape[1]), self._shape)
+
+    def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
+        if transposed:
+            return spbase._product(self, x, transposed)
+        return _c.sparse_block_product(self.data, self.indices, self.indptr, self._shape[1] // self.blocksize[1], x)
+
+    def tocoo(self, copy: bool = True) -> Any:
         r, c = self.blocksize
         t = index_dtype(self.data.size, *self._shape)
         i = bc.arange(r, dtype=t, device=self.device)[None, :, None]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -235,7 +236,7 @@ class _cs(Indexed, spbase):
 
     # ---- Conversion ----
 
-    def tocoo(self, copy: bool = False) -> Any:
+    def tocoo(self, copy: bool = True) -> Any:
         major, minor = self._own_rows().numbers(), self.indices.copy() if copy else self.indices
         row, col = (major, minor) if self._major == 0 else (minor, major)
         data = self.data.copy() if copy else self.data
@@ -243,6 +244,26 @@ class _cs(Indexed, spbase):
 
     def tobsr(self, blocksize: Any = None, copy: bool = False) -> Any:
         return self._kind("bsr")._from_rows_blocked(self.tocsr()._own_rows(), blocksize)
+
+    def diagonal(self, k: int = 0) -> ndarray:
+        """The k-th diagonal, dense."""
+        rows, columns = self._shape2
+        if self.ndim != 2:
+            raise ValueError("diagonal requires two dimensions")
+        n = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+        i = bc.arange(n, dtype=np.int64, device=self.device)
+        return self._lookup(i + -k if k < 0 else i, i + k if k > 0 else i)
+
+    def __iter__(self) -> Iterator[Any]:
+        rows = self._rows()
+        ends = rows.indptr.tolist()
+        shape = (rows.columns,) if self._is_array() else (1, rows.columns)
+        for begin, end in itertools.pairwise(ends) if self.ndim == 2 else ():
+            indptr = bc.asarray(np.array([0, end - begin], rows.indptr.dtype), device=self.device)
+            row = Rows(rows.data[begin:end].copy(), rows.indices[begin:end].copy(), indptr, rows.columns, rows.canonical)
+            yield self._kind("csr")._from_rows_of(row, shape)
+        if self.ndim == 1:
+            yield from spbase.__iter__(self)
 
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
         made = self.tocoo(copy=copy).reshape(*args, order=order)

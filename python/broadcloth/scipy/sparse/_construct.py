@@ -12,7 +12,7 @@ import broadcloth as bc
 
 from ..._broadcloth import ndarray
 from ._base import dense_operand, is_scalar, issparse, scipy_sparse, sparray, spmatrix
-from ._rows import check_places, index_dtype
+from ._rows import Rows, check_places, index_dtype
 
 
 def _class(format: str, array: bool) -> Any:
@@ -82,7 +82,7 @@ def _eye(m: Any, n: Any, k: int, dtype: Any, format: str | None, array: bool, de
     n = m if n is None else operator.index(n)
     if m < 0 or n < 0:
         raise ValueError("'shape' elements cannot be negative")
-    if (k < -m or k > n) and m > 0 and n > 0 and format in (None, "dia"):
+    if (k < -m or k > n) and m > 0 and n > 0:
         raise ValueError(f"Offset {k} (index 0) out of bounds")
     count = max(min(m + min(k, 0), n - max(k, 0)), 0)
     t = index_dtype(m, n)
@@ -91,6 +91,10 @@ def _eye(m: Any, n: Any, k: int, dtype: Any, format: str | None, array: bool, de
     if format in (None, "dia"):
         data = bc.ones((1, max(0, min(m + k, n))), dtype, device=device)
         return _class("dia", array)((data, [k]), shape=(m, n), device=data.device)
+    if format in ("csr", "csc"):
+        major, minor, shift = (m, n, k) if format == "csr" else (n, m, -k)
+        starts = bc.clip(bc.arange(-max(-shift, 0), major + 1 - max(-shift, 0), dtype=t, device=device), 0, count)
+        return _class(format, array)._from_rows_of(Rows(ones, at + max(shift, 0), starts, minor, True), (m, n))
     made = _class("coo", array)._from_coordinates(ones, at + max(-k, 0), at + max(k, 0), (m, n), True)
     return made.asformat(format)
 
@@ -163,14 +167,18 @@ def _diags(diagonals: Any, offsets: Any, shape: Any, format: str | None, dtype: 
         if dtype.kind in "biu":
             dtype = np.dtype(np.float64)
     width = max([0, *(min(m + k, n - k) + max(0, k) for k in offsets)])
-    data = bc.zeros((len(vectors), width), dtype, device=vectors[0].device if vectors else device)
+    device = vectors[0].device if vectors else device
+    parts: list[ndarray] = []
     for row, (v, k) in enumerate(zip(vectors, offsets, strict=True)):
         first, length = max(0, k), min(m + min(k, 0), n - max(k, 0))
         if length < 0:
             raise ValueError(f"Offset {k} (index {row}) out of bounds")
         if v.size != 1 and v.size != length:
             raise ValueError(f"Diagonal length (index {row}: {v.size} at offset {k}) does not agree with array size ({m}, {n}).")
-        data[row, first : first + length] = v
+        zeros = lambda count: bc.zeros(count, dtype, device=device)
+        parts += [zeros(first), bc.broadcast_to(v.astype(dtype, copy=False), length), zeros(width - first - length)]
+    data = bc.concatenate([p for p in parts if p.size]) if width and parts else bc.zeros(0, dtype, device=device)
+    data = data.reshape(len(vectors), width)
     return _class("dia", array)((data, offsets), shape=(m, n), device=data.device).asformat(format)
 
 
@@ -234,14 +242,22 @@ def _grid(blocks: Any) -> list[list[Any]]:
 
 
 def _block(blocks: Any, format: str | None, dtype: Any, array: bool) -> Any:
-    rows = _grid(blocks)
+    rows = [[b if b is None or issparse(b) else _coo(b, array) for b in row] for row in _grid(blocks)]
+    heights, widths = _extents(rows)
     formats = {getattr(b, "format", None) for row in rows for b in row}
-    if format is None and len(formats) == 1 and formats <= {"csr", "csc"}:
-        format = formats.pop()
-    grid = [[None if b is None else _coo(b, array) for b in row] for row in rows]
-    heights: list[int | None] = [None] * len(grid)
-    widths: list[int | None] = [None] * len(grid[0])
-    for i, row in enumerate(grid):
+    same = formats.pop() if len(formats) == 1 and formats <= {"csr", "csc"} else None
+    if same is not None and format in (None, same):
+        return _compressed_blocks(rows, same, dtype, array)
+    tops, lefts = (np.cumsum([0, *extents]) for extents in (heights, widths))
+    placed = [(b.tocoo(copy=False), int(tops[i]), int(lefts[j])) for i, row in enumerate(rows) for j, b in enumerate(row) if b is not None]
+    return _placed(placed, (int(tops[-1]), int(lefts[-1])), dtype, array).asformat(format or same)
+
+
+def _extents(rows: list[list[Any]]) -> tuple[list[int], list[int]]:
+    """The heights of the rows of blocks and the widths of the columns, which the blocks must agree about."""
+    heights: list[int | None] = [None] * len(rows)
+    widths: list[int | None] = [None] * len(rows[0])
+    for i, row in enumerate(rows):
         for j, b in enumerate(row):
             if b is None:
                 continue
@@ -254,10 +270,18 @@ def _block(blocks: Any, format: str | None, dtype: Any, array: bool) -> Any:
                         f"{name} has incompatible {'row' if axis == 0 else 'column'} dimensions. "
                         f"Got blocks[{i},{j}].shape[{axis}] == {n}, expected {extents[at]}."
                     )
-    tops, lefts = (np.cumsum([0, *(n or 0 for n in extents)]) for extents in (heights, widths))
-    placed = [(b, int(tops[i]), int(lefts[j])) for i, row in enumerate(grid) for j, b in enumerate(row) if b is not None]
-    shape = (int(tops[-1]), int(lefts[-1]))
-    return _placed(placed, shape, dtype, array).asformat(format)
+    return [n or 0 for n in heights], [n or 0 for n in widths]
+
+
+def _compressed_blocks(blocks: list[list[Any]], format: str, dtype: Any, array: bool) -> Any:
+    """Blocks in compressed rows, or all in compressed columns, as one matrix of the format."""
+    grid = [[b._own_rows() for b in line] for line in (blocks if format == "csr" else zip(*blocks, strict=True))]
+    if dtype is None:
+        dtype = np.result_type(*(b.data.dtype for line in grid for b in line))
+    lines = [Rows.beside(line, dtype) if len(line) > 1 else line[0] for line in grid]
+    made = Rows.stacked(lines, dtype)
+    shape = (made.count, made.columns) if format == "csr" else (made.columns, made.count)
+    return _class(format, array)._from_rows_of(made, shape)
 
 
 def _placed(parts: list[tuple[Any, int, int]], shape: tuple[int, int], dtype: Any, array: bool) -> Any:
@@ -418,7 +442,7 @@ def random_array(
     >>> a.shape, a.nnz
     ((10, 20), 20)
     """
-    return _random(tuple(shape), density, format, dtype, rng if random_state is None else random_state, data_sampler, True, device)
+    return _random(tuple(shape), density, format, dtype, _generator(rng, random_state), data_sampler, True, device)
 
 
 def random(
@@ -441,7 +465,7 @@ def random(
     >>> sparse.random(10, 20, density=0.1, rng=0).nnz
     20
     """
-    return _random((m, n), density, format, dtype, rng if random_state is None else random_state, data_rvs, False, device)
+    return _random((m, n), density, format, dtype, _generator(rng, random_state), data_rvs, False, device)
 
 
 def rand(
@@ -477,9 +501,8 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
     check_places(*(shape if len(shape) == 2 else (1, *shape)))
     total = int(np.prod(shape, dtype=np.int64))
     count = round(density * total)
-    if not hasattr(rng, "standard_normal"):
-        rng = bc.random.default_rng(rng)
-    places = _distinct(rng, total, count)
+    # SciPy's order of draws, so that a seed gives SciPy's matrix.
+    at = bc.asarray(rng.choice(total, size=count, replace=False), device=device)
     if sampler is None:
         values = _sampled(rng, dtype, count)
     else:
@@ -490,35 +513,29 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
     values = bc.asarray(values, device=device)
     if dtype is not None:
         values = values.astype(dtype, copy=False)
-    at = bc.asarray(places, device=device)
-    coordinates = bc.unravel_index(at, shape)
+    coordinates = bc.unravel_index(at, shape, order="F")
     return _class("coo", array)((values, tuple(coordinates)), shape=shape).asformat(format)
 
 
-def _distinct(rng: Any, total: int, count: int) -> Any:
-    """Distinct numbers below `total`, in ascending order."""
-    if count == 0:
-        return np.zeros(0, np.int64)
-    if 3 * count > total:
-        return np.sort(np.asarray(bc.asnumpy(rng.permutation(total)))[:count])
-    found = np.zeros(0, np.int64)
-    # A third of all places at most: what is drawn twice is drawn anew, a few times.
-    while found.size < count:
-        drawn = rng.integers(total, size=count - found.size) if hasattr(rng, "integers") else rng.randint(total, size=count - found.size)
-        found = np.unique(np.concatenate([found, np.asarray(bc.asnumpy(drawn), np.int64)]))
-    return found
+def _generator(rng: Any, random_state: Any) -> Any:
+    """What numbers are drawn from: a generator as it is, else a new one with a seed; `random_state` seeds NumPy's older kind."""
+    if hasattr(rng, "standard_normal"):
+        return rng
+    if rng is None and random_state is not None:
+        return random_state if hasattr(random_state, "standard_normal") else bc.random.RandomState(random_state)
+    return bc.random.default_rng(rng)
 
 
 def _sampled(rng: Any, dtype: Any, count: int) -> Any:
     t = np.dtype(np.float64 if dtype is None else dtype)
-    uniform = lambda: rng.random(count) if hasattr(rng, "random") else rng.random_sample(count)
     if t.kind in "iu":
         limits = np.iinfo(t)
         draw = rng.integers if hasattr(rng, "integers") else rng.randint
         return draw(limits.min, limits.max, size=count, dtype=t)
-    if t.kind == "b":
-        return np.ones(count, bool)
-    return uniform() + 1j * uniform() if t.kind == "c" else uniform()
+    if t.kind == "c":
+        real = rng.uniform(size=count)
+        return real + rng.uniform(size=count) * 1j
+    return rng.uniform(size=count)
 
 
 # ---- Axes and indices -------------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ._base import dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
 from ._rows import Rows, check_places, index_dtype
@@ -109,6 +110,12 @@ class _coo(spbase):
         return made
 
     @classmethod
+    def _of_vector(cls, data: ndarray, column: ndarray, n: int, canonical: bool) -> Any:
+        """A sparse array of one dimension."""
+        t = index_dtype(data.size, n)
+        return cls._from_coordinates(data, bc.zeros(data.size, t, device=data.device), column.astype(t, copy=False), (n,), canonical)
+
+    @classmethod
     def _from_scipy(cls, x: Any, device: Any) -> Any:
         t = index_dtype(x.nnz, *x.shape)
         to = lambda a: bc.asarray(np.ascontiguousarray(a).astype(t, copy=False), device=device)
@@ -134,14 +141,23 @@ class _coo(spbase):
         return self.copy() if copy else self
 
     def tocsr(self, copy: bool = False) -> Any:
-        rows = Rows.from_coordinates(self.data, self.row, self.col, *self._shape2)
-        return self._kind("csr")._from_rows_of(rows.copy() if copy else rows, self._shape)
+        if self.has_canonical_format:
+            indptr = _c.sparse_pointers(self.row, self._shape2[0])
+            rows = Rows(self.data, self.col, indptr, self._shape2[1], True)
+        else:
+            rows = Rows.from_coordinates(self.data, self.row, self.col, *self._shape2)
+        return self._kind("csr")._from_rows_of(rows.copy(), self._shape)
 
     def tocsc(self, copy: bool = False) -> Any:
         if self.ndim != 2:
             raise ValueError("Cannot convert a 1d sparse array to csc format")
         rows = Rows.from_coordinates(self.data, self.col, self.row, *self._shape[::-1])
-        return self._kind("csc")._from_rows_of(rows.copy() if copy else rows, self._shape)
+        return self._kind("csc")._from_rows_of(rows.copy(), self._shape)
+
+    def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
+        rows, columns = self._shape2
+        row, column = (self.col, self.row) if transposed else (self.row, self.col)
+        return _c.sparse_coordinate_product(self.data, row, column, x, columns if transposed else rows)
 
     def todia(self, copy: bool = False) -> Any:
         return self._kind("dia")._from_coo(self)

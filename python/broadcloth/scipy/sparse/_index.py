@@ -148,7 +148,46 @@ def _take_columns(rows: Rows, k: Axis) -> Rows:
         if k.start == 0 and k.stop == rows.columns:
             return rows
         return rows.column_range(k.start, max(k.start, k.stop))
-    return rows.transposed().take(_as_array(k, rows.device)).transposed()
+    at = _as_array(k, rows.device)
+    if at.size == 1:
+        only = int(at[0])
+        return rows.column_range(only, only + 1)
+    if at.size and bool((at[1:] > at[:-1]).all()):
+        place = bc.full(rows.columns, -1, rows.indices.dtype, device=rows.device)
+        place[at] = bc.arange(at.size, dtype=place.dtype, device=rows.device)
+        found = place[rows.indices]
+        return Rows(rows.data, found, rows.indptr, at.size, rows.canonical).where(found >= 0)
+    return rows.transposed().take(at).transposed()
+
+
+def region(key: Any, shape: tuple[int, ...], device: Any) -> tuple[ndarray, ndarray]:
+    """The rows and the columns that an assignment stores to; a vector is one row."""
+    index = parse(key, shape, device)
+    i, j = index if len(shape) == 2 else (0, *index)
+    if not (isinstance(i, ndarray) and isinstance(j, ndarray)):
+        i, j = _as_array(i, device).ravel()[:, None], _as_array(j, device).ravel()[None]
+    try:
+        i, j = bc.broadcast_arrays(i, j)
+    except ValueError:
+        raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
+    return i, j
+
+
+def fitted(value: Any, shape: tuple[int, ...], dtype: np.dtype, device: Any) -> ndarray:
+    """A dense value with the shape of the places that it is assigned to."""
+    if isinstance(value, complex) and dtype.kind != "c":
+        raise TypeError(f"a complex number does not fit into a sparse matrix of {dtype}")
+    x = dense_operand(value, device)
+    if x is None:
+        raise ValueError(f"cannot store {type(value).__name__} in a sparse matrix")
+    while x.ndim > len(shape) and x.shape[0] == 1:
+        x = x[0]
+    if x.ndim == 1 and len(shape) == 2 and shape[1] == 1 and x.size == shape[0]:
+        x = x[:, None]
+    try:
+        return bc.broadcast_to(x, shape)
+    except ValueError:
+        raise ValueError("shape mismatch in assignment") from None
 
 
 class Indexed(spbase):
@@ -243,45 +282,19 @@ class Indexed(spbase):
         made = made.with_indices(index_dtype(made.size, made.count, made.columns))
         result = self._from_rows_of(made, self._shape_of_rows(made))  # type: ignore[attr-defined]
         if self._is_array() and (isinstance(i, int) or isinstance(j, int)):
-            return result.tocoo().reshape(result.shape[0] * result.shape[1])
+            column = made.indices if isinstance(major, int) else made.numbers()
+            return self._kind("coo")._of_vector(made.data, column, result.shape[0] * result.shape[1], made.canonical is True)
         return result
 
     # ---- Assignment ----
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        index = parse(key, self.shape, self.device)
-        if self.ndim == 1:
-            index = (0, *index)
-        i, j = index
-        both = isinstance(i, ndarray) and isinstance(j, ndarray)
-        shape: tuple[int, ...]
-        if both:
-            try:
-                i, j = bc.broadcast_arrays(i, j)
-            except ValueError:
-                raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
-            shape = i.shape
-        else:
-            i, j = _as_array(i, self.device).ravel(), _as_array(j, self.device).ravel()
-            shape = (i.size, j.size)
-            i, j = (bc.broadcast_to(k, shape) for k in (i[:, None], j[None]))
+        i, j = region(key, self.shape, self.device)
         value = self._adopt(value)
         if issparse(value):
-            self._set_sparse(i, j, value, shape)
+            self._set_sparse(i, j, value, i.shape)
             return
-        if isinstance(value, complex) and self.dtype.kind != "c":
-            raise TypeError(f"a complex number does not fit into a sparse matrix of {self.dtype}")
-        x = dense_operand(value, self.device)
-        if x is None:
-            raise ValueError(f"cannot store {type(value).__name__} in a sparse matrix")
-        while x.ndim > len(shape) and x.shape[0] == 1:
-            x = x[0]
-        if x.ndim == 1 and len(shape) == 2 and shape[1] == 1 and x.size == shape[0]:
-            x = x[:, None]
-        try:
-            x = bc.broadcast_to(x, shape)
-        except ValueError:
-            raise ValueError("shape mismatch in assignment") from None
+        x = fitted(value, i.shape, self.dtype, self.device)
         self._store(i.ravel(), j.ravel(), x.ravel().astype(self.dtype))
 
     def _set_sparse(self, i: ndarray, j: ndarray, value: Any, shape: tuple[int, ...]) -> None:
@@ -305,21 +318,7 @@ class Indexed(spbase):
             return
         if self._major == 1:  # type: ignore[attr-defined]
             i, j = j, i
-        rows = self._own_rows().summed()  # type: ignore[attr-defined]
-        old = rows.keys()
-        new = i.astype(np.int64) * rows.columns + j
-        keys = bc.concatenate([old, new])
-        order = bc.argsort(keys, kind="stable")
-        ordered = keys[order]
-        last = bc.concatenate([ordered[1:] != ordered[:-1], bc.ones(1, bool, device=keys.device)])
-        if stored is not None:
-            last &= bc.concatenate([bc.ones(rows.size, bool, device=keys.device), stored])[order]
-        at = order[last]
-        data = bc.concatenate([rows.data, x])[at]
-        ordered = ordered[last]
-        if int(ordered.size) != rows.size:
+        made, changed = self._own_rows().summed().with_elements(i, j, x, stored)  # type: ignore[attr-defined]
+        if changed:
             self._warn_of_structure()  # type: ignore[attr-defined]
-        t = index_dtype(data.size, rows.count, rows.columns)
-        starts = bc.searchsorted(ordered, bc.arange(rows.count + 1, dtype=np.int64, device=keys.device) * rows.columns)
-        made = Rows(data, (ordered % max(rows.columns, 1)).astype(t), starts.astype(t), rows.columns, True)
         self._become(made)  # type: ignore[attr-defined]

@@ -45,14 +45,11 @@ def _along(a: Any, axis: int) -> Rows:
 
 def _of_rows(rows: Rows, op: Any) -> ndarray:
     """op of each row's elements; unspecified for rows without any."""
-    found = bc.zeros(rows.count, rows.data.dtype, device=rows.device)
     if rows.size == 0 or rows.count == 0:
-        return found
-    number = rows.numbers()
-    first = bc.minimum(rows.indptr[:-1], rows.size - 1)
-    found = rows.data[first]
-    op.at(found, number, rows.data)
-    return found
+        return bc.zeros(rows.count, rows.data.dtype, device=rows.device)
+    # One element more: empty rows may begin behind the last element, and the last row must end.
+    data = bc.concatenate([rows.data, bc.zeros(1, rows.data.dtype, device=rows.device)])
+    return op.reduceat(data, rows.indptr)[:-1]
 
 
 def arg_extreme(a: Any, axis: Any, greatest: bool, explicit: bool) -> Any:
@@ -64,12 +61,28 @@ def arg_extreme(a: Any, axis: Any, greatest: bool, explicit: bool) -> Any:
         rows = a.tocsr()._own_rows().summed()
         if explicit and rows.size == 0:
             raise ValueError("Cannot apply the operation to a matrix without stored elements.")
+        place = _first_stored(rows, greatest, explicit)
+        if place is not None:
+            return place
         flat = Rows(rows.data, rows.keys(), bc.asarray([0, rows.size], device=a.device), int(np.prod(a._shape2, dtype=object)), True)
         return int(_first(flat, greatest, explicit)[0])
     if a.shape[axis] == 0:
         raise ValueError("Cannot apply the operation along a zero-sized dimension.")
     found = _first(_along(a, axis).summed(), greatest, explicit)
     return found if a._is_array() else bc.expand_dims(found, axis)
+
+
+def _first_stored(rows: Rows, greatest: bool, explicit: bool) -> int | None:
+    """The place of the first extreme element of a canonical matrix, if it is certainly a stored one."""
+    if rows.size == 0:
+        return None
+    at = int((bc.argmax if greatest else bc.argmin)(rows.data))
+    best = rows.data[at].item()
+    full = rows.size == rows.count * rows.columns
+    if not (explicit or full or best != best or (best > 0 if greatest else best < 0)):
+        return None
+    row = int(bc.searchsorted(rows.indptr, at, side="right")) - 1
+    return row * rows.columns + int(rows.indices[at])
 
 
 def _first(rows: Rows, greatest: bool, explicit: bool) -> ndarray:

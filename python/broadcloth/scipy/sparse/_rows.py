@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,14 +121,11 @@ class Rows:
 
     def where(self, keep: ndarray) -> Rows:
         """The elements of a mask."""
-        before = running(keep)
-        if int(before[-1]) == self.size:
-            return self
-        return Rows(self.data[keep], self.indices[keep], before[self.indptr].astype(self.indptr.dtype), self.columns, self.canonical)
+        data, indices, indptr = _c.sparse_keep(self.data, self.indices, self.indptr, self.columns, keep)
+        return self if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
 
     def nonzeros(self) -> Rows:
-        keep = self.data != 0
-        return self if bool(keep.all()) else self.where(keep)
+        return self.where(self.data != 0)
 
     # ---- Shapes ----
 
@@ -158,23 +155,40 @@ class Rows:
 
     def take(self, at: ndarray) -> Rows:
         """The rows of these numbers, which are not negative."""
-        begin = self.indptr[at].astype(np.int64)
-        indptr = running(self.indptr[at + 1] - begin)
-        n = int(indptr[-1])
-        t = index_dtype(n, self.columns, at.size)
-        number = _c.sparse_expand(indptr, n)
-        place = span(n, at) - indptr[number] + begin[number]
-        return Rows(self.data[place], self.indices[place].astype(t), indptr.astype(t), self.columns, self.canonical)
+        rows = self
+        if self.indptr.dtype.itemsize == 4 and index_dtype(at.size * min(self.size, self.columns)).itemsize == 8:
+            rows = self.with_indices(np.dtype(np.int64))
+        data, indices, indptr = _c.sparse_take(rows.data, rows.indices, rows.indptr, self.columns, at)
+        return Rows(data, indices, indptr, self.columns, self.canonical).with_indices(index_dtype(data.size, self.columns, at.size))
 
     def lookup(self, row: ndarray, column: ndarray) -> ndarray:
         """The elements at places, zero where there are none."""
         rows = self.summed()
-        zero = bc.zeros((), self.data.dtype, device=self.device)
-        if rows.size == 0:
-            return bc.zeros(row.shape, self.data.dtype, device=self.device)
-        keys, wanted = rows.keys(), row.astype(np.int64) * self.columns + column
-        at = bc.minimum(bc.searchsorted(keys, wanted), rows.size - 1)
-        return bc.where(keys[at] == wanted, rows.data[at], zero)
+        return _c.sparse_lookup(rows.data, rows.indices, rows.indptr, self.columns, row, column)
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Rows], dtype: Any) -> Rows:
+        """Rows of the same length, one part below the other."""
+        size, count, columns = sum(p.size for p in parts), sum(p.count for p in parts), parts[0].columns
+        t = index_dtype(size, count, columns)
+        data = bc.concatenate([p.data.astype(dtype, copy=False) for p in parts])
+        indices = bc.concatenate([p.indices.astype(t, copy=False) for p in parts])
+        ends = np.cumsum([0, *(p.size for p in parts)]).tolist()
+        starts = [p.indptr[:-1].astype(t, copy=False) + end for p, end in zip(parts, ends[:-1], strict=True)]
+        indptr = bc.concatenate([*starts, bc.full(1, size, t, device=data.device)])
+        return cls(data, indices, indptr, columns, all(p.canonical for p in parts) or None)
+
+    @classmethod
+    def beside(cls, parts: Sequence[Rows], dtype: Any) -> Rows:
+        """As many rows of each part, side by side."""
+        lefts = np.cumsum([0, *(p.columns for p in parts)]).tolist()
+        columns, count, n = lefts[-1], parts[0].count, len(parts)
+        t = index_dtype(columns, count, sum(p.size for p in parts))
+        shifted = lambda p, left: Rows(p.data, p.indices.astype(t) + left, p.indptr, columns, p.canonical)
+        below = cls.stacked([shifted(*pair) for pair in zip(parts, lefts[:-1], strict=True)], dtype)
+        order = (span(count, below.data)[:, None] + span(n, below.data)[None] * count).ravel()
+        rows = below.take(order)
+        return cls(rows.data, rows.indices, rows.indptr[::n].copy(), columns, rows.canonical)
 
     # ---- Arithmetic ----
 
@@ -194,14 +208,44 @@ class Rows:
         if op is operator.add or op is operator.sub:
             parts = _c.sparse_add(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, self.columns, op is operator.sub)
             return Rows(*parts, self.columns, True).with_indices(index_dtype(parts[0].size, self.columns, self.count))
-        indices, indptr, from_a, from_b = _c.sparse_union(a.indices, a.indptr, b.indices, b.indptr, self.columns)
+        x, y, indices, indptr = _c.sparse_union(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, self.columns)
         t = index_dtype(indices.size, self.columns, self.count)
+        return Rows(op(x, y), indices, indptr, self.columns, True).with_indices(t).nonzeros()
 
-        def spread(x: ndarray, at: ndarray) -> ndarray:
-            return bc.concatenate([x, bc.zeros(1, x.dtype, device=x.device)])[at]
+    def with_elements(self, row: ndarray, column: ndarray, x: ndarray, stored: ndarray | None) -> tuple[Rows, bool]:
+        """The canonical matrix with x at places, the last one where a place comes twice, and whether other places have elements than
+        before; where `stored` is false the place becomes empty."""
+        at = _c.sparse_places(self.indices, self.indptr, self.columns, row, column)
+        there, data = at >= 0, self.data.copy()
+        if bool(there.all()):
+            data[at] = x
+        else:
+            data[at[there]] = x[there]
+        made, n = self.with_data(data), self.size
+        missing = ~there if stored is None else ~there & stored
+        if bool(missing.any()):
+            made = made.with_new(row[missing], column[missing], x[missing])
+        if stored is not None:
+            empty = bc.zeros(made.size, bool, device=self.device)
+            at = _c.sparse_places(made.indices, made.indptr, self.columns, row, column)
+            empty[at[at >= 0]] = ~stored[at >= 0]
+            made = made.where(~empty)
+        return made, made.size != n
 
-        data = op(spread(a.data, from_a), spread(b.data, from_b))
-        return Rows(data, indices.astype(t), indptr.astype(t), self.columns, True).nonzeros()
+    def with_new(self, row: ndarray, column: ndarray, x: ndarray) -> Rows:
+        """The canonical matrix with elements where it has none, the last one where a place comes twice."""
+        keys = row.astype(np.int64) * self.columns + column
+        order = bc.argsort(keys, kind="stable")
+        keys = keys[order]
+        last = order[bc.concatenate([keys[1:] != keys[:-1], bc.ones(1, bool, device=keys.device)])]
+        t = np.promote_types(self.indices.dtype, index_dtype(self.size + last.size))
+        new = Rows.from_coordinates(x[last], row[last].astype(t), column[last].astype(t), self.count, self.columns)
+        old = self.with_indices(t)
+        a, b, indices, indptr = _c.sparse_union(old.data, old.indices, old.indptr, new.data, new.indices, new.indptr, self.columns)
+        # One of the two is zero in each place, so that their bits together are the other's.
+        bits = f"u{min(a.dtype.itemsize, 8)}"
+        data = (a.view(bits) | b.view(bits)).view(a.dtype)
+        return Rows(data, indices, indptr, self.columns, True).with_indices(index_dtype(data.size, self.count, self.columns))
 
     def times(self, x: ndarray, transposed: bool = False) -> ndarray:
         """The product with a dense vector or matrix, or the transpose's."""

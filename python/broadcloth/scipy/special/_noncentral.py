@@ -253,6 +253,8 @@ def tklmbda(x: Any, lmbda: Any) -> Any:
         q = max(q, (2**-lmbda - lmbda * size) ** (1 / lmbda))  # where the other tail's power, at most that of 1/2, is left out
     if lmbda > 0:
         q = min(q, 0.5 * (1 - lmbda * size) ** (1 / lmbda))
+    if q == 0:
+        return 1.0 if x > 0 else 0.0  # the tail is below the least number
     for _ in range(1100):
         p = 1 - q
         if abs(lmbda) < 0.1:

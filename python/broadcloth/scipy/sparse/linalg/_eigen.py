@@ -50,7 +50,9 @@ class ArpackNoConvergence(ArpackError):
 class _Problem:
     """A x = lambda B x as a standard problem of an operator: `apply`, with the inner product of `B` where there is one."""
 
-    def __init__(self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any) -> None:
+    def __init__(
+        self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any, part: str | None = None
+    ) -> None:
         given = A
         self.A = aslinearoperator(A)
         if self.A.shape[0] != self.A.shape[1]:
@@ -69,14 +71,16 @@ class _Problem:
         if self.B is not None and self.B.shape != self.A.shape:
             raise ValueError(f"wrong M dimensions {self.B.shape}, should be {self.A.shape}")
         self.dtype = promoted(self.A.dtype, None if self.B is None else self.B.dtype)
-        if sigma is not None and np.iscomplexobj(sigma) and complex(sigma).imag:
+        # The real or the imaginary part of the inverse of a real matrix less a complex shift, in whose place it is the operator.
+        self.part = part
+        if part is None and sigma is not None and _is_complex(sigma):
             self.dtype = np.result_type(self.dtype, np.complex64)
-        self.sigma = sigma
+        self.sigma, self.mass = sigma, self.B
         self.device = getattr(self.A, "device", None) or (_c.asarray(v0).device if isinstance(v0, ndarray) else _c.default_device())
         self.v0 = self._start(v0, rng)
         if sigma is not None:
             inverse = aslinearoperator(OPinv) if OPinv is not None else _inverse(given, M, sigma, self.A)
-            self.apply = lambda v: inverse.matvec(self.times_B(v))
+            self.apply = lambda v: self._part_of(inverse, self.times_B(v))
         elif self.B is None:
             self.apply = self.A.matvec
         else:
@@ -102,9 +106,28 @@ class _Problem:
         """B @ v; v itself without B."""
         return v if self.B is None else self.B.matvec(v)
 
-    def values(self, found: np.ndarray) -> np.ndarray:
-        """Eigenvalues of the problem from those of the operator."""
-        return found if self.sigma is None else self.sigma + 1 / found
+    def _part_of(self, inverse: LinearOperator, v: ndarray) -> ndarray:
+        """The inverse, or the part of it that is the operator, times v; restarts may make v complex."""
+        if self.part is None:
+            return inverse.matvec(v)
+        if v.dtype.kind == "c":
+            return self._part_of(inverse, v.real.copy()) + 1j * self._part_of(inverse, v.imag.copy())
+        w = inverse.matvec(v)
+        return (w.real if self.part == "r" else w.imag).copy()
+
+    def values(self, found: np.ndarray, vectors: ndarray) -> np.ndarray:
+        """Eigenvalues of the problem from those of the operator; of a part of the inverse, which may have one for several of the problem,
+        from its eigenvectors."""
+        if self.part is None:
+            return found if self.sigma is None else self.sigma + 1 / found
+        second = self.mass
+        products = [self.A.matmat(vectors), vectors if second is None else second.matmat(vectors)]
+        above, below = (_c.asnumpy((vectors.conj() * x).sum(0)) for x in products)
+        return above / below
+
+
+def _is_complex(sigma: Any) -> bool:
+    return np.iscomplexobj(sigma) and complex(sigma).imag != 0
 
 
 def _inverse(A: Any, M: Any, sigma: Any, operator: LinearOperator) -> LinearOperator:
@@ -267,7 +290,7 @@ def _restarted(
         done = np.flatnonzero(converged)
         found = _basis(p, V, vectors[:, done], width)
         text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(done)}/{k} eigenvectors converged)"
-        raise ArpackNoConvergence(text, _c.asarray(p.values(values[done]), device=p.device), found)
+        raise ArpackNoConvergence(text, _c.asarray(p.values(values[done], found), device=p.device), found)
     return values, _basis(p, V, vectors, width)
 
 
@@ -356,7 +379,7 @@ def eigsh(
     if width <= k:
         raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
     found, vectors = _restarted(p, k, which, width, p.n * 10 if maxiter is None else maxiter, tol, True, rng)
-    w = p.values(found)
+    w = p.values(found, vectors)
     order = np.argsort(w)
     values = _c.asarray(w[order].astype(p.dtype.char.lower()), device=p.device)
     return (values, vectors[:, order.tolist()]) if return_eigenvectors else values
@@ -381,7 +404,9 @@ def eigs(
     """k eigenvalues, and eigenvectors, of a square matrix, by Arnoldi's method with Krylov-Schur restarts (Stewart, 2001).
 
     Parameters are those of `eigsh`; `which` is 'LM', 'SM', 'LR', 'SR', 'LI' or 'SI' (by magnitude, real or imaginary part, of real
-    matrices by its size), and `OPpart` is not taken: a complex `sigma` makes the iteration complex.
+    matrices by its size). Of a real matrix and a complex `sigma`, the operator is the real part of the inverse, or with `OPpart` 'i' the
+    imaginary part, and `which` is about its eigenvalues 1 / 2 (1 / (w - sigma) + 1 / (w - conj(sigma))), or 1 / 2i times the difference:
+    those near to conj(sigma) are found, too.
 
     Returns
     -------
@@ -394,14 +419,13 @@ def eigs(
     >>> sorted(w.real.round(9).tolist())
     [48.0, 49.0]
     """
-    if OPpart is not None:
-        raise NotImplementedError("eigs: OPpart is not used: a complex sigma makes the iteration complex")
+    part = _part(A, sigma, OPpart)
     if which not in ("LM", "SM", "LR", "SR", "LI", "SI"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LR', 'SR', 'LI', 'SI', got {which!r}")
     if which in ("LI", "SI") and any(x is not None and aslinearoperator(x).dtype.kind == "c" for x in (A, M)):
         # Eigenvalues of real matrices come in pairs, so that the part's size counts; those of complex ones do not.
         which = "signed " + which
-    p = _Problem("eigs", A, k, M, sigma, (Minv, OPinv), v0, rng)
+    p = _Problem("eigs", A, k, M, sigma, (Minv, OPinv), v0, rng, part)
     # The standard inner product serves a problem that is not symmetric.
     second, p.B = p.B, None
     if second is not None and sigma is not None:
@@ -411,10 +435,37 @@ def eigs(
     if width <= k:
         raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
     found, vectors = _restarted(p, k, which, width, p.n * 10 if maxiter is None else maxiter, tol, False, rng)
-    w = p.values(found)
+    if part is not None:
+        found, vectors = _with_conjugate(found, vectors)
+    w = p.values(found, vectors)
+    if part is not None:
+        order = _chosen(1 / (w - sigma), which, k)
+        w, vectors = w[order], vectors[:, order.tolist()]
     dtype = np.result_type(p.dtype, np.complex64)
     values = _c.asarray(w.astype(dtype), device=p.device)
     return (values, vectors.astype(dtype)) if return_eigenvectors else values
+
+
+def _part(A: Any, sigma: Any, OPpart: Any) -> str | None:
+    """Which part of the inverse is iterated with: of real matrices and complex shifts the real one unless it is said, else the whole."""
+    complex_matrix = aslinearoperator(A).dtype.kind == "c"
+    if OPpart is not None:
+        if sigma is None or complex_matrix:
+            raise ValueError("OPpart should not be specified with sigma = None or complex A")
+        OPpart = OPpart.lower()
+        if OPpart not in ("r", "i"):
+            raise ValueError("OPpart must be one of ('r','i')")
+        if OPpart == "i" and not _is_complex(sigma):
+            raise ValueError("OPpart cannot be 'i' if sigma is real")
+    return (OPpart or "r") if sigma is not None and _is_complex(sigma) and not complex_matrix else None
+
+
+def _with_conjugate(found: np.ndarray, vectors: ndarray) -> tuple[np.ndarray, ndarray]:
+    """A pair of conjugate eigenvalues of a real operator with both, where the number of wanted ones ends inside it."""
+    last = found[-1]
+    if abs(last.imag) <= 1e-6 * abs(last) or np.isclose(found[:-1], np.conj(last), rtol=1e-6, atol=0).any():
+        return found, vectors
+    return np.append(found, np.conj(last)), _c.concatenate([vectors, vectors[:, -1:].conj()], 1)
 
 
 def svds(
