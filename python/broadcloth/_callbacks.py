@@ -76,7 +76,7 @@ class CFunc:
     """
 
     def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> None:
-        self.py_func = function
+        self.py_func = self.__wrapped__ = function
         self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
         self.__doc__ = function.__doc__
         self._dispatcher = jit(**options)(function)
@@ -150,7 +150,7 @@ def _array(name: str, pointer: Any, shape: Any, dtype: Any, order: Literal["C", 
     if dtype is None:
         raise TypeError(f"{name}: expected a dtype for a pointer without a type")
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    kind = np.dtype(getattr(dtype, "dtype", dtype))
+    kind = dtype._element if isinstance(dtype, Type) else np.dtype(dtype)
     size = kind.itemsize * int(np.prod(extents))
     memory = (ctypes.c_byte * size).from_address(pointer) if size else b""
     return np.ndarray(extents, kind, memory, order=order)

@@ -507,6 +507,9 @@ def take_along_axis(arr, indices, axis=-1):
 @stands_for("numpy.broadcast_shapes")
 def broadcast_shapes(*shapes):
     joint = shapes[0] if isinstance(shapes[0], tuple) else (shapes[0],)
+    for extent in joint:
+        if extent < 0:
+            raise ValueError("negative dimensions are not allowed")
     return joint if len(shapes) == 1 else _joint_shape(joint, broadcast_shapes(*shapes[1:]))
 
 
@@ -648,7 +651,10 @@ def broadcast_to(array, shape):
     target = shape if isinstance(shape, tuple) else (shape,)
     if len(target) < x.ndim:
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
-    return np.lib.stride_tricks.as_strided(x, target, _stretched(x.shape, x.strides, target))
+    for extent in target:
+        if extent < 0:
+            raise ValueError("all elements of broadcast shape must be non-negative")
+    return np.lib.stride_tricks.as_strided(x, target, _stretched(x.shape, x.strides, target), False, False)
 
 
 def _stretched(shape, strides, target):
@@ -933,24 +939,24 @@ def _insertion(index, n):
 
 @stands_for("numpy.fill_diagonal")
 def fill_diagonal(a, val, wrap=False):
-    if a.ndim == 3:
-        if a.shape[0] != a.shape[1] or a.shape[0] != a.shape[2]:
-            raise ValueError("All dimensions of input must be of equal length")
-        for k in range(a.shape[0]):
-            a[k, k, k] = val
-        return
-    rows, columns = a.shape
-    if isinstance(val, np.ndarray | list | tuple):
-        for k in range(min(rows, columns)):
-            a[k, k] = val[k % len(val)]
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    end = a.size
+    if a.ndim == 2:
+        step = a.shape[1] + 1
+        if not wrap:
+            end = min(end, a.shape[1] * a.shape[1])
     else:
-        for k in range(min(rows, columns)):
-            a[k, k] = val
-        if wrap and rows > columns:
-            # Past the last column a row is left out, and the diagonal begins again.
-            for k in range(columns + 1, rows):
-                if k % (columns + 1) < columns:
-                    a[k, k % (columns + 1)] = val
+        step, turn = 1, 1
+        for axis in range(a.ndim - 1):
+            if a.shape[axis] != a.shape[axis + 1]:
+                raise ValueError("All dimensions of input must be of equal length")
+            turn *= a.shape[axis]
+            step += turn
+    values = np.asarray(val).ravel()
+    if len(values) > 0:
+        for k in range(0, end, step):
+            a.flat[k] = values[k // step % len(values)]
 
 
 @stands_for("numpy.pad")
