@@ -42,6 +42,21 @@ def _names(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ..
     return tuple(p.name for p in parameters if p.kind is not p.VAR_POSITIONAL), tuple(defaults) or None, rest
 
 
+_FAST = {"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"}
+
+
+def fast_level(fastmath: Any) -> int:
+    """What the compiler may do with floating-point numbers: 0 nothing, 1 everything, 2 everything but forget NaN and infinities."""
+    if isinstance(fastmath, bool | int):
+        return int(bool(fastmath))
+    names = {fastmath} if isinstance(fastmath, str) else {name for name in fastmath if not isinstance(fastmath, dict) or fastmath[name]}
+    if unknown := names - _FAST:
+        raise ValueError(f"fastmath: expected some of {sorted(_FAST)}, got {sorted(unknown)}")
+    if "fast" in names or names == _FAST - {"fast"}:
+        return 1
+    return 2 if {"reassoc", "nsz"} <= names else 0
+
+
 def jit(
     signature_or_function: Any = None,
     *,
@@ -66,8 +81,9 @@ def jit(
         Taken for Numba's sake: what is compiled is always kept on disk, and found by what the function and those it calls say.
     parallel : bool
         `prange` loops and whole-array expressions run on all cores.
-    fastmath : bool
-        Floating-point sums may be reordered and products contracted; NaN and infinities need not be kept.
+    fastmath : bool or set of str
+        Floating-point sums may be reordered and products contracted; NaN and infinities need not be kept. A set of LLVM's names keeps NaN
+        and infinities unless it holds "nnan" and "ninf", and the order of sums unless it holds "reassoc" and "nsz".
     error_model : {'python', 'numpy'}
         Whether a division by zero raises or gives what IEEE 754 says.
     boundscheck : bool
@@ -105,7 +121,7 @@ def jit(
             _source.remember(function)
         names, defaults, rest = _names(function)
         made = _c.CpuDispatcher(
-            function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=bool(fastmath),
+            function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=fast_level(fastmath),
             boundscheck=bool(boundscheck), python_errors=error_model == "python", cache=bool(cache),
             rest=rest,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
-from ._jit import is_signature
+from ._jit import fast_level, is_signature
 from ._pickling import reduced
 from ._source import from_source
 from .types import Array, Signature, Type
@@ -394,7 +394,7 @@ def vectorize(
             several = list(given)
         else:
             several = [given]
-        return DUFunc(function, several, target, identity, bool(fastmath))
+        return DUFunc(function, several, target, identity, fast_level(fastmath) == 1)
 
     if signatures is None:
         return decorate
@@ -710,7 +710,7 @@ def guvectorize(
         given = [tuple(given)]
 
     def decorate(function: Callable[..., Any]) -> GUFunc:
-        return GUFunc(getattr(function, "py_func", function), given, layout, target, identity, bool(fastmath))
+        return GUFunc(getattr(function, "py_func", function), given, layout, target, identity, fast_level(fastmath) == 1)
 
     return decorate
 

@@ -279,7 +279,7 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
                                   "boundscheck", "python_errors", "cache",    "rest",  nullptr};
     PyObject *function = nullptr, *parameters = nullptr, *defaults = nullptr;
     int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0, rest = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|ppppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|ppipppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
                                      &defaults, &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache, &rest))
       throw PythonError();
     auto* alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
@@ -295,7 +295,7 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       PyErr_Clear();
     self->defaults = defaults == Py_None ? nullptr : new_ref(defaults);
     self->compiled = new std::vector<const Compiled*>;
-    self->options = new Options{nogil != 0, parallel != 0, fastmath != 0, boundscheck != 0, python_errors != 0, cache != 0};
+    self->options = new Options{nogil != 0, parallel != 0, fastmath, boundscheck != 0, python_errors != 0, cache != 0};
     return made.release();
   });
 }

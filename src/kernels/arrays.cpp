@@ -636,9 +636,15 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
   expect_fits(value, target.type->element, at);
   const Value a = bound(target, "v");
+  if (host() && (value.is(Kind::list) || (value.is(Kind::tuple) && a.type->ndim != 1)) && !is_incomplete(value.type))
+    return assign_elements(a, array_operand(value, false, "an assignment", "value", at), at);
   if (value.is(Kind::tuple)) {
     if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
     const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
+    const size_t count = value.type->items.size();
+    if (count == 1) return assign_elements(a, tuple_item(whole, 0), at);
+    fail_if_of(code("{}.shape[0] != {}", a.text, count), "ValueError",
+               fmt::format("could not broadcast input array from shape ({},) into shape (%,)", count), code("{}.shape[0]", a.text), at);
     std::vector<Value> items;
     for (size_t i = 0; i < value.type->items.size(); ++i) {
       const Value item = tuple_item(whole, i);
@@ -652,6 +658,16 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
     linef("{} = {};", place(a, "", Access::write, at),
           convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
     return;
+  }
+  if (host() && value.is_array() && value.type->ndim > a.type->ndim) {
+    // What has more axes is stored without the first ones, which must be of one element.
+    const Value whole = host_array(value, at);
+    std::vector<Value> firsts(static_cast<size_t>(value.type->ndim - a.type->ndim), constant_value(Constant{int64_t{0}}));
+    for (size_t d = 0; d < firsts.size(); ++d)
+      fail_if_of(code("{}.shape[{}] != 1", whole.text, d), "ValueError",
+                 fmt::format("could not broadcast input array: its axis {} has % elements, and the target has no such axis", d),
+                 code("{}.shape[{}]", whole.text, d), at);
+    return host_assign(a, subscript_of(whole, tuple_of(std::move(firsts)), at), at);
   }
   if (host()) return host_assign(a, value, at);
   LazyArray lazy = as_lazy(value);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from ._table import stands_for
 
@@ -327,6 +328,8 @@ def _expect_some(arrays):
 def stack(arrays, axis=0, dtype=None):
     if dtype is not None:
         return _cast(np.stack(arrays, axis), dtype)
+    if isinstance(arrays, tuple):  # along an axis that is known when it runs
+        return np.ascontiguousarray(np.moveaxis(np.stack(arrays), 0, axis))
     _expect_some(arrays)
     out = np.empty((len(arrays),) + arrays[0].shape, dtype=arrays[0].dtype)
     for k in range(len(arrays)):
@@ -643,6 +646,19 @@ def roll(a, shift, axis=None):
     for i in range(n):
         out[(i + shift) % n] = flat[i]
     return out.reshape(a.shape)
+
+
+@stands_for("numpy.expand_dims")
+def expand_dims(a, axis):
+    x = np.asarray(a)
+    place = axis + x.ndim + 1 if axis < 0 else axis
+    if place < 0 or place > x.ndim:
+        raise AxisError("expand_dims(): the axis is out of bounds")
+    return np.lib.stride_tricks.as_strided(x, _inserted(x.shape, place, 1), _inserted(x.strides, place, 0))
+
+
+def _inserted(items, place, item):
+    return items + (item,) if len(items) == 0 or place == len(items) else _inserted(items[:-1], place, item) + (items[-1],)
 
 
 @stands_for("numpy.broadcast_to")

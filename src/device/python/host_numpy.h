@@ -679,10 +679,18 @@ BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
 /// NaN last, as NumPy sorts.
 template <class T>
 BC_INLINE bool before(T a, T b) {
-  if constexpr (is_native_float<T>)
-    return a < b || (b != b && a == a);
-  else
+  if constexpr (is_complex<T>) {
+    // By real part, then by imaginary part; a number with a NaN in its imaginary part comes behind those without, whatever their real parts.
+    const bool nan_a = a.im != a.im, nan_b = b.im != b.im;
+    if (a.re < b.re) return !nan_a || nan_b;
+    if (a.re > b.re) return nan_b && !nan_a;
+    if (a.re == b.re || (a.re != a.re && b.re != b.re)) return before(a.im, b.im);
+    return b.re != b.re;
+  } else if constexpr (is_int<T> || is_bool<T>) {
     return a < b;
+  } else {
+    return a < b || (b != b && a == a);
+  }
 }
 /// The two memories between which the passes of a sort move the elements. If an exception ends the sort, the elements are copied back to
 /// the memory that was given.
