@@ -102,8 +102,12 @@ kernels::Type argument_type(PyObject* o) {
 
 /// Writes the i-th argument, a number, as one of another dtype.
 void convert_number(Frame& frame, size_t i, DType from, DType to) {
+  const Scalar value = Scalar::load(from, frame.value(i));
+  if (is_integer(from) && is_integer(to) && !value.fits(to))
+    raise(ErrorKind::Overflow, "expected a whole number that {} holds, got {}", kernels::scalar_type(to)->spelling,
+          value.dtype == DType::u64 ? fmt::format("{}", value.u) : fmt::format("{}", value.i));
   char bytes[16];
-  Scalar::load(from, frame.value(i)).store(to, bytes);
+  value.store(to, bytes);
   std::memcpy(frame.replace(i, 16), bytes, 16);
 }
 
@@ -232,7 +236,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       if (found->convert[i] == kOptional)
         convert_optional(frame, i, args[i], c.arguments[i]);
       else
-        convert_number(frame, i, type_of(args[i])->dtype, static_cast<DType>(found->convert[i]));
+        of_argument(self, i, [&] { convert_number(frame, i, type_of(args[i])->dtype, static_cast<DType>(found->convert[i])); });
     }
     ResultRoom room(c.box.bytes);
     char* const result = room.get();

@@ -512,6 +512,12 @@ static bool has_dtype(PyObject* array, DType dtype) {
   return found >= 0 && static_cast<DType>(found) == dtype;
 }
 
+/// Whether a result that lies where an array lies, with its shape and steps, is that array.
+static bool gives_itself(const Box& plan, PyObject* array) {
+  if (plan.read_only && PyObject_TypeCheck(array, state().np_ndarray) && (numpy_fields(array)->flags & kNumpyWriteable)) return false;
+  return plan.record || has_dtype(array, plan.dtype);
+}
+
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {
   void* data;
   Py_intptr_t shape[64], strides[64];
@@ -530,7 +536,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       const NumpyArrayFields* a = numpy_fields(base.get());
       bool same = a->data == data && a->ndim == plan.ndim;
       for (int d = 0; d < plan.ndim && same; ++d) same = a->shape[d] == shape[d] && a->strides[d] == strides[d];
-      if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
+      if (same && gives_itself(plan, base.get())) return base;
     }
   } else if (block) {
     if (owner) std::atomic_ref(owner->count).fetch_add(1, std::memory_order_relaxed);
@@ -549,7 +555,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
   } else {
     bool same = false;
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
-    if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
+    if (same && gives_itself(plan, base.get())) return base;
   }
   PyObject* descr = !plan.record                                                 ? dtype_object(plan.dtype)
                     : base && PyObject_TypeCheck(base.get(), state().np_ndarray) ? numpy_fields(base.get())->descr

@@ -355,7 +355,8 @@ class BuiltinCall : NamedCall {
   Made hash() {
     if (!takes(1)) return std::nullopt;
     const Value& v = p_[0];
-    if (v.is_array() || v.type->is_container() || v.display)
+    if (v.is_array() || v.type->is_container() || v.display || v.is(Kind::instance) ||
+        !(v.type->has_value() || v.is(Kind::string) || v.is(Kind::literal)))
       fail(fmt::format("hash() does not take {}", v.type->spelling), {{c_.source_of(n_), v.type}});
     return Value::called(int64_type(), code("py::python_hash({})", c_.convert(c_.made(v, nullptr, n_), stored_type(v.type), n_)));
   }

@@ -207,6 +207,7 @@ Value FunctionCompiler::table_display(const Node* n) {
     part = both;
   }
   if (!can_be_key(key)) fail(n, fmt::format("{} cannot be a key", key->spelling), {}, "keys are numbers, strings and tuples of them");
+  if (value && value->is(Kind::none)) fail(n, "a dict whose values are all None is a set", {}, "write {…} without the values");
   r.type = n->kind == NodeKind::dict ? dict_type(key, value) : set_type(key);
   return r;
 }
@@ -862,9 +863,11 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
   Value object = given;
   const bool whole = index.is_scalar() || index.is(Kind::literal);
   if (object.display && object.is(Kind::tuple)) {
-    // [a, b][i]: of an index that is known, the item itself.
+    // [a, b][i]: of an index that is known, the item itself. One out of range raises when it runs.
     const bool slice = index.is(Kind::slice);
-    if (!slice && (index.integer() || object.type->items.empty() || object.type->is_uniform())) return std::nullopt;
+    const auto count = static_cast<int64_t>(object.type->items.size());
+    const bool outside = index.integer() && count > 0 && (*index.integer() >= count || *index.integer() < -count);
+    if (!slice && !outside && (index.integer() || count == 0 || object.type->is_uniform())) return std::nullopt;
     object = finished(made(object, nullptr, n), n);
   }
   if (!object.type->is_container()) return std::nullopt;

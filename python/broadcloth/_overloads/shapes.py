@@ -654,11 +654,11 @@ def expand_dims(a, axis):
     place = axis + x.ndim + 1 if axis < 0 else axis
     if place < 0 or place > x.ndim:
         raise AxisError("expand_dims(): the axis is out of bounds")
-    return np.lib.stride_tricks.as_strided(x, _inserted(x.shape, place, 1), _inserted(x.strides, place, 0))
+    return np.lib.stride_tricks.as_strided(x, _with_item(x.shape, place, 1), _with_item(x.strides, place, 0))
 
 
-def _inserted(items, place, item):
-    return items + (item,) if len(items) == 0 or place == len(items) else _inserted(items[:-1], place, item) + (items[-1],)
+def _with_item(items, place, item):
+    return items + (item,) if len(items) == 0 or place == len(items) else _with_item(items[:-1], place, item) + (items[-1],)
 
 
 @stands_for("numpy.broadcast_to")

@@ -1191,7 +1191,7 @@ BC_INLINE auto solve(const A& a, const Host<U, M, K>& b) {
   if (b.shape[0] != a.shape[0]) raise(kLinAlg, "Incompatible array sizes, np.linalg.solve() could not solve the system.");
   const Host<T, M, 'C'> kept = map<T, M>([](auto v) { return cast<T>(v); }, b);
   bool singular = false;
-  if (eliminated(Elimination::solve, factors, kept.data, M == 1 ? 1 : kept.size() / a.shape[0], &singular)) {
+  if (eliminated(Elimination::solve, factors, kept.data, M == 1 ? 1 : kept.shape[M - 1], &singular)) {
     expect_regular(singular);
   } else if constexpr (M == 1) {
     eliminate(factors, reshape<2>(kept, Tuple<i64, 2>{{-1, 1}}), true);
