@@ -22,9 +22,8 @@ import types
 from pathlib import Path
 from typing import Any
 
-import numpy_suite as suite
-
 import broadcloth
+import numpy_suite as suite
 from broadcloth._broadcloth import CpuDispatcher
 from broadcloth.experimental import _Meta
 from broadcloth.typed import Dict, List
@@ -41,7 +40,7 @@ FILES = """
     test_map_filter_reduce test_mathlib test_maxmin test_mixed_tuple_unroller test_multi3 test_nan test_nested_calls test_np_functions
     test_np_randomgen test_npdatetime test_num_threads test_numberctor test_numbers test_numconv test_obj_lifetime test_operators
     test_optional test_overlap test_polynomial test_practical_lowering_issues test_print test_python_int test_random test_range
-    test_recarray_usecases test_record_dtype test_recursion test_return_values test_setobject test_sets test_slices test_sort test_ssa
+    test_recarray_usecases test_record_dtype test_recursion test_return_values test_sets test_slices test_sort test_ssa
     test_stencils test_storeslice test_struct_ref test_threadsafety test_try_except test_tuples test_typedlist test_typingerror
     test_ufuncs test_unicode test_unicode_array test_unicode_names test_unpack_sequence test_usecases test_warnings
     npyufunc/test_vectorize_decor npyufunc/test_ufunc npyufunc/test_gufunc npyufunc/test_dufunc npyufunc/test_errors
@@ -52,28 +51,38 @@ FILES = """
 # Why a test cannot pass here: what it names or how it fails. The first that matches counts, and such tests are left out of both shares.
 OUTSIDE = {
     "Numba's own compiler": (
-        r"compile_extra|inspect_llvm|@do_scheduling|allocate list|object has no attribute '(entry_point|metadata|type_annotation|fndesc|"
-        r"_dispatcher|_compiler|_cache|library|get_annotation_info|inspect_cfg|inspect_disasm_cfg|_type|targetdescr)'|pipeline_class|native_name|"
-        r"IRPreserving|StringIO\(\)|inspect_types|No implementation of function Function|nopython mode pipeline|Numba's own compiler"
+        r"Numba's own compiler|compile_extra|inspect_llvm|@do_scheduling|allocate list|pipeline_class|native_name|IRPreserving|"
+        r"inspect_types|LLVM IR|ModuleID|No implementation of function Function|nopython mode pipeline|evaluates to 'Signature'|"
+        r"expected a type instance|"
+        r"no attribute '(entry_point|metadata|type_annotation|fndesc|_dispatcher|_compiler|_cache|library|get_annotation_info|inspect_cfg|"
+        r"inspect_disasm_cfg|_type|targetdescr|_memo|build_ufunc|struct|_dtype|_allocated|_pyfunc|_sig|key|initial_value)'|"
+        r"no method '(_allocated|_make_immutable|_is_mutable)'|TestGeneratorModel|test_issue5678|test_extended_arg_load_const|_ZN\?"
     ),
     "Numba's interfaces for extending its compiler": (
-        r"argument of type (DynType|Index|Series|Foo)\\b|_Intrinsic|intrinsic|Dummy\b|got [A-Z]\w+$|lower_builtin|typeof_impl|register_model|Cannot determine Numba type|type_callable|"
-        r"models\.|unbox\b|as_numba_type|Cannot infer Numba type|_type_class|_Family|structref"
+        r"argument of type (DynType|Index|Series|Foo)\b|_Intrinsic|intrinsic|Dummy\b|lower_builtin|typeof_impl|register_model|"
+        r"type_callable|Cannot determine Numba type|models\.|unbox\b|as_numba_type|Cannot infer Numba type|_type_class|_Family|structref|"
+        r"struct_ref|ctypes_utils"
     ),
     "counts of references in Numba's run time": r"refcount|getrefcount|Refcount|NRT|nrt_|meminfo",
     "tests that start Numba in another process": r"numba\.runtests|No module named 'numba|run_in_subprocess|subprocess",
     "the state of Numba's own random generators": r"TestRandom\w*::.*(when comparing|is not true)|state_ptr",
     "lifetimes of variables, which end with their block": r"test_obj_lifetime.*Lists differ",
-    "object mode": r"forceobj|object mode|ObjectMode|objmode|object_mode|pyobj|'function' object has no attribute '(overloads|signatures|disable_)",
+    "object mode": (
+        r"forceobj|object mode|ObjectMode|objmode|object_mode|pyobj|'function' object has no attribute '(overloads|signatures|disable_)"
+    ),
 }
+# Differences on purpose, which docs/kernels.md tells users: they count against the strict share alone.
 DOCUMENTED = {
     "errors have broadcloth's words": (
         r"str\((raises|cm|e|exc|r)\.exception\)|excstr|not found in|Regex didn't match|does not match|Regex pattern did not match"
     ),
     "memory order of results": r"different strides|strides differ|test_implicit_output_layout",
     "arrays of texts and of dates": r"no arrays of strings|have no (datetime|timedelta)|test_npdatetime|Datetime",
+    "hashes of tuples and texts": r"test_hashing|_hash'",
     "mathematical functions differ in the last place": r"when comparing (\S+) and \S+: \S+ != \S+ : for inputs? ",
-    "Numba refuses what is compiled here": r"test_try_except_reraise$|Unexpected success|(TypingError|NotImplementedError|CompileError|UnsupportedError)\W.*not raised",
+    "Numba refuses what is compiled here": (
+        r"test_try_except_reraise$|Unexpected success|(TypingError|NotImplementedError|CompileError|UnsupportedError)\W.*not raised"
+    ),
 }
 REASONS = {
     "C++ that was refused": r"cannot be compiled yet",
@@ -99,6 +108,8 @@ MODULES = {
     "numba.core": "",
     "numba.core.types.containers": "broadcloth.types",
     "numba.np": "",
+    "numba.np.ufunc": "broadcloth",
+    "numba.np.ufunc.dufunc": "",
     "numba.typed.listobject": "broadcloth.typed",
     "numba.typed.dictobject": "broadcloth.typed",
     "numba.core.dispatcher": "",
@@ -130,6 +141,8 @@ def within_reach(decorator: Any) -> Any:
 
 # Names of Numba's own modules that tests use for what has another name here.
 NAMES = {
+    "numba.np.numpy_support.as_dtype": lambda t: t._element,
+    "numba.np.ufunc.dufunc.DUFunc": broadcloth.vectorize,
     "numba.jit": within_reach(broadcloth.jit),
     "numba.njit": within_reach(broadcloth.njit),
     "numba.typed.listobject.new_list": new_list,
@@ -212,7 +225,8 @@ def run_file(file: str, results: str, every: int) -> int:
 
     forbid_numbas_compiler()
     install_imports()
-    options = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "--assert=plain", "--timeout=60", "--rootdir=/"]
+    options = ["-q", "--no-header", "--tb=no", "--assert=plain", "--timeout=60", "--rootdir=/", "-W", "ignore"]
+    options += ["-p", "no:cacheprovider", "-p", "no:xdist"]
     known = set(suite.read(Path(results)))
     return int(pytest.main([file, "-c", os.devnull, *options], plugins=[suite.Plugin(results, known, "/numba/tests/", every)]))
 

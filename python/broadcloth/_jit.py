@@ -107,6 +107,8 @@ def jit(
         near = difflib.get_close_matches(unknown[0], known, 1)
         meant = f"; did you mean '{near[0]}'?" if near else ""
         raise TypeError(f"jit: got an unexpected option '{unknown[0]}'{meant}")
+    if options.get("locals"):
+        warnings.warn("jit: locals= is not read; variables have the types of their values", RuntimeWarning, stacklevel=2)
     if error_model not in ("python", "numpy"):
         raise ValueError(f"jit: expected error_model 'python' or 'numpy', got {error_model!r}")
 

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _broadcloth as _c
+from . import types
 from ._device import config
 from ._jit import njit
-from . import types
 from ._namespace import listing
 from .types import Type, _type
 
 __all__ = ["jitclass"]
 
 _PYTHON = {int: "int64", float: "float64", bool: "boolean", complex: "complex128", str: "unicode_type"}
-_CONTAINERS = {list: types.ListType, dict: types.DictType, set: types.Set}
+_CONTAINERS: dict[Any, Any] = {list: types.ListType, dict: types.DictType, set: types.Set}
 
 
 def _field_type(t: Any) -> Any:

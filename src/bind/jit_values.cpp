@@ -549,8 +549,8 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       steps.resize(static_cast<size_t>(plan.ndim));
       for (int d = 0; d < plan.ndim; ++d) dims[d] = shape[d], steps[d] = strides[d] / item;
       PyObject* owner = base.release();
-      return PyRef::steal(wrap(
-          from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, plan.read_only, [owner] { release_object(owner); })));
+      return PyRef::steal(wrap(from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, plan.read_only,
+                                            [owner] { release_object(owner); })));
     }
   } else {
     bool same = false;

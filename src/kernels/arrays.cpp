@@ -212,6 +212,11 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
                          code("py::reshape<{0}>({1}, py::Tuple<i64, {0}>{{{{{2}}}}})", items.size(), array.text, ones));
   }
   unit_.need("core");
+  for (Value& i : items) {
+    if (!host() || !i.is(Kind::slice) || !i.items[2].is_scalar() || i.items[2].integer()) continue;
+    if (!i.items[2].simple) i.items[2] = spill(i.items[2], "step");
+    fail_if(code("{} == 0", paren(i.items[2])), "ValueError", "slice step cannot be zero", n);
+  }
   const Value a = array;
   const Code name = paren(a);
   Code list;

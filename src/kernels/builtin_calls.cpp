@@ -267,8 +267,9 @@ class BuiltinCall : NamedCall {
              (name == "numbers.Real" && real);
     }
     return (name == "tuple" && v.is(Kind::tuple)) || (name == "str" && (v.is(Kind::string) || v.is(Kind::text))) ||
-           (name == "list" && ((v.is(Kind::list) && !v.type->typed) || (v.display && v.is(Kind::tuple)))) || (name == "dict" && v.is(Kind::dict)) ||
-           (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) || (name == "ndarray" && v.is_array());
+           (name == "list" && ((v.is(Kind::list) && !v.type->typed) || (v.display && v.is(Kind::tuple)))) ||
+           (name == "dict" && v.is(Kind::dict)) || (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) ||
+           (name == "ndarray" && v.is_array());
   }
   Made type() {
     need(1, 1);

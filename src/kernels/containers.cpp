@@ -839,7 +839,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
   if (op == Operator::is || op == Operator::is_not)
     return truth_of_container(code("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
   if (cpp(a.type) != cpp(b.type)) {
-    if (const auto numbers = numbers_of_one_type(a, b, [&](Type t) { return cpp(t); })) return container_compare(op, numbers->first, numbers->second, n);
+    if (const auto numbers = numbers_of_one_type(a, b, [&](Type t) { return cpp(t); }))
+      return container_compare(op, numbers->first, numbers->second, n);
     if (op == Operator::eq || op == Operator::ne)
       fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
     return std::nullopt;

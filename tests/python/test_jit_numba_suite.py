@@ -113,6 +113,28 @@ def test_what_does_not_fit_is_an_error(value):
         njit(store)(np.zeros(3), value)
 
 
+def test_a_slice_with_a_step_of_zero_is_an_error():
+    @njit
+    def every(a, step):
+        a[1:4:step] = 7
+        return a[1::step].sum()
+
+    assert every(np.zeros(6), 2) == 14
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        every(np.zeros(6), 0)
+
+
+def test_an_index_of_a_display_out_of_range_raises_when_it_runs():
+    @njit
+    def item():
+        try:
+            return [1][3]
+        except IndexError:
+            return -1
+
+    assert item() == -1
+
+
 def test_flat_is_kept_in_a_variable():
     @njit
     def double(x):
@@ -154,6 +176,10 @@ def test_fill_diagonal(shape, wrap):
         np.fill_diagonal(expected, value, wrap)
         fill(got, value, wrap)
         assert_array_equal(got, expected)
+
+
+def test_inverse_of_an_empty_matrix():
+    assert njit(lambda a: np.linalg.inv(a))(np.zeros((0, 0))).shape == (0, 0)
 
 
 def test_axes_that_are_known_at_run_time():
@@ -296,6 +322,8 @@ def test_carray_takes_types_and_numpys():
     pointer = x.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
     assert_array_equal(bc.carray(pointer, (4,), np.float32), x)
     assert_array_equal(bc.carray(x.ctypes.data, (4,), types.float32), x)
+    with pytest.raises(TypeError, match="not to int32"):
+        bc.carray(pointer, (4,), np.int32)
 
 
 def test_whole_numbers_that_a_declared_type_does_not_hold():

@@ -657,5 +657,6 @@ def corrcoef(x, y=None, rowvar=True, dtype=None):
 def _within_one(r):
     """Rounding may leave a correlation beyond what one can be."""
     if isinstance(r, np.complexfloating):
-        return complex(min(max(r.real, -1.0), 1.0), min(max(r.imag, -1.0), 1.0))
+        real, imag = r.real, r.imag
+        return complex(_within_one(real), _within_one(imag))
     return r if r != r else min(max(r, -1.0), 1.0)

@@ -7,10 +7,10 @@ from ..exceptions import CompileError, PerformanceWarning, TypingError
 
 # What cannot be compiled is one kind of error here, and what a compiler refuses another.
 _REFUSALS = """
-    ByteCodeSupportError ConstantInferenceError DeprecationError ForbiddenConstruct ForceLiteralArg IRError LiteralTypingError NotDefinedError
-    NumbaAssertionError NumbaAttributeError NumbaError NumbaIndexError NumbaKeyError NumbaNotImplementedError NumbaRuntimeError NumbaTypeError
-    NumbaValueError RedefinedError RequireLiteralValue UnsupportedBytecodeError UnsupportedError UnsupportedParforsError
-    UnsupportedRewriteError UntypedAttributeError VerificationError
+    ByteCodeSupportError ConstantInferenceError DeprecationError ForbiddenConstruct ForceLiteralArg IRError LiteralTypingError
+    NotDefinedError NumbaAssertionError NumbaAttributeError NumbaError NumbaIndexError NumbaKeyError NumbaNotImplementedError
+    NumbaRuntimeError NumbaTypeError NumbaValueError RedefinedError RequireLiteralValue UnsupportedBytecodeError UnsupportedError
+    UnsupportedParforsError UnsupportedRewriteError UntypedAttributeError VerificationError
 """
 globals().update(dict.fromkeys(_REFUSALS.split(), TypingError))
 CompilerError = InternalError = InternalTargetMismatchError = LoweringError = NonexistentTargetError = CompileError

@@ -680,7 +680,8 @@ BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
 template <class T>
 BC_INLINE bool before(T a, T b) {
   if constexpr (is_complex<T>) {
-    // By real part, then by imaginary part; a number with a NaN in its imaginary part comes behind those without, whatever their real parts.
+    // By real part, then by imaginary part; a number with a NaN in its imaginary part comes behind those without, whatever their real
+    // parts.
     const bool nan_a = a.im != a.im, nan_b = b.im != b.im;
     if (a.re < b.re) return !nan_a || nan_b;
     if (a.re > b.re) return nan_b && !nan_a;
