@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -93,29 +94,20 @@ REASONS = {
 
 
 class Plugin:
-    """Writes one line for each test, and forbids fallbacks while it runs."""
+    """Writes one line for each test that is not to be skipped, with the failing line in a file below `own`."""
 
-    def __init__(self, mode: str, results: str, skip: set[str]) -> None:
-        self.mode = mode
+    def __init__(self, results: str, skip: set[str], own: str, every: int = 1) -> None:
         self.out = open(results, "a", buffering=1)  # noqa: SIM115  (open as long as the process)
-        self.skip = skip
+        self.skip, self.own, self.every = skip, own, every
 
     def write(self, **fields: Any) -> None:
         self.out.write(json.dumps(fields) + "\n")
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items[:] = [i for i in items if i.nodeid not in self.skip]
+        items[:] = [i for i in items[:: self.every] if i.nodeid not in self.skip]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.write(id=nodeid, outcome="started")
-
-    def pytest_runtest_setup(self, item: Any) -> None:
-        if self.mode == "alone":
-            forbid_fallbacks(True)
-
-    def pytest_runtest_teardown(self, item: Any) -> None:
-        if self.mode == "alone":
-            forbid_fallbacks(False)
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         if call.when == "call" or call.excinfo is not None:
@@ -124,7 +116,7 @@ class Plugin:
             outcome = "passed" if info is None else "skipped" if skipped or item.get_closest_marker("xfail") else "failed"
             line = ""
             if outcome == "failed":
-                own = [e for e in info.traceback if "/numpy_tests/" in str(e.path)]
+                own = [e for e in info.traceback if self.own in str(e.path)]
                 line = f"{own[-1].lineno + 1}: {own[-1].statement}" if own else ""
             self.write(
                 id=item.nodeid, outcome=outcome, error=info.typename if info else "", text=str(info.value)[:600] if info else "", line=line
@@ -133,6 +125,16 @@ class Plugin:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self.write(id=report.nodeid, outcome="uncollected", error="", text=str(report.longrepr)[-600:], line="")
+
+
+class Alone:
+    """Forbids fallbacks while a test runs."""
+
+    def pytest_runtest_setup(self, item: Any) -> None:
+        forbid_fallbacks(True)
+
+    def pytest_runtest_teardown(self, item: Any) -> None:
+        forbid_fallbacks(False)
 
 
 def forbid_fallbacks(forbidden: bool) -> None:
@@ -167,7 +169,8 @@ def run_file(mode: str, file: str, results: str, skip: set[str]) -> int:
     options = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly", "--import-mode=importlib", "--timeout=60"]
     options.append("--continue-on-collection-errors")
     root = str(Path(file).parents[3])  # else the folder random/ would be a module of that name
-    return pytest.main([file, f"--rootdir={root}", "-c", os.devnull, "-m", "not slow", *options], plugins=[Plugin(mode, results, skip)])
+    plugins: list[Any] = [Plugin(results, skip, "/numpy_tests/"), *([Alone()] if mode == "alone" else [])]
+    return pytest.main([file, f"--rootdir={root}", "-c", os.devnull, "-m", "not slow", *options], plugins=plugins)
 
 
 # ---- All files --------------------------------------------------------------------------------------------------------------------------
@@ -190,23 +193,42 @@ def read(results: Path) -> dict[str, dict[str, Any]]:
     return {entry["id"]: entry for entry in map(json.loads, lines)}
 
 
+def run_until_done(name: str, command: list[str], file: str, results: Path) -> None:
+    """Runs a file, again without what is known where its process died; prints counts."""
+    for _ in range(12):
+        ended = subprocess.run([*command, "--results", str(results)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        known = read(results)
+        died = [e for e in known.values() if e["outcome"] == "started"]
+        with results.open("a") as out:
+            for entry in died:
+                text = f"exit {ended.returncode}"
+                out.write(json.dumps({**entry, "outcome": "failed", "error": "Died", "text": text, "line": ""}) + "\n")
+        if not died:
+            break
+    entries = [e for i, e in read(results).items() if file in i]
+    print(f"{name:40}", *(f"{k} {v}" for k, v in collections.Counter(e["outcome"] for e in entries).items()), flush=True)
+
+
 def run_all(mode: str, root: Path, names: list[str], results: Path) -> None:
-    """Runs each file, again without what is known where its process died; prints counts."""
     for name in names:
         folder, stem = name.split("/")
-        file = str(root / folder / "tests" / f"{stem}.py")
-        for _ in range(12):
-            command = [sys.executable, __file__, "--file", file, "--mode", mode, "--results", str(results)]
-            ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
-            known = read(results)
-            died = [e for e in known.values() if e["outcome"] == "started"]
-            with results.open("a") as out:
-                for entry in died:
-                    out.write(json.dumps({**entry, "outcome": "failed", "error": "Died", "text": f"exit {ended}", "line": ""}) + "\n")
-            if not died:
-                break
-        entries = [e for i, e in read(results).items() if f"{folder}/tests/{stem}.py" in i]
-        print(f"{name:40}", *(f"{k} {v}" for k, v in collections.Counter(e["outcome"] for e in entries).items()), flush=True)
+        file = f"{folder}/tests/{stem}.py"
+        run_until_done(name, [sys.executable, __file__, "--file", str(root / file), "--mode", mode], file, results)
+
+
+# ---- Counts -----------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Reasons for which a test does not pass, and how its name or its failure looks: the first that matches counts."""
+
+    outside: dict[str, str]
+    documented: dict[str, str]
+    reasons: dict[str, str]
+
+
+TABLES = Tables(OUTSIDE, DOCUMENTED, REASONS)
 
 
 def _matching(table: dict[str, str], entry: dict[str, Any]) -> str | None:
@@ -214,24 +236,24 @@ def _matching(table: dict[str, str], entry: dict[str, Any]) -> str | None:
     return next((reason for reason, pattern in table.items() if re.search(pattern, said)), None)
 
 
-def count(entries: list[dict[str, Any]]) -> tuple[int, dict[str, collections.Counter[str]]]:
+def count(entries: list[dict[str, Any]], tables: Tables = TABLES) -> tuple[int, dict[str, collections.Counter[str]]]:
     """How many pass, and how many do not for each reason of the three tables."""
     passed = sum(e["outcome"] == "passed" for e in entries)
     counts = {title: collections.Counter[str]() for title in ("outside", "documented", "fail")}
     for entry in entries:
         if entry["outcome"] == "passed":
             continue
-        for title, table in (("outside", OUTSIDE), ("documented", DOCUMENTED), ("fail", REASONS)):
+        for title, table in (("outside", tables.outside), ("documented", tables.documented), ("fail", tables.reasons)):
             if reason := _matching(table, entry) or ("other" if title == "fail" else None):
                 counts[title][reason] += 1
                 break
     return passed, counts
 
 
-def report(results: Path) -> str:
+def report(results: Path, tables: Tables = TABLES) -> str:
     """The share of tests that pass, and why others do not."""
     entries = [e for e in read(results).values() if e["outcome"] in ("passed", "failed", "uncollected")]
-    passed, counts = count(entries)
+    passed, counts = count(entries, tables)
     of = passed + counts["fail"].total()
     strict = of + counts["documented"].total()
     lines = [f"{len(entries)} tests; {passed} of {of} pass that need nothing outside or documented: {100 * passed / max(of, 1):.1f} %"]
@@ -241,16 +263,16 @@ def report(results: Path) -> str:
     return "\n".join(lines)
 
 
-def table(results: Path) -> str:
+def table(results: Path, tables: Tables = TABLES) -> str:
     """The counts of each file as a table of Markdown."""
     files: dict[str, list[dict[str, Any]]] = collections.defaultdict(list)
     for i, entry in read(results).items():
         if entry["outcome"] in ("passed", "failed", "uncollected"):
-            folder, _, rest = i.partition(".py")[0].rpartition("/tests/test_")
-            files[f"{folder.rpartition('/')[2]}/{rest}"].append(entry)
+            folder, _, rest = i.partition(".py")[0].rpartition("/test_")
+            files[f"{folder.removesuffix('/tests').rpartition('/')[2]}/{rest}"].append(entry)
     lines = ["| file | passed | failed | documented | outside | share |", "|---|---|---|---|---|---|"]
     for name, entries in sorted(files.items()):
-        passed, counts = count(entries)
+        passed, counts = count(entries, tables)
         fail, documented, outside = (counts[t].total() for t in ("fail", "documented", "outside"))
         lines.append(f"| {name} | {passed} | {fail} | {documented} | {outside} | {100 * passed / max(passed + fail, 1):.1f} % |")
     return "\n".join(lines)

@@ -838,7 +838,7 @@ class CpuDispatcher:
         *,
         nogil: bool = ...,
         parallel: bool = ...,
-        fastmath: bool = ...,
+        fastmath: int = ...,
         boundscheck: bool = ...,
         python_errors: bool = ...,
         cache: bool = ...,

@@ -76,7 +76,7 @@ class CFunc:
     """
 
     def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> None:
-        self.py_func = function
+        self.py_func = self.__wrapped__ = function
         self.__name__ = self.__qualname__ = getattr(function, "__name__", "function")
         self.__doc__ = function.__doc__
         self._dispatcher = jit(**options)(function)
@@ -117,7 +117,7 @@ class CFunc:
         return self._dispatcher._inspect(0, "ir")
 
 
-def cfunc(signature: Any, *, cache: bool = False, locals: Any = None, **options: Any) -> Callable[[Callable[..., Any]], CFunc]:
+def cfunc(signature: Any, *, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], CFunc]:
     """Compiles a function that C calls by its address: callbacks of `ctypes`, of SciPy's LowLevelCallable and of other libraries.
 
     C passes numbers and pointers; `carray` makes an array of the memory behind a pointer. An exception ends the function with a result of
@@ -142,18 +142,20 @@ def cfunc(signature: Any, *, cache: bool = False, locals: Any = None, **options:
 
 
 def _array(name: str, pointer: Any, shape: Any, dtype: Any, order: Literal["C", "F"]) -> np.ndarray[Any, Any]:
+    wanted = getattr(type(pointer), "_type_", None)
     if not isinstance(pointer, int):
-        wanted = getattr(type(pointer), "_type_", None)
         if dtype is None and wanted is not None and wanted != "P":
             dtype = np.dtype(wanted)
         pointer = ctypes.cast(pointer, ctypes.c_void_p).value
     if dtype is None:
         raise TypeError(f"{name}: expected a dtype for a pointer without a type")
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    kind = np.dtype(getattr(dtype, "dtype", dtype))
+    kind = dtype._element if isinstance(dtype, Type) else np.dtype(dtype)
+    if wanted not in (None, "P") and np.dtype(wanted) != kind:
+        raise TypeError(f"{name}: the pointer is to {np.dtype(wanted)}, not to {kind}")
     size = kind.itemsize * int(np.prod(extents))
     memory = (ctypes.c_byte * size).from_address(pointer) if size else b""
-    return np.ndarray(extents, kind, memory, order=order)
+    return np.ndarray(extents, kind, memory, order=order)  # type: ignore[arg-type]
 
 
 def carray(pointer: Any, shape: Any, dtype: Any = None) -> np.ndarray[Any, Any]:

@@ -8,7 +8,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,21 @@ def _names(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[Any, ..
     return tuple(p.name for p in parameters if p.kind is not p.VAR_POSITIONAL), tuple(defaults) or None, rest
 
 
+_FAST = {"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"}
+
+
+def fast_level(fastmath: Any) -> int:
+    """What the compiler may do with floating-point numbers: 0 nothing, 1 everything, 2 everything but forget NaN and infinities."""
+    if isinstance(fastmath, bool | int):
+        return int(bool(fastmath))
+    names = {fastmath} if isinstance(fastmath, str) else {name for name in fastmath if not isinstance(fastmath, dict) or fastmath[name]}
+    if unknown := names - _FAST:
+        raise ValueError(f"fastmath: expected some of {sorted(_FAST)}, got {sorted(unknown)}")
+    if "fast" in names or names == _FAST - {"fast"}:
+        return 1
+    return 2 if {"reassoc", "nsz"} <= names else 0
+
+
 def jit(
     signature_or_function: Any = None,
     *,
@@ -66,8 +81,9 @@ def jit(
         Taken for Numba's sake: what is compiled is always kept on disk, and found by what the function and those it calls say.
     parallel : bool
         `prange` loops and whole-array expressions run on all cores.
-    fastmath : bool
-        Floating-point sums may be reordered and products contracted; NaN and infinities need not be kept.
+    fastmath : bool or set of str
+        Floating-point sums may be reordered and products contracted; NaN and infinities need not be kept. A set of LLVM's names keeps NaN
+        and infinities unless it holds "nnan" and "ninf", and the order of sums unless it holds "reassoc" and "nsz".
     error_model : {'python', 'numpy'}
         Whether a division by zero raises or gives what IEEE 754 says.
     boundscheck : bool
@@ -91,6 +107,8 @@ def jit(
         near = difflib.get_close_matches(unknown[0], known, 1)
         meant = f"; did you mean '{near[0]}'?" if near else ""
         raise TypeError(f"jit: got an unexpected option '{unknown[0]}'{meant}")
+    if options.get("locals"):
+        warnings.warn("jit: locals= is not read; variables have the types of their values", RuntimeWarning, stacklevel=2)
     if error_model not in ("python", "numpy"):
         raise ValueError(f"jit: expected error_model 'python' or 'numpy', got {error_model!r}")
 
@@ -105,7 +123,7 @@ def jit(
             _source.remember(function)
         names, defaults, rest = _names(function)
         made = _c.CpuDispatcher(
-            function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=bool(fastmath),
+            function, names, defaults, nogil=bool(nogil), parallel=bool(parallel), fastmath=fast_level(fastmath),
             boundscheck=bool(boundscheck), python_errors=error_model == "python", cache=bool(cache),
             rest=rest,
         )  # fmt: skip
@@ -351,30 +369,69 @@ class _Stats:
         self.cache_path = ""
 
 
+class Overload(NamedTuple):
+    """What was compiled for one tuple of argument types."""
+
+    signature: Signature
+    entry_point: Callable[..., Any]
+    source: str
+    seconds: float
+    from_disk: bool
+
+
+def _type_of(spelling: str) -> Any:
+    """The type of a spelling; the spelling itself where no declaration can name the type (a function's, a class's)."""
+    try:
+        return Type(spelling)
+    except TypeError:
+        return spelling
+
+
+def _overloads(self: Any) -> dict[tuple[Any, ...], Overload]:
+    made = {}
+    for arguments, result, *rest in self._overloads():
+        signature = Signature(_type_of(result), ())
+        signature.args = signature.__kernel_arguments__ = tuple(map(_type_of, arguments))
+        made[signature.args] = Overload(signature, self, *rest)
+    return made
+
+
+def _inspected(self: Any, stage: str, signature: Any = None) -> Any:
+    texts = {types: self._inspect(i, stage) for i, types in enumerate(_overloads(self))}
+    return texts if signature is None else texts[signature]
+
+
+def _recompile(self: Any) -> None:
+    """Compiles again for the types that are known, with what globals and closures hold now."""
+    signatures = [o.signature for o in _overloads(self).values()]
+    self._forget()
+    for signature in signatures:
+        self._compile(signature)
+
+
+_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
+    "signatures": lambda self: list(_overloads(self)),
+    "nopython_signatures": lambda self: [o.signature for o in _overloads(self).values()],
+    "overloads": _overloads,
+    "stats": lambda self: _Stats(self._overloads()),
+    "inspect_types": lambda self: lambda file=None, signature=None, **_: print(
+        "\n".join(f"{tuple(t)} -> {o.signature.return_type}" for t, o in _overloads(self).items() if signature in (None, t)), file=file
+    ),
+    "inspect_source": lambda self: lambda: {types: o.source for types, o in _overloads(self).items()},
+    "inspect_cpp": lambda self: lambda: {types: o.source for types, o in _overloads(self).items()},
+    "inspect_llvm": lambda self: lambda signature=None: _inspected(self, "ir", signature),
+    "inspect_asm": lambda self: lambda signature=None: _inspected(self, "asm", signature),
+    "get_call_template": lambda self: lambda *_, **__: None,
+    "parallel_diagnostics": lambda self: lambda *_, **__: None,
+    "compile": lambda self: lambda signature: self._compile(signature),
+    "recompile": lambda self: lambda: _recompile(self),
+    "disable_compile": lambda self: lambda on=True: self._close(on),
+    "compile_seconds": lambda self: sum(row[3] for row in self._overloads()),
+}
+
+
 def _attribute(self: Any, name: str) -> Any:
     """The attributes of compiled functions that are seldom asked for."""
-    rows = self._overloads()
-    if name in ("signatures", "nopython_signatures"):
-        return [row[0] for row in rows]
-    if name == "overloads":
-        return {row[0]: row for row in rows}
-    if name == "stats":
-        return _Stats(rows)
-    if name == "inspect_types":
-        return lambda file=None, **_: print("\n".join(f"({', '.join(row[0])}) -> {row[1]}" for row in rows), file=file)
-    if name in ("inspect_source", "inspect_cpp"):
-        return lambda: {row[0]: row[2] for row in rows}
-    if name in ("inspect_llvm", "inspect_asm"):
-        stage = "ir" if name == "inspect_llvm" else "asm"
-        return lambda signature=None: {row[0]: self._inspect(i, stage) for i, row in enumerate(rows)}
-    if name == "get_call_template" or name == "parallel_diagnostics":
-        return lambda *_, **__: None
-    if name == "compile":
-        return lambda signature: self._compile(signature)
-    if name == "recompile":
-        return lambda: self._forget()
-    if name == "disable_compile":
-        return lambda on=True: self._close(on)
-    if name == "compile_seconds":
-        return sum(row[3] for row in rows)
-    raise AttributeError(f"a compiled function has no attribute '{name}'")
+    if name not in _ATTRIBUTES:
+        raise AttributeError(f"a compiled function has no attribute '{name}'")
+    return _ATTRIBUTES[name](self)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
-from ._jit import is_signature
+from ._jit import fast_level, is_signature
 from ._pickling import reduced
 from ._source import from_source
 from .types import Array, Signature, Type
@@ -58,7 +58,7 @@ def _taking(given: list[Any], declared: Iterable[tuple[Type, ...]]) -> tuple[Typ
     """The first declared signature whose inputs these dtypes cast to, safely if there is one."""
     for rule in ("safe", "same_kind"):
         for signature in declared:
-            if all(np.can_cast(g, t.dtype, rule) for g, t in zip(given, signature, strict=False)):
+            if all(np.can_cast(g, t._element, rule) for g, t in zip(given, signature, strict=False)):
                 return signature
     return None
 
@@ -131,7 +131,7 @@ class DUFunc:
         """The loop of a function whose result is cast to what the signature says."""
         names = [f"a{i}" for i in range(self.nin)]
         body = f"lambda {', '.join(names)}: to(f({', '.join(names)}))"
-        wrapped = _from_source(f"function = {body}", "function", {"to": signature.return_type.dtype.type, "f": self.py_func})
+        wrapped = _from_source(f"function = {body}", "function", {"to": signature.return_type._element.type, "f": self.py_func})
         self._wrapped = getattr(self, "_wrapped", {})
         self._wrapped[signature.args] = wrapped
         loop, shown = _c._loop(wrapped, signature.args, None, self._target == "parallel", self._fastmath)
@@ -230,7 +230,7 @@ class DUFunc:
     @property
     def types(self) -> list[str]:
         """The loops, as NumPy writes them: "dd->d"."""
-        return ["".join(a.dtype.char for a in args) + "->" + result.dtype.char for args, (_, result) in self._loops.items()]
+        return ["".join(a._element.char for a in args) + "->" + result._element.char for args, (_, result) in self._loops.items()]
 
     @property
     def ntypes(self) -> int:
@@ -394,7 +394,7 @@ def vectorize(
             several = list(given)
         else:
             several = [given]
-        return DUFunc(function, several, target, identity, bool(fastmath))
+        return DUFunc(function, several, target, identity, fast_level(fastmath) == 1)
 
     if signatures is None:
         return decorate
@@ -479,7 +479,7 @@ class GUFunc:
         """The types that a call without declared signatures is compiled for; outputs take what the inputs promote to."""
         numbers = [_number(a) for a in args]
         if len(args) < self.nargs:
-            common = np.result_type(*(t.dtype for t in numbers[: self.nin]))
+            common = np.result_type(*(t._element for t in numbers[: self.nin]))
             numbers = numbers[: self.nin] + [_type_of(common)] * self.nout
         kinds = []
         for i, (t, core) in enumerate(zip(numbers, (*self._ins, *self._outs), strict=True)):
@@ -529,10 +529,10 @@ class GUFunc:
                 sizes.setdefault(d, n)
         key = self._choose(arrays, outs)
         results = list(outs) or [
-            empty(loop_shape + tuple(sizes[d] for d in core), dtype=t.dtype, device=device)
+            empty(loop_shape + tuple(sizes[d] for d in core), dtype=t._element, device=device)
             for core, t in zip(self._outs, key[self.nin :], strict=True)
         ]
-        flat = [a.astype(t.dtype, copy=False) for a, t in zip(arrays, key[: self.nin], strict=True)]
+        flat = [a.astype(t._element, copy=False) for a, t in zip(arrays, key[: self.nin], strict=True)]
         spread = [_spread(a, loop_shape, len(core)) for a, core in zip(flat, self._ins, strict=True)]
         # Outputs elsewhere (NumPy's arrays beside a GPU) are filled here first.
         targets = [r if _is_ours(r) and r.device == device else empty(r.shape, dtype=r.dtype, device=device) for r in results]
@@ -582,7 +582,7 @@ class GUFunc:
         return _from_source(self._loop_source(known, types, max(loops)), "loop", self._loop_names(types))
 
     def _loop_names(self, types: tuple[Type, ...]) -> dict[str, Any]:
-        return {"np": np, "function": self.py_func, **{f"t{i}": t.dtype.type for i, t in enumerate(types)}}
+        return {"np": np, "function": self.py_func, **{f"t{i}": t._element.type for i, t in enumerate(types)}}
 
     def _loop_source(self, operands: list[tuple[int, str]], types: tuple[Type, ...], ndim: int) -> str:
         cores = (*self._ins, *self._outs)
@@ -614,7 +614,7 @@ class GUFunc:
             if not core and operands[i][0] == 0:
                 lines.append(f"    x{i} = t{i}(a{i})" if not _is_array(types[i]) else f"    x{i} = np.full(1, a{i}, t{i})")
                 continue
-            cast = f"a{i}.astype(t{i})" if np.dtype(operands[i][1]) != types[i].dtype else f"a{i}"
+            cast = f"a{i}.astype(t{i})" if np.dtype(operands[i][1]) != types[i]._element else f"a{i}"
             full = f"shape + {cast}.shape[{operands[i][0] - len(core)}:]" if core else "shape"
             lines.append(f"    x{i} = np.broadcast_to({cast}, {full})" if ndim else f"    x{i} = {cast}")
         for i, core in enumerate(self._outs, self.nin):
@@ -710,7 +710,7 @@ def guvectorize(
         given = [tuple(given)]
 
     def decorate(function: Callable[..., Any]) -> GUFunc:
-        return GUFunc(getattr(function, "py_func", function), given, layout, target, identity, bool(fastmath))
+        return GUFunc(getattr(function, "py_func", function), given, layout, target, identity, fast_level(fastmath) == 1)
 
     return decorate
 
@@ -876,7 +876,7 @@ class StencilFunc:
 
             kinds = tuple(Array(a.dtype, a.ndim, "A") if _is_ours(a) else typeof(a) for a in args)
             shown = _c._result_type(at, (Type("int64"),) * first.ndim + kinds)
-            result = Type(shown).dtype
+            result = Type(shown)._element
             if _is_ours(first):
                 from . import full
 

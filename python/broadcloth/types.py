@@ -11,6 +11,7 @@ void(array(int64, 1d, A), float32)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,69 @@ class Type:
         self._spelling = "void" if name == "void" else _c.parse_type(name)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Any:
+        """The numpy.dtype of a number's or a record's type; of an array, a list, a set or a tuple of one type the type of what it holds."""
+        record = getattr(self, "_record", None)
+        if self._spelling.startswith("array(") and record is not None:
+            return from_dtype(record)
+        return self.types[0] if self._spelling.endswith(")") and record is None else self._element
+
+    @property
+    def _element(self) -> np.dtype[Any]:
         """The numpy.dtype of a number's type, of a record's, or of an array's elements."""
-        if not self.__kernel_type__:
-            return self._record
-        inside = self._spelling.removeprefix("array(").split(",")[0]
-        return np.dtype(inside)
+        record = getattr(self, "_record", None)
+        return record if record is not None else np.dtype(self._spelling.removeprefix("array(").split(",")[0])
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The types of a tuple's items; of a container, an array, an optional value or a pointer what it is of."""
+        inside = _parts(self._spelling)
+        return tuple(map(Type, inside[:1] if self._spelling.startswith("array(") else inside))
+
+    @property
+    def type(self) -> Type:
+        """The type of the value that an optional value has."""
+        return self._of("Optional", 0)
+
+    @property
+    def item_type(self) -> Type:
+        """The type of what a `typed.List` holds."""
+        return self._of(("ListType", "list"), 0)
+
+    @property
+    def key_type(self) -> Type:
+        """The type of the keys of a `typed.Dict`."""
+        return self._of("dict", 0)
+
+    @property
+    def value_type(self) -> Type:
+        """The type of the values of a `typed.Dict`."""
+        return self._of("dict", 1)
+
+    def _of(self, heads: str | tuple[str, ...], i: int) -> Type:
+        if not self._spelling.startswith(heads):
+            raise AttributeError(f"the type {self} has no part of that kind")
+        return self.types[i]
+
+    @property
+    def count(self) -> int:
+        """How many items a tuple has."""
+        return len(_parts(self._spelling)) if self._spelling.startswith("(") else 0
+
+    __len__ = count.fget
+
+    def __bool__(self) -> bool:
+        return True  # whatever the length
+
+    def copy(self, dtype: Any = None, ndim: int | None = None, layout: str | None = None, readonly: bool | None = None) -> Type:
+        """An array's type with some of its properties changed."""
+        own = not self.mutable if readonly is None else readonly
+        return Array(self.dtype if dtype is None else dtype, self.ndim if ndim is None else ndim, layout or self.layout, own)
+
+    @property
+    def mutable(self) -> bool:
+        """Whether arrays of this type can be stored into."""
+        return not self._spelling.endswith("readonly)")
 
     @property
     def name(self) -> str:
@@ -61,12 +119,12 @@ class Type:
     @property
     def ndim(self) -> int:
         """Dimensions of an array's type; 0 of others."""
-        return int(self._spelling.rsplit(", ", 2)[-2].removesuffix("d")) if self._spelling.startswith("array(") else 0
+        return int(_parts(self._spelling)[1].removesuffix("d")) if self._spelling.startswith("array(") else 0
 
     @property
     def bitwidth(self) -> int:
         """Bits of a number's type."""
-        return 8 * self.dtype.itemsize
+        return 8 * self._element.itemsize
 
     @property
     def signed(self) -> bool:
@@ -81,9 +139,14 @@ class Type:
     @property
     def layout(self) -> str:
         """'C', 'F' or 'A' of an array's type."""
-        return self._spelling.rstrip(")").rsplit(", ", 1)[-1]
+        return self._spelling.removesuffix(", readonly)").rstrip(")").rsplit(", ", 1)[-1]
+
+    def __iter__(self) -> Iterator[Type]:
+        return iter(self.types)
 
     def __getitem__(self, key: Any) -> Type:
+        if isinstance(key, int) and self.count:
+            return self.types[key]
         parts = key if isinstance(key, tuple) else (key,)
         if not all(isinstance(p, slice) and p.start is None and p.stop is None and p.step in (None, 1) for p in parts):
             raise TypeError(f"{self}: expected slices as in {self}[:], {self}[:, ::1], got {key!r}")
@@ -96,7 +159,7 @@ class Type:
 
     def __call__(self, *args: Any) -> Any:
         if len(args) == 1 and isinstance(args[0], (bool, int, float, complex, np.generic, np.ndarray)):
-            return self.dtype.type(args[0])
+            return self._element.type(args[0])
         return Signature(self, args)
 
     def __repr__(self) -> str:
@@ -113,6 +176,18 @@ class Type:
         if self.__kernel_type__:
             return Type, (self.__kernel_type__,)
         return _unpickled_record, (self._record, self._spelling)
+
+
+def _parts(spelling: str) -> list[str]:
+    """What a spelling such as `dict(int64, array(float64, 1d, C))` has between its outer parentheses."""
+    inside, depth, parts = spelling[spelling.find("(") + 1 : -1], 0, [""]
+    for c in inside:
+        depth += (c == "(") - (c == ")")
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [p.strip() for p in parts if p]
 
 
 def _type(o: Any) -> Any:
@@ -134,6 +209,8 @@ def from_dtype(dtype: Any) -> Type:
     ...     points[0].x += points[0].n
     """
     dtype = np.dtype(dtype)
+    if dtype.subdtype is not None:
+        return NestedArray(*dtype.subdtype)
     if not dtype.fields:
         return Type(_c.parse_type(dtype))
     made = Type(_c.annotation_handle(dtype))
@@ -145,8 +222,8 @@ def _unpickled_record(dtype: np.dtype[Any], spelling: str) -> Type:
     """A record's type, or that of an array of records, of its pickled text."""
     made = from_dtype(dtype)
     if spelling.startswith("array("):
-        ndim, layout = spelling[:-1].rsplit(", ", 2)[1:]
-        made = made[tuple([slice(None)] * int(ndim[:-1]))] if layout == "A" else Array(made, int(ndim[:-1]), layout)
+        _, ndim, layout, *readonly = _parts(spelling)
+        made = Array(made, int(ndim[:-1]), layout, bool(readonly))
     return made
 
 
@@ -168,6 +245,24 @@ def Array(dtype: Any, ndim: int, layout: str = "A", readonly: bool = False) -> T
         made._record = element._record
         return made
     return Type(f"array({_type(dtype).__kernel_type__}, {ndim}d, {layout}{', readonly' if readonly else ''})")
+
+
+def NestedArray(dtype: Any, shape: tuple[int, ...]) -> Type:
+    """The type of a record's field that is an array: nested tuples of a fixed number of items."""
+    made = _type(dtype)
+    for extent in reversed(shape):
+        made = UniTuple(made, extent)
+    return made
+
+
+def make_c_struct(fields: Any) -> Type:
+    """The type of a C structure: its fields by name and type, where a C compiler puts them."""
+
+    def dtype(t: Any) -> Any:
+        t = _type(t)
+        return (dtype(t.dtype), (t.count,)) if t.count else t._element
+
+    return from_dtype(np.dtype([(name, dtype(t)) for name, t in fields], align=True))
 
 
 def Optional(dtype: Any) -> Type:
@@ -225,13 +320,15 @@ def _starts(*heads: str) -> Any:
 
 Array = _Family(_starts("array("), Array)  # type: ignore[misc, assignment]
 ListType = _Family(_starts("ListType", "list("), ListType)  # type: ignore[misc, assignment]
-DictType = _Family(_starts("DictType"), DictType)  # type: ignore[misc, assignment]
+DictType = _Family(_starts("dict("), DictType)  # type: ignore[misc, assignment]
 List = _Family(_starts("list("), List)  # type: ignore[misc, assignment]
 Set = _Family(_starts("set("), Set)  # type: ignore[misc, assignment]
 optional = Optional = _Family(_starts("Optional"), Optional)  # type: ignore[misc, assignment]
 Tuple = _Family(_starts("(", "Tuple", "UniTuple"), Tuple)  # type: ignore[misc, assignment]
 UniTuple = _Family(_starts("(", "UniTuple"), UniTuple)  # type: ignore[misc, assignment]
 BaseTuple = _Family(_starts("(", "Tuple", "UniTuple"))
+Record = _Family(_starts("Record("))
+Record.make_c_struct = make_c_struct  # type: ignore[attr-defined]
 Integer = _Family(_starts("int", "uint"))
 Float = _Family(_starts("float", "bfloat"))
 Complex = _Family(_starts("complex"))
@@ -255,9 +352,9 @@ real_domain = frozenset(Type(f"float{n}") for n in (32, 64))
 complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
 number_domain = integer_domain | real_domain | complex_domain
 
-_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List",
-            "ListType", "NoneType", "Number", "Optional", "optional", "Set", "Signature", "Tuple", "Type", "UnicodeType", "UniTuple",
-            "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
+_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
+            "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type", "UnicodeType",
+            "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 
@@ -269,6 +366,8 @@ def typeof(value: Any) -> Type:
     >>> bc.types.typeof(3.0)
     float64
     """
-    return Type(_c.typeof(value))
+    spelling = _c.typeof(value)
+    dtype = getattr(value, "dtype", None)
+    return _unpickled_record(dtype, spelling) if isinstance(dtype, np.dtype) and dtype.fields else Type(spelling)
 
 __dir__ = listing(__all__)

@@ -45,6 +45,7 @@ Box box_of(kernels::Type t) {
       b.kind = Box::Kind::array;
       b.dtype = t->dtype;
       b.ndim = t->ndim;
+      b.read_only = t->read_only;
       b.record = !t->element->is_scalar();
       b.value_type = t->element;
       return b;
@@ -93,7 +94,7 @@ Box box_of(kernels::Type t) {
 
 }  // namespace
 
-bc_jit_flags host_flags(bool fastmath) { return {optimisation_level(), fastmath ? 1 : 0, fastmath ? 1 : 0, 0, 1}; }
+bc_jit_flags host_flags(int fastmath) { return {optimisation_level(), fastmath != 0 ? 1 : 0, fastmath, 0, 1}; }
 
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result, bool threads) {
   const auto find = [&]() -> const Compiled* {

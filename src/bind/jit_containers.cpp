@@ -170,10 +170,10 @@ void put_item(PyObject* o, Type t, char* at, Frame* frame) {
       if (is_typed(o)) {
         block = typed_block(o);
         frame->note_object(block);
-        host::hold(block);
       } else {
-        block = new_list(o, t->element, frame);
+        block = frame->list_block(o, t);
       }
+      host::hold(block);
       std::memcpy(at, &block, sizeof block);
       return;
     }
@@ -214,6 +214,7 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
     case Kind::list: {
       host::Block* block;
       std::memcpy(&block, at, sizeof block);
+      if (PyObject* given = frame.list_of(block)) return PyRef::borrow(given);
       if (!t->typed) return box_list(block, t->element, frame, call);
       host::hold(block);
       return box_typed(block, t);
@@ -230,6 +231,7 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
       plan.kind = Box::Kind::array;
       plan.dtype = t->dtype;
       plan.ndim = t->ndim;
+      plan.read_only = t->read_only;
       plan.record = !t->element->is_scalar();
       host::Block* owner;
       std::memcpy(&owner, at + 8 + 16 * t->ndim, sizeof owner);

@@ -102,8 +102,12 @@ kernels::Type argument_type(PyObject* o) {
 
 /// Writes the i-th argument, a number, as one of another dtype.
 void convert_number(Frame& frame, size_t i, DType from, DType to) {
+  const Scalar value = Scalar::load(from, frame.value(i));
+  if (is_integer(from) && is_integer(to) && !value.fits(to))
+    raise(ErrorKind::Overflow, "expected a whole number that {} holds, got {}", kernels::scalar_type(to)->spelling,
+          value.dtype == DType::u64 ? fmt::format("{}", value.u) : fmt::format("{}", value.i));
   char bytes[16];
-  Scalar::load(from, frame.value(i)).store(to, bytes);
+  value.store(to, bytes);
   std::memcpy(frame.replace(i, 16), bytes, 16);
 }
 
@@ -232,7 +236,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       if (found->convert[i] == kOptional)
         convert_optional(frame, i, args[i], c.arguments[i]);
       else
-        convert_number(frame, i, type_of(args[i])->dtype, static_cast<DType>(found->convert[i]));
+        of_argument(self, i, [&] { convert_number(frame, i, type_of(args[i])->dtype, static_cast<DType>(found->convert[i])); });
     }
     ResultRoom room(c.box.bytes);
     char* const result = room.get();
@@ -279,7 +283,7 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
                                   "boundscheck", "python_errors", "cache",    "rest",  nullptr};
     PyObject *function = nullptr, *parameters = nullptr, *defaults = nullptr;
     int nogil = 0, parallel = 0, fastmath = 0, boundscheck = 0, python_errors = 1, cache = 0, rest = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|ppppppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O|ppipppp", const_cast<char**>(names), &function, &PyTuple_Type, &parameters,
                                      &defaults, &nogil, &parallel, &fastmath, &boundscheck, &python_errors, &cache, &rest))
       throw PythonError();
     auto* alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
@@ -295,7 +299,7 @@ PyObject* new_dispatcher(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       PyErr_Clear();
     self->defaults = defaults == Py_None ? nullptr : new_ref(defaults);
     self->compiled = new std::vector<const Compiled*>;
-    self->options = new Options{nogil != 0, parallel != 0, fastmath != 0, boundscheck != 0, python_errors != 0, cache != 0};
+    self->options = new Options{nogil != 0, parallel != 0, fastmath, boundscheck != 0, python_errors != 0, cache != 0};
     return made.release();
   });
 }

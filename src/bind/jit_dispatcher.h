@@ -17,7 +17,7 @@ namespace bc::bind::jit {
 struct Options {
   bool nogil = false;
   bool parallel = false;
-  bool fastmath = false;
+  int fastmath = 0;  ///< as bc_jit_flags::fast_math
   bool boundscheck = false;
   bool python_errors = true;  ///< error_model="python": a division by zero raises
   bool cache = false;
@@ -104,7 +104,7 @@ std::string inspect(PyDispatcher* self, const Compiled& compiled, const char* st
 /// Lets compiled functions ask the interpreter about characters beyond ASCII. Called with Python's lock before one is compiled.
 void know_characters();
 /// How the text of compiled functions is compiled.
-bc_jit_flags host_flags(bool fastmath);
+bc_jit_flags host_flags(int fastmath);
 /// Compiles the function for the types, or finds it compiled. Throws TypingError and what the compiler says.
 /// `result`: what it returns, where a signature says so. `threads`: other threads may hold the objects that it takes.
 const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& arguments, kernels::Type result = nullptr,

@@ -133,6 +133,9 @@ void Frame::reflect(host::Call* call) {
       host::Block* back;
       std::memcpy(&back, bytes_.data() + b.offset + 8, sizeof back);
       if (!back) continue;
+      const auto same = [&](const Borrowed& other) { return other.object == b.object; };
+      if (std::ranges::count_if(borrowed_, same) > 1)
+        raise(ErrorKind::Type, "the same set was passed twice and changed, and each argument has a copy of its own: pass it once");
       PyRef items = box_list(back, b.type->element, *this, call);
       host::drop_shared(back);
       PyRef cleared = PyRef::steal(PyObject_CallMethod(b.object, "clear", nullptr));
@@ -142,6 +145,34 @@ void Frame::reflect(host::Call* call) {
       check(PyList_SetSlice(b.object, 0, PyList_Size(b.object), items.get()));
     }
   }
+}
+
+const Borrowed* Frame::find_borrowed(const void* object_or_block) const {
+  const size_t few = std::min<size_t>(borrowed_.size(), 8);
+  for (size_t i = 0; i < few; ++i)
+    if (borrowed_[i].object == object_or_block || borrowed_[i].block == object_or_block) return &borrowed_[i];
+  const auto found = borrowed_places_.find(object_or_block);
+  return found == borrowed_places_.end() ? nullptr : &borrowed_[found->second];
+}
+
+void Frame::borrow(Borrowed b) {
+  if (borrowed_.size() >= 8) {
+    borrowed_places_.emplace(b.object, borrowed_.size());
+    borrowed_places_.emplace(b.block, borrowed_.size());
+  }
+  borrowed_.push_back(b);
+}
+
+host::Block* Frame::list_block(PyObject* o, kernels::Type t) {
+  if (const Borrowed* b = find_borrowed(o); b && b->type == t) return b->block;
+  host::Block* made = new_list(o, t->element, this);
+  borrow({o, made, t, 0});
+  return made;
+}
+
+PyObject* Frame::list_of(const host::Block* block) const {
+  const Borrowed* b = find_borrowed(block);
+  return b ? b->object : nullptr;
 }
 
 void** Frame::pointers() {
@@ -296,8 +327,10 @@ void Frame::read_container(PyObject* o) {
     slots[0] = typed_block(o);
     note_object(slots[0]);
   } else {
-    slots[0] = new_list(o, t->element, this);
-    borrowed_.push_back({o, slots[0], t, offset});
+    if (t->is(kernels::Kind::list))
+      slots[0] = list_block(o, t);
+    else
+      borrow({o, slots[0] = new_list(o, t->element, this), t, offset});
   }
   std::memcpy(bytes_.data() + offset, slots, t->bytes);
 }
@@ -479,6 +512,12 @@ static bool has_dtype(PyObject* array, DType dtype) {
   return found >= 0 && static_cast<DType>(found) == dtype;
 }
 
+/// Whether a result that lies where an array lies, with its shape and steps, is that array.
+static bool gives_itself(const Box& plan, PyObject* array) {
+  if (plan.read_only && PyObject_TypeCheck(array, state().np_ndarray) && (numpy_fields(array)->flags & kNumpyWriteable)) return false;
+  return plan.record || has_dtype(array, plan.dtype);
+}
+
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {
   void* data;
   Py_intptr_t shape[64], strides[64];
@@ -497,7 +536,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       const NumpyArrayFields* a = numpy_fields(base.get());
       bool same = a->data == data && a->ndim == plan.ndim;
       for (int d = 0; d < plan.ndim && same; ++d) same = a->shape[d] == shape[d] && a->strides[d] == strides[d];
-      if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
+      if (same && gives_itself(plan, base.get())) return base;
     }
   } else if (block) {
     if (owner) std::atomic_ref(owner->count).fetch_add(1, std::memory_order_relaxed);
@@ -510,13 +549,13 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       steps.resize(static_cast<size_t>(plan.ndim));
       for (int d = 0; d < plan.ndim; ++d) dims[d] = shape[d], steps[d] = strides[d] / item;
       PyObject* owner = base.release();
-      return PyRef::steal(wrap(
-          from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, false, [owner] { release_object(owner); })));
+      return PyRef::steal(wrap(from_foreign(data, plan.dtype, Layout{dims, steps, 0}, Device{DeviceType::cpu, 0}, plan.read_only,
+                                            [owner] { release_object(owner); })));
     }
   } else {
     bool same = false;
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
-    if (same && (plan.record || has_dtype(base.get(), plan.dtype))) return base;
+    if (same && gives_itself(plan, base.get())) return base;
   }
   PyObject* descr = !plan.record                                                 ? dtype_object(plan.dtype)
                     : base && PyObject_TypeCheck(base.get(), state().np_ndarray) ? numpy_fields(base.get())->descr
@@ -524,7 +563,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
   if (!descr)
     raise(ErrorKind::Type, "a compiled function cannot return a new array of {}; pass one in and write into it", plan.value_type->spelling);
   PyRef made = PyRef::steal(numpy_api().new_from_descr(state().np_ndarray, new_ref(descr), plan.ndim, shape, strides, data,
-                                                       kNumpyWriteable | kNumpyAligned, nullptr));
+                                                       (plan.read_only ? 0 : kNumpyWriteable) | kNumpyAligned, nullptr));
   // A constant of the program, or memory of one of our arrays, which may be bound to other memory later.
   if (!base || is_array(base.get())) return PyRef::steal(PyObject_CallMethod(made.get(), "copy", nullptr));
   check(numpy_api().set_base(made.get(), base.release()));
@@ -554,6 +593,7 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
         host::Block* block;
         ~Drop() { host::drop_shared(block); }
       } drop{block};
+      if (PyObject* given = frame.list_of(block); given && plan.kind == Box::Kind::list) return PyRef::borrow(given);
       PyRef list = box_list(block, plan.value_type->element, frame, call);
       return plan.kind == Box::Kind::list ? std::move(list) : PyRef::steal(PySet_New(list.get()));
     }

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,7 @@ struct Borrowed {
   PyObject* object;
   host::Block* block;
   kernels::Type type;
-  uint32_t offset;  ///< of the argument's slot
+  uint32_t offset;  ///< of a set's argument slot
 };
 
 /// The arguments of one call: what they are (words that name their types) and what they hold (bytes in the layout of compiled code).
@@ -84,6 +85,10 @@ class Frame {
   PyObject* holder(const void* data, const void** from, const void** to) const;
   /// The random generator among the arguments that has this bit generator, or nullptr.
   PyObject* generator(const void* bits) const;
+  /// The block of a list: one for each object, however often it comes, so that what is done through one name is seen through the other.
+  host::Block* list_block(PyObject* o, kernels::Type t);
+  /// The list that a block was made of, or nullptr.
+  PyObject* list_of(const host::Block* block) const;
   /// Notes a typed container or an object of a jitclass among the arguments.
   void note_object(host::Block* block) { objects_.push_back(block); }
   /// Lets the noted objects be shared by threads where some function runs without the interpreter's lock; `unlocked` says that one will.
@@ -122,7 +127,10 @@ class Frame {
   /// Where its elements lie, from the first byte to behind the last one.
   std::pair<uintptr_t, uintptr_t> extent(const Given& g) const;
   Small<Given, 16> arrays_;
+  const Borrowed* find_borrowed(const void* object_or_block) const;
+  void borrow(Borrowed b);
   std::vector<Borrowed> borrowed_;
+  std::unordered_map<const void*, size_t> borrowed_places_;  ///< by object and by block, of those behind the first few
   std::vector<host::Block*> objects_;
   std::vector<std::pair<const void*, PyObject*>> generators_;
   std::vector<PyRef> made_;  ///< arrays over bytes and the like
@@ -140,6 +148,7 @@ struct Box {
   std::vector<Box> members;
   PyRef type;                          ///< of a named tuple
   bool record = false;                 ///< an array's elements are records
+  bool read_only = false;              ///< an array is not to be stored into
   kernels::Type value_type = nullptr;  ///< of a record, a list, a set or a typed container
   /// Sets offsets, size and alignment, for a value that starts at `at`.
   void place(size_t at);

@@ -837,7 +837,7 @@ class CpuDispatcher:
         *,
         nogil: bool = ...,
         parallel: bool = ...,
-        fastmath: bool = ...,
+        fastmath: int = ...,
         boundscheck: bool = ...,
         python_errors: bool = ...,
         cache: bool = ...,

@@ -212,6 +212,11 @@ Value FunctionCompiler::view(const Value& array, const std::vector<Value>& given
                          code("py::reshape<{0}>({1}, py::Tuple<i64, {0}>{{{{{2}}}}})", items.size(), array.text, ones));
   }
   unit_.need("core");
+  for (Value& i : items) {
+    if (!host() || !i.is(Kind::slice) || !i.items[2].is_scalar() || i.items[2].integer()) continue;
+    if (!i.items[2].simple) i.items[2] = spill(i.items[2], "step");
+    fail_if(code("{} == 0", paren(i.items[2])), "ValueError", "slice step cannot be zero", n);
+  }
   const Value a = array;
   const Code name = paren(a);
   Code list;
@@ -634,8 +639,12 @@ void FunctionCompiler::close_loops(int count) {
 void FunctionCompiler::assign_tuple(const Value& a, const Value& value, const Node* at) {
   if (a.type->ndim != 1) fail(at, "a tuple is assigned to arrays of one dimension only");
   const Value whole = value.items.empty() && !value.simple ? spill(value) : value;
+  const size_t count = value.type->items.size();
+  if (count == 1) return assign_elements(a, tuple_item(whole, 0), at);
+  fail_if_of(code("{}.shape[0] != {}", a.text, count), "ValueError",
+             fmt::format("could not broadcast input array from shape ({},) into shape (%,)", count), code("{}.shape[0]", a.text), at);
   std::vector<Value> items;
-  for (size_t i = 0; i < value.type->items.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const Value item = tuple_item(whole, i);
     items.push_back(item.reads() && !item.constant ? spill(item) : item);
   }
@@ -707,18 +716,32 @@ void FunctionCompiler::assign_loops(const Value& a, LazyArray lazy, const Node* 
   line("}");
 }
 
+/// An array without the axes in front of its last `ndim`, which must be of one element.
+Value FunctionCompiler::without_leading_axes(const Value& value, int ndim, const Node* at) {
+  const Value whole = host_array(value, at);
+  std::vector<Value> firsts(static_cast<size_t>(value.type->ndim - ndim), constant_value(Constant{int64_t{0}}));
+  for (size_t d = 0; d < firsts.size(); ++d)
+    fail_if_of(code("{}.shape[{}] != 1", whole.text, d), "ValueError",
+               fmt::format("could not broadcast input array: its axis {} has % elements, and the target has no such axis", d),
+               code("{}.shape[{}]", whole.text, d), at);
+  return subscript_of(whole, tuple_of(std::move(firsts)), at);
+}
+
 void FunctionCompiler::assign_elements(const Value& target, const Value& value, const Node* at) {
   if (!value.type) return;
   if (target.lazy) fail(at, "cannot assign to an array expression");
   if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
   expect_fits(value, target.type->element, at);
   const Value a = bound(target, "v");
+  if (host() && (value.is(Kind::list) || (value.is(Kind::tuple) && a.type->ndim != 1)) && !is_incomplete(value.type))
+    return assign_elements(a, array_operand(value, false, "an assignment", "value", at), at);
   if (value.is(Kind::tuple)) return assign_tuple(a, value, at);
   if (a.type->ndim == 0) {
     linef("{} = {};", place(a, "", Access::write, at),
           convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
     return;
   }
+  if (host() && value.is_array() && value.type->ndim > a.type->ndim) return host_assign(a, without_leading_axes(value, a.type->ndim, at), at);
   if (host()) return host_assign(a, value, at);
   LazyArray lazy = as_lazy(value);
   line("{");

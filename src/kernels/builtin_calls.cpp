@@ -244,13 +244,15 @@ class BuiltinCall : NamedCall {
         if (name == fmt::format("builtins.{}", made))
           return v.is(Kind::builtin) && (v.type->name == made || (made == "zip" && v.type->name == "zip_strict"));
       if (name == "numpy.dtype") return false;
+      if (name == "typed.List" || name == "typed.Dict") return v.is(name == "typed.Dict" ? Kind::dict : Kind::list) && v.type->typed;
     }
     const bool number = is_number(v);
     const DType d = v.is_scalar() ? v.type->dtype : DType::i64;
     if (cls.is(Kind::dtype))
       return number && (d == cls.type->element->dtype || (name == "int" && (is_integer(d) || is_bool(d))) ||
                         (name == "float" && is_real_float(d)) || (name == "complex" && is_complex(d)));
-    const bool may_be_bytes = name == "bytes" && v.is_array();  // bytes are arrays here
+    // Bytes are arrays here.
+    const bool may_be_bytes = name == "bytes" && v.is_array() && v.type->ndim == 1 && v.type->element == scalar_type(DType::u8);
     if (!cls.is(Kind::type) || may_be_bytes || name.starts_with("collections."))
       fail(fmt::format("isinstance() does not take {} as a class", cls.type->spelling));
     if (name == "object") return true;
@@ -265,8 +267,9 @@ class BuiltinCall : NamedCall {
              (name == "numbers.Real" && real);
     }
     return (name == "tuple" && v.is(Kind::tuple)) || (name == "str" && (v.is(Kind::string) || v.is(Kind::text))) ||
-           (name == "list" && (v.is(Kind::list) || (v.display && v.is(Kind::tuple)))) || (name == "dict" && v.is(Kind::dict)) ||
-           (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) || (name == "ndarray" && v.is_array());
+           (name == "list" && ((v.is(Kind::list) && !v.type->typed) || (v.display && v.is(Kind::tuple)))) ||
+           (name == "dict" && v.is(Kind::dict)) || (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) ||
+           (name == "ndarray" && v.is_array());
   }
   Made type() {
     need(1, 1);
@@ -353,7 +356,8 @@ class BuiltinCall : NamedCall {
   Made hash() {
     if (!takes(1)) return std::nullopt;
     const Value& v = p_[0];
-    if (v.is_array() || v.type->is_container() || v.display)
+    if (v.is_array() || v.type->is_container() || v.display || v.is(Kind::instance) ||
+        !(v.type->has_value() || v.is(Kind::string) || v.is(Kind::literal)))
       fail(fmt::format("hash() does not take {}", v.type->spelling), {{c_.source_of(n_), v.type}});
     return Value::called(int64_type(), code("py::python_hash({})", c_.convert(c_.made(v, nullptr, n_), stored_type(v.type), n_)));
   }

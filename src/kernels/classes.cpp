@@ -53,6 +53,13 @@ std::optional<Value> FunctionCompiler::instance_operator(Operator op, const Valu
     const auto r = instance_operator("contains", {b, a}, n);
     return !r ? r : op == Operator::in ? truth(*r, n) : negated(*r);
   }
+  const auto same = [&](bool wanted) -> std::optional<Value> {
+    if (a.is_none() || b.is_none() || (a.is(Kind::instance) && b.is(Kind::instance) && a.type != b.type))
+      return constant_value(Constant{!wanted});
+    if (!a.is(Kind::instance) || !b.is(Kind::instance)) return std::nullopt;
+    return Value::of(bool_type(), operation(code("{}.owner", paren(a)), wanted ? "==" : "!=", code("{}.owner", paren(b))));
+  };
+  if (op == Operator::is || op == Operator::is_not) return same(op == Operator::is);
   const auto found = kNames.find(op);
   if (found == kNames.end()) return std::nullopt;
   if (n && n->kind == NodeKind::aug_assign)
@@ -61,6 +68,7 @@ std::optional<Value> FunctionCompiler::instance_operator(Operator op, const Valu
   if (auto r = instance_operator(found->second.second, {b, a}, n)) return r;
   if (op == Operator::ne)
     if (auto r = instance_operator(Operator::eq, a, b, n)) return negated(*r);
+  if (op == Operator::eq) return same(true);  // what compares nothing else is equal to itself
   return std::nullopt;
 }
 

@@ -503,6 +503,7 @@ class FunctionCompiler {
   Value view(const Value& array, const std::vector<Value>& items, const Node* n);
   void assign_subscript(const Node* target, const Value& value, const Node* at);
   void assign_elements(const Value& array, const Value& value, const Node* at);
+  Value without_leading_axes(const Value& value, int ndim, const Node* at);
   void assign_tuple(const Value& array, const Value& value, const Node* at);
   void assign_loops(const Value& array, LazyArray lazy, const Node* at);
   void assign_by_copy(const Value& array, LazyArray lazy, const Node* at);

@@ -207,6 +207,7 @@ Value FunctionCompiler::table_display(const Node* n) {
     part = both;
   }
   if (!can_be_key(key)) fail(n, fmt::format("{} cannot be a key", key->spelling), {}, "keys are numbers, strings and tuples of them");
+  if (value && value->is(Kind::none)) fail(n, "a dict whose values are all None is a set", {}, "write {…} without the values");
   r.type = n->kind == NodeKind::dict ? dict_type(key, value) : set_type(key);
   return r;
 }
@@ -622,6 +623,19 @@ Value FunctionCompiler::dict_method(const Value& self, const std::string& name, 
 
 // ---- operators --------------------------------------------------------------------------------------------------------------------
 
+/// Two lists of numbers of unlike types as lists of the type that holds both. `cpp` names a type.
+template <class Name>
+static std::optional<std::pair<Value, Value>> numbers_of_one_type(const Value& a, const Value& b, const Name& cpp) {
+  if (!a.is(Kind::list) || !b.is(Kind::list) || !a.type->element->is_scalar() || !b.type->element->is_scalar()) return std::nullopt;
+  const Type element = unify(a.type->element, b.type->element);
+  if (!element) return std::nullopt;
+  const auto as = [&](const Value& v) {
+    const Type t = list_type(element, v.type->typed);
+    return v.type == t ? v : Value::called(t, code("py::list_as<{}>({})", cpp(element), v.text));
+  };
+  return std::pair{as(a), as(b)};
+}
+
 /// Operators on containers and texts; nothing where it is not theirs.
 std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value& x, const Value& y, const Node* n) {
   if (!host()) return std::nullopt;
@@ -650,6 +664,8 @@ std::optional<Value> FunctionCompiler::container_binary(Operator op, const Value
     if (a.type->element != b.type->element) {
       // A display takes the other's type.
       const Type t = x.display ? b.type : a.type;
+      if (const auto numbers = numbers_of_one_type(a, b, [&](Type t) { return cpp(t); }))
+        return Value::called(numbers->first.type, code("py::joined({}, {})", numbers->first.text, numbers->second.text));
       if (!x.display && !y.display)
         fail(n, "no operator + for lists of unlike types", {{source_of(n->a), a.type}, {source_of(n->b), b.type}});
       const Value p = x.display ? finished(made(x, t, n), n) : a, q = x.display ? b : finished(made(y, t, n), n);
@@ -823,6 +839,8 @@ std::optional<Value> FunctionCompiler::container_compare(Operator op, const Valu
   if (op == Operator::is || op == Operator::is_not)
     return truth_of_container(code("{}.owner {} {}.owner", paren(a), op == Operator::is ? "==" : "!=", paren(b)));
   if (cpp(a.type) != cpp(b.type)) {
+    if (const auto numbers = numbers_of_one_type(a, b, [&](Type t) { return cpp(t); }))
+      return container_compare(op, numbers->first, numbers->second, n);
     if (op == Operator::eq || op == Operator::ne)
       fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
     return std::nullopt;
@@ -846,9 +864,11 @@ std::optional<Value> FunctionCompiler::container_item(const Value& given, const 
   Value object = given;
   const bool whole = index.is_scalar() || index.is(Kind::literal);
   if (object.display && object.is(Kind::tuple)) {
-    // [a, b][i]: of an index that is known, the item itself.
+    // [a, b][i]: of an index that is known, the item itself. One out of range raises when it runs.
     const bool slice = index.is(Kind::slice);
-    if (!slice && (index.integer() || object.type->items.empty() || object.type->is_uniform())) return std::nullopt;
+    const auto count = static_cast<int64_t>(object.type->items.size());
+    const bool outside = index.integer() && count > 0 && (*index.integer() >= count || *index.integer() < -count);
+    if (!slice && !outside && (index.integer() || count == 0 || object.type->is_uniform())) return std::nullopt;
     object = finished(made(object, nullptr, n), n);
   }
   if (!object.type->is_container()) return std::nullopt;

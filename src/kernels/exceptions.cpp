@@ -117,8 +117,14 @@ void FunctionCompiler::pass_failure() {
 void FunctionCompiler::raise_statement(const Node* n) {
   comment(n);
   if (!n->a) {
-    if (handled_.empty()) fail(n, "raise: there is no exception to raise again", {}, "name one: raise ValueError(\"…\")");
-    linef("{}.again();", handled_.back());
+    if (handled_.empty() && !host()) fail(n, "raise: there is no exception to raise again", {}, "name one: raise ValueError(\"…\")");
+    if (handled_.empty()) {
+      Failure none{"RuntimeError", "No active exception to reraise", syntax_.file, n->line, syntax_.name};
+      none.arguments.push_back(Constant{none.message});
+      fail_with(unit_.failure(std::move(none)));
+    } else {
+      linef("{}.again();", handled_.back());
+    }
     env_.reachable = false;
     return;
   }

@@ -296,7 +296,8 @@ class HostCall : NamedCall {
   }
   Made expand_dims() {
     const auto b = bind({"a", "axis"});
-    if (!given(b[0]) || !given(b[1]) || !b[1].integer()) fail("expand_dims() takes an array and an axis that is known when it is compiled");
+    if (!given(b[0]) || !given(b[1])) fail("expand_dims() takes an array and an axis");
+    if (!b[1].integer()) return std::nullopt;
     const Made r = with_axis(c_.host_array(b[0], n_), b[1]);
     if (!r) fail(fmt::format("expand_dims(): axis {} is out of bounds", *b[1].integer()));
     return r;
@@ -321,7 +322,7 @@ class HostCall : NamedCall {
   Made joined() {
     const auto b = bind({"arrays", "axis"});
     const Value &tuple = b[0], &axis = b[1];
-    if (tuple.is(Kind::list)) return std::nullopt;
+    if (tuple.is(Kind::list) || (is("stack") && given(axis) && !axis.integer())) return std::nullopt;
     if (tuple.is_array())
       fail(fmt::format("{}() takes a tuple of arrays in compiled functions", name_), {}, "put them into one tuple: (a, b)");
     if (!tuple.is(Kind::tuple) || tuple.type->items.empty()) fail(fmt::format("{}() takes a tuple of arrays", name_));
@@ -339,7 +340,7 @@ class HostCall : NamedCall {
       // Rows and new axes are added by views.
       if (stacks || (rows && a.type->ndim == 1)) {
         const Made r = with_axis(a, stacks && given(axis) ? axis : whole(0));
-        if (!r) fail("stack(): expected an axis of the result that is known when the function is compiled");
+        if (!r) fail(fmt::format("stack(): axis {} is out of bounds", axis.integer().value_or(0)));
         a = c_.bound(*r, "v");
       }
       if (ndim >= 0 && a.type->ndim != ndim) fail(fmt::format("{}(): the arrays differ in their number of dimensions", name_));

@@ -411,6 +411,14 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   const int index = syntax_.local_index(name);
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
+  if (v.is(Kind::builtin) && v.type->name == "flat") {
+    // The elements in C order are a vector where they lie so.
+    const Value array = v.items[0];
+    if (!host() || array.type->layout != 'C')
+      fail(at, fmt::format("'{}' cannot be .flat of an array that may not lie in C order", name), {{"the array", array.type}},
+           "write x.flat[i], or take x.ravel()");
+    v = raveled(array, at);
+  }
   if (v.lazy && host()) v = materialise(v, at);
   if (is_passing(v)) fail(at, fmt::format("'{}' cannot be what {}() gives", name, v.type->name), {}, "keep list(…) of it");
   if (host() && v.type) {
@@ -984,6 +992,8 @@ Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* who
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
   Value v = present(expression(n->b), n);
+  // A list that has one type after all is no tuple to unroll.
+  if (v.is(Kind::builtin) && v.type->name == "literal_unroll" && !v.items[0].is(Kind::tuple)) v = Value(v.items[0]);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);
   expect_bound_once(v, n);
   v = walked(v, n, n);

@@ -40,9 +40,18 @@ bool holds_arrays(Type t) {
 }
 }  // namespace
 
-/// str() or repr() of what holds arrays, whose text only NumPy can write; nothing for other values.
+/// str() or repr() of what holds arrays, whose text only NumPy can write, and of objects, whose class writes it; nothing for other values.
 std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const char* function, const Node* n) {
-  if (!host() || !given.type || !(given.display || holds_arrays(given.type))) return std::nullopt;
+  if (!host() || !given.type) return std::nullopt;
+  if (given.is(Kind::instance)) {
+    // As Python: repr() stands for a str() that the class does not have.
+    std::optional<Value> text;
+    if (std::string_view(function) == "builtins.str") text = instance_operator("str", {given}, n);
+    if (!text) text = instance_operator("repr", {given}, n);
+    if (!text) fail(n, fmt::format("{} has no text", given.type->spelling), {}, "give the class a method __str__ or __repr__");
+    return text;
+  }
+  if (!(given.display || holds_arrays(given.type))) return std::nullopt;
   Value v = made(given, nullptr, n);
   if (!v.type || is_incomplete(v.type) || !holds_arrays(v.type)) return std::nullopt;
   if (v.lazy) v = materialise(v, n);
@@ -52,7 +61,7 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
 /// A value as py::write and its kin take it.
 Code FunctionCompiler::text_operand(const Value& given, const Node* n) {
   Value v = made(given, nullptr, n);
-  if (auto text = text_of_arrays(v, "builtins.str", n)) return text->text;
+  if (auto text = text_of_arrays(v, "builtins.str", n)) return convert(*text, text_type(), n);
   if (v.lazy) v = materialise(v, n);
   if (v.is(Kind::string)) return literal_text(v.type->name);
   if (v.is(Kind::literal)) return code("i64({})", v.type->value);

@@ -486,10 +486,18 @@ class SignatureReader {
       }
     } else {
       s.result = type(false);
-      skip();
+      if (peek() == ',') return arguments_from(s.result);
       if (peek() != '(') fail("'(' and the argument types");
       s.arguments = list('(', ')');
     }
+    end();
+    return s;
+  }
+  /// "int32, float32": the arguments alone.
+  FunctionSignature arguments_from(Type first) {
+    FunctionSignature s;
+    s.arguments.push_back(first);
+    while (take(',')) s.arguments.push_back(type(false));
     end();
     return s;
   }

@@ -522,7 +522,7 @@ def test_what_a_function_tells_of_itself():
     f(1.0)
     assert f.__name__ == "f" and f.__doc__ == "Doc." and f.py_func(3) == 6
     assert "define" in next(iter(f.inspect_llvm().values()))
-    assert f.nopython_signatures == f.signatures
+    assert [s.args for s in f.nopython_signatures] == f.signatures
     with pytest.raises(AttributeError):
         f.nothing_such
 

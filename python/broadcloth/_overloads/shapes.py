@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from ._table import stands_for
 
@@ -327,6 +328,8 @@ def _expect_some(arrays):
 def stack(arrays, axis=0, dtype=None):
     if dtype is not None:
         return _cast(np.stack(arrays, axis), dtype)
+    if isinstance(arrays, tuple):  # along an axis that is known when it runs
+        return np.ascontiguousarray(np.moveaxis(np.stack(arrays), 0, axis))
     _expect_some(arrays)
     out = np.empty((len(arrays),) + arrays[0].shape, dtype=arrays[0].dtype)
     for k in range(len(arrays)):
@@ -507,6 +510,9 @@ def take_along_axis(arr, indices, axis=-1):
 @stands_for("numpy.broadcast_shapes")
 def broadcast_shapes(*shapes):
     joint = shapes[0] if isinstance(shapes[0], tuple) else (shapes[0],)
+    for extent in joint:
+        if extent < 0:
+            raise ValueError("negative dimensions are not allowed")
     return joint if len(shapes) == 1 else _joint_shape(joint, broadcast_shapes(*shapes[1:]))
 
 
@@ -642,13 +648,29 @@ def roll(a, shift, axis=None):
     return out.reshape(a.shape)
 
 
+@stands_for("numpy.expand_dims")
+def expand_dims(a, axis):
+    x = np.asarray(a)
+    place = axis + x.ndim + 1 if axis < 0 else axis
+    if place < 0 or place > x.ndim:
+        raise AxisError("expand_dims(): the axis is out of bounds")
+    return np.lib.stride_tricks.as_strided(x, _with_item(x.shape, place, 1), _with_item(x.strides, place, 0))
+
+
+def _with_item(items, place, item):
+    return items + (item,) if len(items) == 0 or place == len(items) else _with_item(items[:-1], place, item) + (items[-1],)
+
+
 @stands_for("numpy.broadcast_to")
 def broadcast_to(array, shape):
     x = np.asarray(array)
     target = shape if isinstance(shape, tuple) else (shape,)
     if len(target) < x.ndim:
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
-    return np.lib.stride_tricks.as_strided(x, target, _stretched(x.shape, x.strides, target))
+    for extent in target:
+        if extent < 0:
+            raise ValueError("all elements of broadcast shape must be non-negative")
+    return np.lib.stride_tricks.as_strided(x, target, _stretched(x.shape, x.strides, target), False, False)
 
 
 def _stretched(shape, strides, target):
@@ -933,24 +955,24 @@ def _insertion(index, n):
 
 @stands_for("numpy.fill_diagonal")
 def fill_diagonal(a, val, wrap=False):
-    if a.ndim == 3:
-        if a.shape[0] != a.shape[1] or a.shape[0] != a.shape[2]:
-            raise ValueError("All dimensions of input must be of equal length")
-        for k in range(a.shape[0]):
-            a[k, k, k] = val
-        return
-    rows, columns = a.shape
-    if isinstance(val, np.ndarray | list | tuple):
-        for k in range(min(rows, columns)):
-            a[k, k] = val[k % len(val)]
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    end = a.size
+    if a.ndim == 2:
+        step = a.shape[1] + 1
+        if not wrap:
+            end = min(end, a.shape[1] * a.shape[1])
     else:
-        for k in range(min(rows, columns)):
-            a[k, k] = val
-        if wrap and rows > columns:
-            # Past the last column a row is left out, and the diagonal begins again.
-            for k in range(columns + 1, rows):
-                if k % (columns + 1) < columns:
-                    a[k, k % (columns + 1)] = val
+        step, turn = 1, 1
+        for axis in range(a.ndim - 1):
+            if a.shape[axis] != a.shape[axis + 1]:
+                raise ValueError("All dimensions of input must be of equal length")
+            turn *= a.shape[axis]
+            step += turn
+    values = np.asarray(val).ravel()
+    if len(values) > 0:
+        for k in range(0, end, step):
+            a.flat[k] = values[k // step % len(values)]
 
 
 @stands_for("numpy.pad")

@@ -580,11 +580,16 @@ def _histogram(a, bins, range):
     return counts[:bins].copy(), edges
 
 
+def _below(a, b):
+    """Whether a comes before b where a NaN comes last."""
+    return a < b or (b != b and a == a)
+
+
 @stands_for("numpy.digitize")
 def digitize(x, bins, right=False):
-    descending = bins.size > 1 and bins[0] > bins[-1]
+    descending = bins.size > 1 and _below(bins[-1], bins[0])
     for k in range(bins.size - 1):
-        if bins[k] < bins[k + 1] if descending else bins[k] > bins[k + 1]:
+        if _below(bins[k], bins[k + 1]) if descending else _below(bins[k + 1], bins[k]):
             raise ValueError("bins must be monotonically increasing or decreasing")
     rising = bins[::-1].copy() if descending else bins.copy()
     if isinstance(x, np.ndarray):
@@ -604,7 +609,7 @@ def _expect_matrix(m):
 
 
 def _variables(m, in_rows):
-    rows = m.reshape(-1, m.shape[-1]).astype(np.float64)
+    rows = (m if m.ndim == 2 else m.reshape(1, m.size)) + np.zeros(1)  # at least double
     return rows if in_rows else np.ascontiguousarray(rows.T)
 
 
@@ -619,7 +624,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, dtype=None):
     _expect_matrix(m)
     if y is None:
         if m.ndim < 2:
-            return np.array(np.divide(np.var(m) * m.size, max(m.size - less, 0)))
+            wide = m.ravel() + np.zeros(1)
+            return np.array(np.divide(np.var(wide) * m.size, max(m.size - less, 0)) + np.zeros(1, dtype=wide.dtype)[0])
         rows = _variables(m, rowvar)
     else:
         _expect_matrix(y)
@@ -628,10 +634,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, dtype=None):
             return np.zeros((0, 0))
         rows = np.vstack((first, _variables(y, rowvar or y.ndim == 1 or y.shape[0] == 1)))
     k, n = rows.shape
-    centred = np.empty((k, n))
+    centred = np.empty_like(rows)
     for i in range(k):
         centred[i] = rows[i] - rows[i].mean()
-    return np.divide(centred @ centred.T, max(n - less, 0))
+    return np.divide(centred @ np.conj(centred.T), max(n - less, 0))
 
 
 @stands_for("numpy.corrcoef")
@@ -640,8 +646,17 @@ def corrcoef(x, y=None, rowvar=True, dtype=None):
     if c.ndim == 0:
         return c / c
     n = c.shape[0]
-    out = np.empty_like(c)
+    scale = np.sqrt(np.real(np.diag(c)))
+    out = np.divide(np.divide(c, scale.reshape(n, 1)), scale.reshape(1, n))
     for i in range(n):
         for j in range(n):
-            out[i, j] = c[i, j] / math.sqrt(c[i, i]) / math.sqrt(c[j, j])
+            out[i, j] = _within_one(out[i, j])
     return out
+
+
+def _within_one(r):
+    """Rounding may leave a correlation beyond what one can be."""
+    if isinstance(r, np.complexfloating):
+        real, imag = r.real, r.imag
+        return complex(_within_one(real), _within_one(imag))
+    return r if r != r else min(max(r, -1.0), 1.0)

@@ -6,8 +6,14 @@ from .._namespace import listing
 from ..exceptions import CompileError, PerformanceWarning, TypingError
 
 # What cannot be compiled is one kind of error here, and what a compiler refuses another.
-NumbaError = NumbaTypeError = NumbaValueError = UnsupportedError = ForbiddenConstruct = RequireLiteralValue = TypingError
-CompilerError = LoweringError = CompileError
+_REFUSALS = """
+    ByteCodeSupportError ConstantInferenceError DeprecationError ForbiddenConstruct ForceLiteralArg IRError LiteralTypingError
+    NotDefinedError NumbaAssertionError NumbaAttributeError NumbaError NumbaIndexError NumbaKeyError NumbaNotImplementedError
+    NumbaRuntimeError NumbaTypeError NumbaValueError RedefinedError RequireLiteralValue UnsupportedBytecodeError UnsupportedError
+    UnsupportedParforsError UnsupportedRewriteError UntypedAttributeError VerificationError
+"""
+globals().update(dict.fromkeys(_REFUSALS.split(), TypingError))
+CompilerError = InternalError = InternalTargetMismatchError = LoweringError = NonexistentTargetError = CompileError
 
 
 class _Warnings(type):
@@ -31,22 +37,17 @@ class NumbaPendingDeprecationWarning(NumbaWarning, PendingDeprecationWarning):
     """Never raised."""
 
 
-class NumbaTypeSafetyWarning(NumbaWarning):
-    """Never raised."""
+# Never raised either.
+_WARNINGS = """
+    NumbaDebugInfoWarning NumbaExperimentalFeatureWarning NumbaInvalidConfigWarning NumbaIRAssumptionWarning NumbaParallelSafetyWarning
+    NumbaPedanticWarning NumbaSystemWarning NumbaTypeSafetyWarning
+"""
+globals().update({name: type(name, (NumbaWarning,), {"__module__": __name__}) for name in _WARNINGS.split()})
 
-
-class NumbaExperimentalFeatureWarning(NumbaWarning):
-    """Never raised."""
-
-
-class NumbaInvalidConfigWarning(NumbaWarning):
-    """Never raised."""
-
-
-__all__ = [
-    "CompilerError", "ForbiddenConstruct", "LoweringError", "NumbaDeprecationWarning", "NumbaError", "NumbaExperimentalFeatureWarning",
-    "NumbaInvalidConfigWarning", "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaTypeError", "NumbaTypeSafetyWarning",
-    "NumbaValueError", "NumbaWarning", "RequireLiteralValue", "TypingError", "UnsupportedError",
-]  # fmt: skip
+__all__ = sorted([
+    *_REFUSALS.split(), *_WARNINGS.split(), "CompilerError", "InternalError", "InternalTargetMismatchError", "LoweringError",
+    "NonexistentTargetError", "NumbaDeprecationWarning", "NumbaPendingDeprecationWarning", "NumbaPerformanceWarning", "NumbaWarning",
+    "TypingError",
+])  # fmt: skip
 
 __dir__ = listing(__all__)

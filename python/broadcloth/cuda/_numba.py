@@ -101,7 +101,7 @@ def guvectorize(ftylist: Any, signature: str, **options: Any) -> Any:
 
 def as_dtype(type: Any) -> np.dtype[Any]:
     """The NumPy dtype of a number's or a record's type."""
-    return type.dtype
+    return type._element
 
 
 def auto_device(obj: Any, stream: Any = 0, copy: builtins.bool = True, user_explicit: builtins.bool = False) -> tuple[Any, builtins.bool]:

@@ -787,6 +787,14 @@ inline List<T> joined(const List<T>& a, const List<T>& b) {
   l.extend(b);
   return l;
 }
+/// A new list of the same numbers as another type.
+template <class T, class U>
+inline List<T> list_as(const List<U>& given) {
+  const List<U> a = given.unshared();
+  List<T> l = new_list<T>(a.size());
+  for (i64 i = 0; i < a.size(); ++i) l.append(cast<T>(a.data()[i]));
+  return l;
+}
 template <class T>
 inline List<T> times(const List<T>& given, i64 n) {
   const List<T> a = given.unshared();

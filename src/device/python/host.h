@@ -551,6 +551,34 @@ inline i64 write_digits(T x, char (&digits)[40]) {
   return at;
 }
 
+/// A number as Python writes it, to a text or to what print() shows.
+template <class W, class T>
+inline void write_number(W& w, T x) {
+  char digits[40];
+  if constexpr (is_bool<T>) {
+    x ? w.put("True", 4) : w.put("False", 5);
+  } else if constexpr (is_int<T>) {
+    const i64 at = write_digits(x, digits);
+    w.put(digits + at, static_cast<i64>(sizeof digits) - at);
+  } else if constexpr (is_complex<T>) {
+    const auto part = [&](auto v) {
+      // Complex numbers leave ".0" out.
+      i64 n = bc_host->format(cast<double>(v), is_same<decltype(v), float>, digits);
+      if (n > 2 && digits[n - 1] == '0' && digits[n - 2] == '.') n -= 2;
+      w.put(digits, n);
+    };
+    const bool both = !(x.re == 0 && !signbit(x.re));
+    if (both) {
+      w.put("(", 1);
+      part(x.re);
+      if (!signbit(x.im)) w.put("+", 1);
+    }
+    part(x.im);
+    both ? w.put("j)", 2) : w.put("j", 1);
+  } else {
+    w.put(digits, bc_host->format(cast<double>(x), is_same<T, float>, digits));
+  }
+}
 /// One call of print(): the text is written when it is complete.
 struct Printer {
   char text[1024];
@@ -569,19 +597,8 @@ struct Printer {
   }
   template <class T>
   Printer& put(T x) {
-    char digits[40];
-    if constexpr (is_bool<T>) {
-      return x ? put("True", 4) : put("False", 5);
-    } else if constexpr (is_int<T>) {
-      const i64 at = write_digits(x, digits);
-      return put(digits + at, static_cast<i64>(sizeof digits) - at);
-    } else if constexpr (is_complex<T>) {
-      put("(", 1).put(x.re);
-      if (!signbit(x.im)) put("+", 1);
-      return put(x.im).put("j)", 2);
-    } else {
-      return put(digits, bc_host->format(cast<double>(x), is_same<T, float>, digits));
-    }
+    write_number(*this, x);
+    return *this;
   }
   template <class T, char L>
   Printer& put_array(const Array<T, 1, L>& a) {

@@ -679,10 +679,19 @@ BC_INLINE Host<i64, 1, 'C'> flat_nonzero(const Host<T, 1, L>& a) {
 /// NaN last, as NumPy sorts.
 template <class T>
 BC_INLINE bool before(T a, T b) {
-  if constexpr (is_native_float<T>)
-    return a < b || (b != b && a == a);
-  else
+  if constexpr (is_complex<T>) {
+    // By real part, then by imaginary part; a number with a NaN in its imaginary part comes behind those without, whatever their real
+    // parts.
+    const bool nan_a = a.im != a.im, nan_b = b.im != b.im;
+    if (a.re < b.re) return !nan_a || nan_b;
+    if (a.re > b.re) return nan_b && !nan_a;
+    if (a.re == b.re || (a.re != a.re && b.re != b.re)) return before(a.im, b.im);
+    return b.re != b.re;
+  } else if constexpr (is_int<T> || is_bool<T>) {
     return a < b;
+  } else {
+    return a < b || (b != b && a == a);
+  }
 }
 /// The two memories between which the passes of a sort move the elements. If an exception ends the sort, the elements are copied back to
 /// the memory that was given.
@@ -1183,7 +1192,7 @@ BC_INLINE auto solve(const A& a, const Host<U, M, K>& b) {
   if (b.shape[0] != a.shape[0]) raise(kLinAlg, "Incompatible array sizes, np.linalg.solve() could not solve the system.");
   const Host<T, M, 'C'> kept = map<T, M>([](auto v) { return cast<T>(v); }, b);
   bool singular = false;
-  if (eliminated(Elimination::solve, factors, kept.data, M == 1 ? 1 : kept.size() / a.shape[0], &singular)) {
+  if (eliminated(Elimination::solve, factors, kept.data, M == 1 ? 1 : kept.shape[M - 1], &singular)) {
     expect_regular(singular);
   } else if constexpr (M == 1) {
     eliminate(factors, reshape<2>(kept, Tuple<i64, 2>{{-1, 1}}), true);

@@ -536,33 +536,6 @@ static inline Str recased_points(const Str& s, int how) {
   return w.text();
 }
 
-template <class T>
-inline void write_number(Writer& w, T x) {
-  char digits[40];
-  if constexpr (is_bool<T>) {
-    x ? w.put("True", 4) : w.put("False", 5);
-  } else if constexpr (is_int<T>) {
-    const i64 at = write_digits(x, digits);
-    w.put(digits + at, static_cast<i64>(sizeof digits) - at);
-  } else if constexpr (is_complex<T>) {
-    const auto part = [&](auto v) {
-      // Complex numbers leave ".0" out.
-      i64 n = bc_host->format(cast<double>(v), is_same<decltype(v), float>, digits);
-      if (n > 2 && digits[n - 1] == '0' && digits[n - 2] == '.') n -= 2;
-      w.put(digits, n);
-    };
-    const bool both = !(x.re == 0 && !signbit(x.re));
-    if (both) {
-      w.put("(", 1);
-      part(x.re);
-      if (!signbit(x.im)) w.put("+", 1);
-    }
-    part(x.im);
-    both ? w.put("j)", 2) : w.put("j", 1);
-  } else {
-    w.put(digits, bc_host->format(cast<double>(x), is_same<T, float>, digits));
-  }
-}
 /// A code point that cannot be printed, as \x80, \u200b or \U000e0001.
 static inline void write_escaped(Writer& w, i64 point) {
   const i64 digits = point < 0x100 ? 2 : point < 0x10000 ? 4 : 8;
