@@ -58,6 +58,10 @@ class BuiltinCall : NamedCall {
       any_unsigned |= u64;
       unsigned_all &= x.is_scalar() && (u64 || (x.integer() && *x.integer() >= 0));
     }
+    if (takes(3) && c_.host() && !p_[2].integer()) {
+      if (!p_[2].simple) p_[2] = c_.spill(p_[2], "step");
+      c_.fail_if(code("{} == 0", c_.paren(p_[2])), "ValueError", "range() arg 3 must not be zero", n_);
+    }
     Value v;
     v.type = range_type(any_unsigned && unsigned_all ? DType::u64 : DType::i64);
     v.items = {takes(1) ? whole(0) : p_[0], takes(1) ? p_[0] : p_[1], takes(3) ? p_[2] : whole(1)};

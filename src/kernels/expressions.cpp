@@ -430,7 +430,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
           fail(n, e.what());
         }
       fail(n, fmt::format("{} has no attribute '{}' that compiled functions can use", object.type->spelling, name), {},
-           nearest(name, object.type->object ? function_.names(object.type) : std::vector<std::string>{}));
+           nearest(name, object.type->object && !object.is(Kind::function) ? function_.names(object.type) : std::vector<std::string>{}));
     }
     case Kind::builtin: return builtin_attribute(object, name, n);
     case Kind::slice:

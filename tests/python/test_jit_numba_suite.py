@@ -124,6 +124,19 @@ def test_a_slice_with_a_step_of_zero_is_an_error():
         every(np.zeros(6), 0)
 
 
+def test_a_range_with_a_step_of_zero_is_an_error():
+    @njit
+    def count(n, step):
+        k = 0
+        for _ in range(0, n, step):
+            k += 1
+        return k
+
+    assert (count(6, 2), count(6, -1)) == (3, 0)
+    with pytest.raises(ValueError, match="must not be zero"):
+        count(6, 0)
+
+
 def test_an_index_of_a_display_out_of_range_raises_when_it_runs():
     @njit
     def item():
@@ -258,6 +271,18 @@ def test_isinstance_of_typed_containers_and_bytes():
     assert kinds(typed.List([1])) == (True, False, False)
     assert kinds([1]) == (False, True, False)
     assert kinds(np.zeros(3)) == (False, False, False)
+
+
+def test_an_attribute_that_a_function_does_not_have_is_refused():
+    add = bc.vectorize(lambda a, b: a + b)
+    for function in (lambda x: add.at(x, x, 1), lambda x: kept.nothing):
+        with pytest.raises(bc.TypingError, match="has no attribute"):
+            njit(function)(np.zeros(2))
+
+
+@njit
+def kept(x):
+    return x
 
 
 def test_subsets_of_fastmath():
