@@ -90,3 +90,18 @@ def test_riccati_equations_without_a_solution(device):
             solve(bc.eye(2), bc.eye(2), bc.eye(2), bc.zeros((2, 2)))
     with pytest.raises(np.linalg.LinAlgError, match="finite solution"):  # eigenvalues of the Hamiltonian matrix on the axis
         linalg.solve_continuous_are(bc.zeros((2, 2)), bc.zeros((2, 1)), bc.zeros((2, 2)), bc.eye(1))
+
+
+@pytest.mark.parametrize("dtype", ["d", "D"])
+def test_large_equations_are_solved_by_halves(xp, dtype):
+    """Beyond the size that LAPACK solves as it is; of real matrices no pair of eigenvalues may be cut."""
+    rng = np.random.default_rng(0)
+    for m, n in ((150, 150), (70, 200), (200, 70)):
+        draw = lambda *shape: (rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype == "D" else 0)).astype(dtype)
+        a, b, q = draw(m, m), draw(n, n), draw(m, n)
+        x = host(linalg.solve_sylvester(*map(xp.asarray, (a, b, q))))
+        assert x.dtype == dtype
+        np.testing.assert_allclose(a @ x + x @ b, q, 1e-7, 1e-7)
+        if m == n:
+            x = host(linalg.solve_continuous_lyapunov(xp.asarray(a), xp.asarray(q)))
+            np.testing.assert_allclose(a @ x + x @ a.conj().T, q, 1e-7, 1e-7)

@@ -483,6 +483,37 @@ def test_powers_and_logarithms_of_singular_matrices(xp):
         linalg.logm(xp.array(ones))
 
 
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
+def test_exponentials_of_all_sizes_are_the_same_from_the_body_and_from_composed_ops(xp, monkeypatch, dtype):
+    rng = np.random.default_rng(2)
+    for n in (1, 3, 12, 13, 40):
+        a = rng.standard_normal((5, n, n)) + (1j * rng.standard_normal((5, n, n)) if dtype in "FD" else 0)
+        a = (a / n * np.array([0.01, 0.2, 0.9, 2.0, 30.0])[:, None, None]).astype(dtype)
+        got = host(linalg.expm(xp.array(a)))
+        assert got.dtype == dtype
+        with monkeypatch.context() as patch:
+            patch.setattr(bc._broadcloth, "linalg_expm", lambda a: [])
+            composed = host(linalg.expm(xp.array(a)))
+        for k in range(5):
+            want = sl.expm(a[k].astype("D"))
+            scale = abs(want).max()
+            for x in (got[k], composed[k]):
+                np.testing.assert_allclose(x / scale, want / scale, 0, 2e-5 if dtype in "fF" else 1e-13)
+
+
+def test_roots_and_complex_forms_of_real_matrices(xp):
+    rng = np.random.default_rng(4)
+    for n in (1, 2, 5, 30):
+        a = rng.standard_normal((n, n)) + 0.1 * np.eye(n)
+        root = host(linalg.sqrtm(xp.array(a)))
+        np.testing.assert_allclose(root @ root, a, 1e-9, 1e-9)
+        assert np.iscomplexobj(root) == np.iscomplexobj(sl.sqrtm(a))
+        t, z = sl.schur(a)
+        form, basis = map(host, linalg.rsf2csf(xp.array(t), xp.array(z)))
+        np.testing.assert_allclose(basis @ form @ basis.conj().T, a, 1e-11, 1e-11)
+        np.testing.assert_array_equal(np.tril(form, -1), 0)
+
+
 def test_exponentials_of_matrices_whose_powers_are_small(xp):
     """Scaled by their norm they would be squared so often that no digit is left."""
     burkardt = np.array([[0, 1e-8, 0], [-(2e10 + 4e8 / 6), -3, 2e10], [200 / 3, 0, -200 / 3]])

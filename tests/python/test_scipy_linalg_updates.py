@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from broadcloth.scipy import linalg, sparse
 from matrices import DTYPES, assert_small, dagger, eps, matrix
 from support import host
@@ -244,3 +245,27 @@ def test_circulant_systems_without_elements(xp):
     for c, b in ((np.ones(0), np.ones(0)), (np.ones(3), np.ones((3, 0))), (np.ones((0, 3)), np.ones(3))):
         made = linalg.solve_circulant(xp.array(c), xp.array(b))
         assert made.size == 0 and made.shape == sl.solve_circulant(c, b).shape
+
+
+def test_updates_without_rotations_are_the_same(xp, monkeypatch):
+    """Those of a GPU's arrays, and those whose derivatives are wanted, are factorized anew."""
+    rng = np.random.default_rng(5)
+    for dtype in ("d", "D"):
+        a = rng.standard_normal((6, 4)) + (1j * rng.standard_normal((6, 4)) if dtype == "D" else 0)
+        q, r = map(xp.asarray, sl.qr(a))
+        u, v = xp.asarray(a[:, 0] * 2), xp.asarray(a[1] * 3)
+        rows, columns = xp.asarray(a[:2] + 1), xp.asarray(a[:, :2] - 1)
+
+        def results(q=q, r=r, u=u, v=v, rows=rows, columns=columns):
+            yield linalg.qr_update(q, r, u, v)
+            yield linalg.qr_delete(q, r, 1, 2)
+            yield linalg.qr_delete(q, r, 1, 2, "col")
+            yield linalg.qr_insert(q, r, rows, 3)
+            yield linalg.qr_insert(q, r, columns, 1, "col")
+
+        rotated = [host(x) @ host(y) for x, y in results()]
+        with monkeypatch.context() as patch:
+            patch.setattr(bc._broadcloth, "linalg_rotated", lambda q, r, w, below: [])
+            anew = [host(x) @ host(y) for x, y in results()]
+        for got, want in zip(rotated, anew, strict=True):
+            np.testing.assert_allclose(got, want, 1e-12, 1e-12)
