@@ -146,7 +146,9 @@ class _Flags:
 
 
 # Methods that NumPy computes on a copy.
-_BY_NUMPY = {"byteswap", "choose", "compress", "nonzero", "repeat", "searchsorted"}
+_BY_NUMPY = {"byteswap", "choose", "compress", "diagonal", "nonzero", "repeat", "searchsorted"}
+# Those that change the copy, which is then written back.
+_IN_PLACE_BY_NUMPY = {"partition", "put"}
 
 
 class RecordArray:
@@ -338,12 +340,23 @@ class RecordArray:
 
     # ---- Fields and elements ----
 
-    def _field(self, name: str) -> Any:
-        if self._stored.names is None or name not in self._stored.names:
+    def _stored_name(self, name: str) -> str:
+        """The field's name in the dtype of the memory, which keeps its names when fields get others (`a.dtype.names = ...`)."""
+        names = self.dtype.names or ()
+        if name not in names:
             raise ValueError(f"no field of name {name}")
-        logical, stored = self.dtype[name], self._stored[name]
+        return (self._stored.names or ())[names.index(name)]
+
+    def _field(self, name: str) -> Any:
+        """What `self[name]` is: a view of the field, of one record's number a copy, as an element of an array is."""
+        view = self._view_of_field(name)
+        return view.reshape(1)[0] if isinstance(view, ndarray) and view.ndim == 0 else view
+
+    def _view_of_field(self, name: str) -> Any:
+        place = self._stored_name(name)
+        logical, stored = self.dtype[name], self._stored[place]
         assert self._stored.fields is not None
-        offset = self._offset + self._stored.fields[name][1]
+        offset = self._offset + self._stored.fields[place][1]
         shape, strides, base, own = self.shape, self.strides, stored, logical
         if stored.subdtype is not None and logical.subdtype is not None:
             base, extents = stored.subdtype
@@ -362,15 +375,16 @@ class RecordArray:
         return copied
 
     def _set_field(self, name: str, value: Any) -> None:
-        field = self._field(name)
+        field = self._view_of_field(name)
         if isinstance(field, RecordArray) or field.flags.writeable:
             field[...] = value
             return
         assert self._stored.fields is not None
-        base = self._stored[name].base
+        place = self._stored_name(name)
+        base = self._stored[place].base
         extents = field.shape[self.ndim :]
         octets = self._numbers(
-            self._offset + self._stored.fields[name][1], field.shape, self.strides + _contiguous(extents, base.itemsize), base.itemsize
+            self._offset + self._stored.fields[place][1], field.shape, self.strides + _contiguous(extents, base.itemsize), base.itemsize
         )
         given = _c.broadcast_to(_c.asarray(value, device=self.device).astype(base), field.shape)
         octets[...] = _c.asarray(given, order="C").reshape(*field.shape, 1).view("uint8")
@@ -429,8 +443,8 @@ class RecordArray:
             for k in key:
                 if k not in (self.dtype.names or ()):
                     raise KeyError(f"Field named {k!r} not found")
-            made = type(self)(self.shape, self.dtype[key], self._bytes, self._offset, self.strides, stored=self._stored[key])
-            return made
+            stored = self._stored[[self._stored_name(k) for k in key]]
+            return type(self)(self.shape, self.dtype[key], self._bytes, self._offset, self.strides, stored=stored)
         basic = self._basic(key)
         return basic if basic is not None else self._over(self._octets()[key])
 
@@ -443,7 +457,7 @@ class RecordArray:
         target = self[key] if names else self._basic(key)
         if isinstance(value, ndarray):  # of numbers: each field has them
             for name in (target if target is not None else self).dtype.names or ():
-                self[name][... if names else key] = value
+                self._view_of_field(name)[... if names else key] = value
         elif target is None and _has_gaps(self._stored):
             part = self[key]
             part[...] = value
@@ -471,10 +485,14 @@ class RecordArray:
             host = self.copy_to_host()
             host.flags.writeable = False
             return lambda *args, **options: _ours(getattr(host, name)(*map(_on_host, args), **options), self.device)
+        if name in _IN_PLACE_BY_NUMPY:
+            return lambda *args, **options: self._change(lambda host: getattr(host, name)(*map(_on_host, args), **options))
         raise AttributeError(f"'RecordArray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in RecordArray.__slots__:
+        if name == "dtype" and hasattr(self, "_parts"):
+            self._look_as(np.dtype(value))
+        elif name in RecordArray.__slots__:
             object.__setattr__(self, name, value)
         elif name in (self.dtype.names or ()):
             self._set_field(name, value)
@@ -488,7 +506,8 @@ class RecordArray:
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:  # a record: its fields' values
-            return iter(self.copy_to_host().item())
+            values = zip(self.dtype.names or (), self.copy_to_host()[()])
+            return (self._field(name) if isinstance(value, (np.void, np.ndarray)) else value for name, value in values)
         return (self[i] for i in range(self.shape[0]))
 
     # ---- Comparison ----
@@ -534,12 +553,35 @@ class RecordArray:
         if wanted == self.dtype:
             return self._like(self.shape, self._offset, self.strides)
         if self._stored != self.dtype:
+            stored = self._with_names_of(wanted)
+            if stored is not None:
+                return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides, stored=stored)
             raise TypeError(f"view: records of {self.dtype} lie in memory as {self._stored}, which has no view as {wanted}; view a field")
+        if wanted.subdtype is not None and wanted.itemsize == self.itemsize:
+            base, extents = wanted.subdtype
+            return self._octets().view(base).reshape(*self.shape, *extents)
         if wanted.names is None:
             return self._octets().view(wanted)[..., 0] if wanted.itemsize == self.itemsize else self._numbers_in_a_row(wanted)
         if wanted.itemsize != self.itemsize:
             raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis.")
         return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides)
+
+    def _with_names_of(self, wanted: np.dtype[Any]) -> np.dtype[Any] | None:
+        """How records of `wanted` lie in this memory, if only the names of the fields are others."""
+        if wanted.names is None or self._stored.names is None or wanted.itemsize != self.itemsize:
+            return None
+        if [(t, at) for _, t, at in _fields(wanted)] != [(t, at) for _, t, at in _fields(self.dtype)]:
+            return None
+        stored = _fields(self._stored)
+        return _struct(wanted.names, [t for _, t, _ in stored], [at for _, _, at in stored], self._stored.itemsize)
+
+    def _look_as(self, dtype: np.dtype[Any]) -> None:
+        """Becomes the view of `dtype`, as NumPy's arrays do when a dtype is assigned."""
+        view = self.view(dtype)
+        if not isinstance(view, RecordArray):
+            raise TypeError(f"dtype: records cannot become an array of {dtype}; view() gives one")
+        for name in ("dtype", "shape", "strides", "_bytes", "_offset", "_parts", "_stored"):
+            object.__setattr__(self, name, getattr(view, name))
 
     def _numbers_in_a_row(self, dtype: np.dtype[Any]) -> ndarray:
         """The numbers of records that lie one behind the other along the last axis."""
@@ -597,6 +639,16 @@ class RecordArray:
 
     def fill(self, value: Any) -> None:
         self[...] = value
+
+    def _change(self, change: Callable[[np.ndarray], Any]) -> None:
+        host = self.copy_to_host()
+        change(host)
+        self[...] = host
+
+    def swapaxes(self, axis1: int, axis2: int) -> RecordArray:
+        order = list(range(self.ndim))
+        order[axis1], order[axis2] = order[axis2], order[axis1]
+        return self.transpose(order) if order else self
 
     def take(self, indices: Any, axis: int | None = None) -> RecordArray:
         octets = self._octets() if axis is not None else self.ravel()._octets()

@@ -824,3 +824,45 @@ def test_arguments_that_ops_gave():
         ours.normal(0, 1, size=2, scale=3)
     with pytest.raises(ValueError):
         ours.exponential(-x.sum())
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_elements_are_mixed_in_their_order_in_memory(xp, axis):
+    def layouts(m):
+        three = m.arange(24).reshape(2, 3, 4)
+        return three[0].T, m.asfortranarray(three[1]), three[:, ::-1, 0].T, three.transpose(1, 0, 2), three[::-1]
+
+    for i in range(5):
+        ours, theirs = generators("PCG64")
+        x, y = layouts(xp)[i], layouts(np)[i]
+        assert_same(ours.permuted(x, axis=axis), theirs.permuted(y, axis=axis))
+        for order in "CF":
+            to, theirs_to = xp.zeros(x.shape, dtype=x.dtype, order=order), np.zeros(y.shape, dtype=y.dtype, order=order)
+            assert ours.permuted(x, axis=axis, out=to) is to
+            theirs.permuted(y, axis=axis, out=theirs_to)
+            assert_same(to, theirs_to)
+    with pytest.raises(ValueError, match="read-only"):
+        to.flags.writeable = False
+        ours.permuted(x, axis=axis, out=to)
+
+
+def test_records_are_permuted_in_place():
+    rows = [(1, 2.0), (3, 4.0), (5, 6.0)]
+    a, theirs = bc.array(rows, dtype="i8,f8"), np.array(rows, dtype="i8,f8")
+    assert bc.random.default_rng(1).permuted(a, out=a) is a
+    np.random.default_rng(1).permuted(theirs, out=theirs)
+    assert a.tolist() == theirs.tolist()
+
+
+def test_seeds_may_be_elements():
+    n = bc.arange(5)
+    assert bc.random.default_rng(n[3]).random() == np.random.default_rng(3).random()
+    assert bc.random.default_rng([1, n[3]]).random() == np.random.default_rng([1, 3]).random()
+    made = bc.random.SeedSequence(5, spawn_key=(n[3],)).generate_state(2)
+    assert made.tolist() == np.random.SeedSequence(5, spawn_key=(3,)).generate_state(2).tolist()
+    assert bc.random.Philox(n[3]).random_raw() == np.random.Philox(3).random_raw()
+
+
+def test_arguments_of_empty_shuffles_are_checked(xp):
+    with pytest.raises(np.exceptions.AxisError):
+        bc.random.default_rng(1).shuffle(xp.zeros((0, 3)), axis=2)

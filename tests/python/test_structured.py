@@ -469,3 +469,56 @@ def test_records_go_to_files(xp, tmp_path):
     a = xp.array([(1, 2.5), (3, 4.5)], dtype="i1,f8")
     a.tofile(tmp_path / "a.bin")
     assert np.fromfile(tmp_path / "a.bin", dtype="i1,f8").tolist() == a.tolist()
+
+
+def test_numbers_of_one_record_are_copies(xp):
+    a = xp.array([(1, 2.5), (3, 4.5)], dtype=POINT)
+    kept = a[1]["x"]
+    kept += 1
+    assert float(kept) == 5.5 and a.tolist() == [(1, 2.5), (3, 4.5)]
+    kept = a[1].x
+    a[1]["x"] += 10
+    a[0][0] = 7
+    assert float(kept) == 4.5 and a.tolist() == [(7, 2.5), (3, 14.5)]
+    assert {r["n"]: r["x"] for r in a} == {7: 2.5, 3: 14.5} and [1] * a[1]["n"] == [1, 1, 1]
+    number, value = a[1]
+    assert (type(number), type(value)) == (np.int32, np.float64) and tuple(a[0]) == (7, 2.5)
+    b = xp.zeros(2, dtype=NESTED)
+    _, inner, m = b[1]
+    inner["a"] = 3
+    m[0, 1] = 4
+    assert b["inner"]["a"].tolist() == [0, 3] and b["m"][1, 0].tolist() == [0, 4, 0]
+
+
+def test_fields_get_new_names(xp):
+    for dtype in ("i4,f8", "f8,f8"):
+        a, n = (m.array([(1, 2.5), (3, 4.5)], dtype=np.dtype(dtype)) for m in (xp, np))
+        for x in (a, n):
+            x.dtype.names = ("n", "x")
+            x["x"][0] = 5
+            x[["x", "n"]] = x[["x", "n"]]
+        same(a, n)
+        for x in (a, n):
+            x.dtype = [("p", x.dtype[0]), ("q", x.dtype[1])]
+            x["q"][1] = 6
+            x.view([("u", x.dtype[0]), ("v", x.dtype[1])])["u"] = 9
+        same(a, n)
+        same(a[["q"]], n[["q"]])
+        same(a.copy(), n)
+    with pytest.raises(ValueError, match="no field"):
+        a["n"]
+    with pytest.raises(TypeError):
+        a.dtype = "f8"
+    pairs = xp.array([(1.0, 2.0), (3.0, 4.0)], dtype="f8,f8")
+    numbers = pairs.view(("f8", 2))
+    numbers[1, 0] = 30
+    assert pairs.tolist() == [(1.0, 2.0), (30.0, 4.0)] and numbers.shape == (2, 2)
+
+
+def test_records_are_put_and_their_axes_swapped(xp):
+    a, n = (m.array([[(1, 2.5), (3, 4.5)]], dtype=POINT) for m in (xp, np))
+    for x in (a, n):
+        x.put([1], [(9, 9.5)])
+    same(a, n)
+    same(a.swapaxes(0, 1), n.swapaxes(0, 1))
+    same(a.swapaxes(-1, 0), n.swapaxes(-1, 0))

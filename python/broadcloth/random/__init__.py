@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import BitGenerator
 
 from .._namespace import face
-from ._bit_generators import MT19937, PCG64, PCG64DXSM, SFC64, Philox, SeedSequence
+from ._bit_generators import MT19937, PCG64, PCG64DXSM, SFC64, Philox, SeedSequence, host_seed
 from ._distributions import on_host
 from ._generator import Generator
 from ._legacy import RandomState, shared
@@ -202,7 +202,7 @@ def default_rng(
         return Generator(Philox())
     if isinstance(seed, Generator):
         return seed
-    return Generator(np.random.default_rng(on_host(seed)).bit_generator)
+    return Generator(np.random.default_rng(host_seed(seed)).bit_generator)
 
 
 if not TYPE_CHECKING:

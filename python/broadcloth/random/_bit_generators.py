@@ -48,7 +48,7 @@ class Philox(np.random.Philox):
         self._taken = 0
         # Nobody has chosen or seen the state: any key will do, and reading NumPy's state takes longer than recording a draw.
         self._unseen = seed is None and counter is None and key is None
-        super().__init__(on_host(seed), on_host(counter), on_host(key))
+        super().__init__(host_seed(seed), on_host(counter), on_host(key))
 
     def take(self, count: int) -> tuple[int, int]:
         """The key of the counter-based stream and the index of the first of the next `count` numbers, which now belong to the caller.
@@ -164,8 +164,10 @@ def _position(state: dict[str, Any]) -> int:
     return counter * _WORDS_OF_BLOCK + int(state["buffer_pos"]) - _WORDS_OF_BLOCK
 
 
-def _seed(value: Any) -> Any:
-    """A seed on the host; an array without axes is a number."""
+def host_seed(value: Any) -> Any:
+    """A seed on the host; an array without axes is a number, in lists and tuples, too."""
+    if type(value) in (list, tuple):
+        return type(value)(map(host_seed, value))
     given = on_host(value)
     return given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
 
@@ -176,7 +178,7 @@ class _Seeded(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if not _is_ours(cls):  # a subclass of the user's
             return super().__call__(*args, **kwargs)
-        return cls.__mro__[1](*map(_seed, args), **{name: _seed(value) for name, value in kwargs.items()})
+        return cls.__mro__[1](*map(host_seed, args), **{name: host_seed(value) for name, value in kwargs.items()})
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1]) if _is_ours(cls) else super().__instancecheck__(instance)

@@ -12,7 +12,7 @@ from .._broadcloth import ndarray
 from . import _parallel as parallel
 from ._bit_generators import Philox
 from ._distributions import Distributions, few_by_numpy, on_device, on_host
-from ._orders import chosen, permutation, shuffle
+from ._orders import chosen, permutation, permuted, shuffle
 
 if TYPE_CHECKING:
     from ..typing import ArrayLike, DeviceLike, DTypeLike, ShapeLike
@@ -34,8 +34,8 @@ else:
     _Base = np.random.Generator
 
 
-def into(out: Any, device: Any, draw: Callable[..., Any]) -> Any:
-    """What `draw(out=host)` draws, in `out` or in an array of its own."""
+def into(out: Any, device: Any, draw: Callable[..., Any], layouts: str = "contiguous") -> Any:
+    """What `draw(out=host)` draws, in `out` or in an array of its own; `layouts` names in errors what NumPy's method takes for `out`."""
     if out is None:
         return on_device(draw(out=None), device)
     if device is not None:
@@ -44,7 +44,7 @@ def into(out: Any, device: Any, draw: Callable[..., Any]) -> Any:
         return draw(out=out)
     # An array of the same order in memory: NumPy fills arrays in Fortran's order along their columns, and refuses others.
     if not (out.flags.c_contiguous or out.flags.f_contiguous):
-        raise ValueError("Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
+        raise ValueError(f"Supplied output array must be {layouts}, writable, aligned, and in machine byte-order.")
     host = np.empty(out.shape, out.dtype, order="C" if out.flags.c_contiguous else "F")
     host.flags.writeable = out.flags.writeable
     draw(out=host)
@@ -196,7 +196,7 @@ class Generator(Distributions, _Base):
         (3,)
         """
         shape = on_host(shape)
-        return into(out, device, lambda out: self._numpy.standard_gamma(shape, size, dtype, out))
+        return into(out, device, lambda out: self._numpy.standard_gamma(shape, size, dtype, out), "C-contiguous")
 
     def integers(
         self,
@@ -356,11 +356,4 @@ class Generator(Distributions, _Base):
         array([[1, 2, 3],
                [4, 5, 6]])
         """
-        if device is None and isinstance(x, ndarray) and out is None:
-            device = x.device
-        host = on_host(x)
-        if isinstance(out, ndarray) and device is None:
-            made = self._numpy.permuted(host, axis=axis, out=np.empty(out.shape, out.dtype))
-            out[...] = made
-            return out
-        return into(out, device, lambda out: self._numpy.permuted(host, axis=axis, out=out))
+        return permuted(x, out, device, lambda host, out: self._numpy.permuted(host, axis=axis, out=out))

@@ -52,10 +52,33 @@ def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
         elements = x.get()
         draw(elements)
         x[...] = elements
-    elif x.size:
-        order = np.arange(_extent(x, axis))
+        return
+    order = np.arange(_extent(x, axis))
+    if x.size:
         draw(order)
         x[...] = _reordered(x, order, axis)
+
+
+def permuted(x: Any, out: Any, device: Any, draw: Callable[[Any, Any], Any]) -> Any:
+    """What `draw(host, out)` makes of a copy of `x` in host memory, in `out` or in an array where `x` lies.
+
+    NumPy mixes all elements in their order in memory, where they lie in one piece, so the copies have the order of their originals.
+    """
+    host = x.get(order="K") if isinstance(x, ndarray) else on_host(x)
+    if out is None:
+        return on_device(draw(host, None), x.device if device is None and isinstance(x, ndarray) else device)
+    if device is not None:
+        raise ValueError("out and device: expected one of them, since out has a device")
+    if isinstance(out, ndarray):
+        fortran = out.flags.f_contiguous and not out.flags.c_contiguous
+        made = np.empty(out.shape, out.dtype, order="F" if fortran else "C")
+        made.flags.writeable = out.flags.writeable
+        out[...] = draw(host, made)
+    elif _is_of_records(out):
+        out[...] = draw(host, out.copy_to_host())
+    else:
+        draw(host, out)
+    return out
 
 
 def _is_of_records(x: Any) -> bool:
