@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
@@ -145,6 +146,16 @@ class _Flags:
         setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
 
 
+# So many records are read one by one before memory is shared with NumPy.
+_FEW = 8
+
+
+def _in_program() -> bool:
+    """Whether a program that imports NumPy runs, where numbers of records are NumPy's."""
+    imports = sys.modules.get("broadcloth.run._imports")
+    return imports is not None and imports._owner is not None
+
+
 # Methods that NumPy computes on a copy.
 _BY_NUMPY = {"byteswap", "choose", "compress", "diagonal", "nonzero", "repeat", "searchsorted"}
 # Those that change the copy, which is then written back.
@@ -186,7 +197,7 @@ class RecordArray:
     array([0.5, 2.5])
     """
 
-    __slots__ = ("__weakref__", "_bytes", "_offset", "_parts", "_stored", "dtype", "shape", "strides")
+    __slots__ = ("__weakref__", "_bytes", "_host", "_offset", "_owner", "_reads", "_stored", "_views", "dtype", "shape", "strides")
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -201,18 +212,30 @@ class RecordArray:
         *,
         stored: Any = None,
     ) -> None:
-        self.dtype = np.dtype(dtype)
-        if self.dtype.names is None:
-            raise TypeError(f"RecordArray: expected a structured dtype, got {self.dtype}")
-        self.dtype = _native(self.dtype)
-        self._stored = self.dtype if stored is None else stored  # how the records lie in memory
-        self.shape = (int(shape),) if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
-        self.strides = _contiguous(self.shape, self._stored.itemsize) if strides is None else tuple(strides)
+        given = np.dtype(dtype)
+        if given.names is None:
+            raise TypeError(f"RecordArray: expected a structured dtype, got {given}")
+        given = _native(given)
+        stored = given if stored is None else stored  # how the records lie in memory
+        extents = (int(shape),) if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
         if buffer is None:
-            buffer = _c.empty(self.size * self._stored.itemsize, dtype="uint8", device=device)
-        self._bytes, self._offset = buffer, offset
+            buffer = _c.empty(prod(extents) * stored.itemsize, dtype="uint8", device=device)
+        self._lie(given, stored, extents, _contiguous(extents, stored.itemsize) if strides is None else tuple(strides), buffer, offset)
+
+    def _lie(self, dtype: Any, stored: Any, shape: tuple[int, ...], strides: tuple[int, ...], data: Any, offset: int) -> None:
+        """Sets where the records lie."""
+        for name, value in zip(_PLACE, (dtype, stored, shape, strides, data, offset), strict=True):
+            _SLOTS[name](self, value)
+        _SLOTS["_views"](self, {})  # the views of fields that were asked for, by their names in memory
+        _SLOTS["_host"](self, None)  # see _share()
+        _SLOTS["_reads"](self, 0)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        """What kernels read."""
+        offset, data = self._offset, self._bytes
         layout = _layout(self.shape, self.strides, self._stored.itemsize)
-        self._parts = (buffer[offset:] if offset else buffer, self._stored, self.shape, self.strides, layout)
+        return (data[offset:] if offset else data, self._stored, self.shape, self.strides, layout)
 
     @classmethod
     def of(cls, host: Any, device: Any = None) -> RecordArray:
@@ -260,12 +283,14 @@ class RecordArray:
             self.flags.writeable = write
 
     def is_c_contiguous(self) -> bool:
-        return self._parts[4] == "C"
+        return _layout(self.shape, self.strides, self._stored.itemsize) == "C"
 
     # ---- Bytes ----
 
     def _like(self, shape: Sequence[int], offset: int, strides: Sequence[int]) -> RecordArray:
-        return type(self)(tuple(shape), self.dtype, self._bytes, offset, tuple(strides), stored=self._stored)
+        made: RecordArray = object.__new__(type(self))
+        made._lie(self.dtype, self._stored, tuple(shape), tuple(strides), self._bytes, offset)
+        return made
 
     def _over(self, data: ndarray) -> RecordArray:
         """Records of the same dtype over new bytes, which are the last axis."""
@@ -354,6 +379,9 @@ class RecordArray:
 
     def _view_of_field(self, name: str) -> Any:
         place = self._stored_name(name)
+        known = self._views.get(place)
+        if known is not None:
+            return known.view()
         logical, stored = self.dtype[name], self._stored[place]
         assert self._stored.fields is not None
         offset = self._offset + self._stored.fields[place][1]
@@ -368,7 +396,8 @@ class RecordArray:
             return _c.empty(shape, base, device=self.device)
         octets = self._numbers(offset, shape, strides, base.itemsize)
         if all(n % base.itemsize == 0 for n in (offset, *strides)):
-            return octets.view(base)[..., 0]
+            view = self._views[place] = octets.view(base)[..., 0]
+            return view.view()
         # No view of numbers lies across their places in memory.
         copied = octets.copy().view(base)[..., 0]
         copied.flags.writeable = False
@@ -435,7 +464,34 @@ class RecordArray:
             raise IndexError("invalid index")
         return names[at]
 
+    def _share(self) -> bool:
+        """Where a program reads one record after the other, `_host` becomes NumPy's array over the memory, which reads them faster. The
+        engine runs at once what reads and writes memory that is shared so; hence the first few records are read without it."""
+        if self._host is None and self.ndim == 1 and self.device.type == "cpu" and self._stored.names == self.dtype.names and _in_program():
+            memory = np.asarray(self._bytes, copy=False)
+            _set_host(self, np.ndarray(self.shape, self._stored, memory, self._offset, self.strides))
+            _set_owner(self, self.dtype.names)  # with other names NumPy's array is not asked
+        return self._host is not None and self.dtype.names is self._owner
+
+    def _record(self, record: Any, place: Any) -> RecordArray:
+        """One record, which NumPy has read; where it lies is computed when it is asked for."""
+        made: RecordArray = _new(type(self))
+        _set_host(made, record)
+        _set_owner(made, (self, place))
+        return made
+
     def __getitem__(self, key: Any) -> Any:
+        host = self._host
+        if type(host) is np.void:
+            if type(key) is str:
+                try:
+                    value = host[key]
+                except ValueError:  # the field has got another name
+                    value = None
+                if value is not None and not isinstance(value, (np.void, np.ndarray)):
+                    return value
+        elif host is not None and (type(key) is int or type(key) is np.int64) and self.dtype.names is self._owner:
+            return self._record(host[key], key)
         key = self._place(key)
         if isinstance(key, str):
             return self._field(key)
@@ -446,9 +502,23 @@ class RecordArray:
             stored = self._stored[[self._stored_name(k) for k in key]]
             return type(self)(self.shape, self.dtype[key], self._bytes, self._offset, self.strides, stored=stored)
         basic = self._basic(key)
-        return basic if basic is not None else self._over(self._octets()[key])
+        if basic is None:
+            return self._over(self._octets()[key])
+        if not basic.shape and self._host is None:
+            self._reads += 1
+            if self._reads > _FEW:
+                self._share()
+        return basic
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        host = self._host
+        if type(host) is np.void:
+            if type(key) is str and isinstance(value, (int, float, complex, np.number)) and key in (host.dtype.names or ()):
+                host[key] = value
+                return
+        elif host is not None and type(key) is int and type(value) is tuple and self.dtype.names is self._owner:
+            host[key] = _on_host(value)
+            return
         key = self._place(key)
         if isinstance(key, str):
             self._set_field(key, value)
@@ -479,6 +549,13 @@ class RecordArray:
             self._set_field(name, source[other])
 
     def __getattr__(self, name: str) -> Any:
+        if name in _SLOTS:  # of one record that NumPy has read
+            array, place = self._owner
+            record = array._basic(place)
+            for slot in _PLACE:
+                _SLOTS[slot](self, getattr(record, slot))
+            _SLOTS["_views"](self, {})
+            return getattr(self, name)
         if not name.startswith("_") and name in (self.dtype.names or ()):
             return self._field(name)
         if name in _BY_NUMPY:
@@ -490,24 +567,29 @@ class RecordArray:
         raise AttributeError(f"'RecordArray' object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "dtype" and hasattr(self, "_parts"):
+        if name == "dtype":
             self._look_as(np.dtype(value))
-        elif name in RecordArray.__slots__:
-            object.__setattr__(self, name, value)
+        elif name in _SLOTS:
+            _SLOTS[name](self, value)
         elif name in (self.dtype.names or ()):
             self._set_field(name, value)
         else:
             raise AttributeError(f"'RecordArray' object has no field {name!r}")
 
     def __len__(self) -> int:
-        if not self.shape:
-            return len(self.dtype.names or ())
+        if type(self._host) is np.void or not self.shape:
+            return len(self._host if self._host is not None else self.dtype.names or ())
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.shape:  # a record: its fields' values
-            values = zip(self.dtype.names or (), self.copy_to_host()[()])
-            return (self._field(name) if isinstance(value, (np.void, np.ndarray)) else value for name, value in values)
+        known = self._host
+        if type(known) is np.void or not self.shape:  # a record: its fields' values
+            host = self.copy_to_host()[()] if known is None else known
+            if all(isinstance(value, np.generic) and type(value) is not np.void for value in host):
+                return iter(host)
+            return (self._field(name) if isinstance(value, (np.void, np.ndarray)) else value for name, value in zip(self.dtype.names, host))
+        if self.shape[0] > _FEW and self._share():
+            return (self._record(record, i) for i, record in enumerate(self._host))
         return (self[i] for i in range(self.shape[0]))
 
     # ---- Comparison ----
@@ -580,8 +662,7 @@ class RecordArray:
         view = self.view(dtype)
         if not isinstance(view, RecordArray):
             raise TypeError(f"dtype: records cannot become an array of {dtype}; view() gives one")
-        for name in ("dtype", "shape", "strides", "_bytes", "_offset", "_parts", "_stored"):
-            object.__setattr__(self, name, getattr(view, name))
+        self._lie(*(getattr(view, name) for name in _PLACE))
 
     def _numbers_in_a_row(self, dtype: np.dtype[Any]) -> ndarray:
         """The numbers of records that lie one behind the other along the last axis."""
@@ -671,6 +752,11 @@ class RecordArray:
     def sort(self, axis: int = -1, kind: Any = None, order: str | Sequence[str] | None = None) -> None:
         self[...] = self[self.argsort(axis, kind, order)]
 
+
+# What says where records lie, and the functions that set an object's slots.
+_PLACE = ("dtype", "_stored", "shape", "strides", "_bytes", "_offset")
+_SLOTS = {name: vars(RecordArray)[name].__set__ for name in RecordArray.__slots__ if name != "__weakref__"}
+_set_host, _set_owner, _new = _SLOTS["_host"], _SLOTS["_owner"], object.__new__
 
 recarray = RecordArray  # its name in NumPy's namespace
 _c.set_record_array_type(RecordArray)

@@ -378,3 +378,47 @@ for x in (a, a.T, a.transpose(1, 2, 0), np.asfortranarray(a)):
 def test_what_is_written_to_a_view_on_the_host_is_not_lost_without_a_word(tmp_path):
     ours = run(program(tmp_path, "import numpy as np\nx = np.zeros(8, 'f4')\nx[1:5].view('f8')[0] = 1\n"))
     assert ours.returncode != 0 and "assignment destination is read-only" in ours.stderr
+
+
+READ_RECORDS = """
+import copy
+import numpy as np
+for dtype in ("i4,f8", "f8,f8", "i8,f8,?", "f4,(2,)f8"):
+    a = np.zeros(20, dtype)
+    a["f0"] = range(20)
+    total, kept = 0, []
+    for i, r in enumerate(a):
+        total += r["f0"]
+        r["f1"] = i * i
+        kept.append(r)
+    for i in range(20):
+        a[i]["f0"] += 1
+        if i % 3 == 0 and len(a.dtype) == 2 and a["f1"].ndim == 1:
+            a[i] = (50 + i, -1)
+    print(total, a["f0"].sum(), a["f1"].sum(), a[:3], kept[3], kept[4]["f0"], [r["f0"] for r in a][:5], [tuple(r) for r in a[:12]])
+    b = a["f1"] * 2
+    a["f1"] += 1
+    a[2]["f1"] = 99
+    print(b[:4], a["f1"][:4], kept[2]["f1"], kept[2], len(kept[2]), kept[2].dtype, a[2] == a[2], kept[2].item(), a[-1], list(a[1])[0])
+    value, v = a[5]["f0"], a["f1"]
+    v[5] = 7
+    a[5]["f0"] = 8
+    value += 1
+    c, d = copy.deepcopy(a), a.copy()
+    a[0]["f0"] = 77
+    print(value, a[5], c[0], d[0], a[0], {r["f0"]: i for i, r in enumerate(a)}[77], np.sort(a["f0"])[-2:], a[a["f0"] > 15]["f1"].tolist())
+    a.dtype.names = ("f1", "f0") + a.dtype.names[2:]
+    print(a[3]["f1"], [r["f1"] for r in a][:2], a[3])
+    try:
+        a[20]
+    except IndexError as e:
+        print(e)
+    try:
+        a[1]["nothing"]
+    except ValueError as e:
+        print(e)
+"""
+
+
+def test_records_that_are_read_one_by_one(tmp_path):
+    same(tmp_path, READ_RECORDS)

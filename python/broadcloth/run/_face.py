@@ -70,6 +70,11 @@ _OF_CLASSES = {
 _faces: dict[str, ModuleType] = {}
 
 
+def _array_wrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.ndarray.__array_wrap__(self, array, context)` in a program's class, of arrays of ours and of NumPy's."""
+    return (_c.ndarray if isinstance(self, _c.ndarray) else np.ndarray).__array_wrap__(self, *args, **kwargs)
+
+
 class _ArrayClass(type):
     """`numpy.ndarray` of a program: arrays of broadcloth and NumPy's are its instances."""
 
@@ -105,7 +110,7 @@ class _ArrayClass(type):
         # The program's classes call these by name: np.ndarray.__new__(cls, shape), np.ndarray.__getitem__(self, key).
         if name not in _OF_CLASSES and name in vars(_c.ndarray):
             return getattr(_c.ndarray, name)
-        return super().__getattribute__(name)
+        return _array_wrap if name == "__array_wrap__" else super().__getattribute__(name)
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(np.ndarray, name)
