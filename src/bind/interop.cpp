@@ -124,11 +124,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     leave_history(a, "memoryview");
     const char* format = format_of(a.dtype());
     if ((flags & PyBUF_WRITABLE) && is_read_only(self)) throw_python(PyExc_BufferError, "the array is read-only");
+    // A ValueError, as NumPy's, where Python's own buffers raise a BufferError.
     const bool c = a.contiguous(), f = is_f_contiguous(a.shape(), a.strides());
-    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !c) throw_python(PyExc_BufferError, "ndarray is not C-contiguous");
-    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !f) throw_python(PyExc_BufferError, "ndarray is not Fortran contiguous");
-    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !f) throw_python(PyExc_BufferError, "ndarray is not contiguous");
-    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c) throw_python(PyExc_BufferError, "ndarray is not C-contiguous");
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !c) throw_python(PyExc_ValueError, "ndarray is not C-contiguous");
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !f) throw_python(PyExc_ValueError, "ndarray is not Fortran contiguous");
+    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !f) throw_python(PyExc_ValueError, "ndarray is not contiguous");
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c) throw_python(PyExc_ValueError, "ndarray is not C-contiguous");
     void* base = nullptr;
     std::unique_ptr<Export> made;
     try {

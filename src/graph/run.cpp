@@ -149,11 +149,27 @@ class Runner {
     }
   }
 
+  /// What memory_of() says of a slot before the first step. The steps of a chain of stores each ask for the one before, whose answer is
+  /// kept: walking the chain for each would take the square of its length.
+  const Buffer* memory_before(int slot) {
+    origins_.resize(slots_.nodes.size());
+    const Node* at = slots_.nodes[slot].get();
+    const Buffer* found = nullptr;
+    while (!(found = at->buffer.get()) && writes_in_place(*at) && at->in.size() > 0) {
+      at = at->in[0].node.get();
+      if (at->slot >= origins_.size() || slots_.nodes[at->slot].get() != at || !origins_[at->slot]) continue;
+      found = *origins_[at->slot];
+      break;
+    }
+    origins_[slot] = found;
+    return found;
+  }
+
   void note_writable(int slot) {
     writable_.resize(slots_.nodes.size());
+    const Buffer* const memory = memory_before(slot);
     const Node& old = *slots_.nodes[slot];
     if (old.handles > 0) return;
-    const Buffer* const memory = memory_of(old);
     if (memory && memory->exposed) {
       writable_[slot] = Writable::exposed;
       return;
@@ -550,7 +566,8 @@ class Runner {
   Backend& backend_;
   const bool ordered_;  ///< more than one stream exists
   const bool apart_;
-  std::vector<Writable> writable_;  ///< by slot; empty where no step overwrites a value
+  std::vector<Writable> writable_;                     ///< by slot; empty where no step overwrites a value
+  std::vector<std::optional<const Buffer*>> origins_;  ///< by slot: what memory_before() has found
   Parameters parameters_;
   // For the current step:
   LoadedKernel* kernel_ = nullptr;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import gc
+import hashlib
+import io
 import json
 import math
 import pickle
@@ -549,3 +551,11 @@ def test_what_was_recorded_reads_elements_from_before_the_memory_was_shown(shown
         view[0] = 100.0
         assert float(a[0]) == 100.0
         assert float(b[0]) == 3.0
+
+
+def test_memory_with_gaps_is_refused_as_by_numpy():
+    for m in (np, bc):
+        a = m.arange(8)[::2]
+        for take in (io.BytesIO().write, hashlib.md5):
+            with pytest.raises(ValueError, match="not C-contiguous"):
+                take(a)
