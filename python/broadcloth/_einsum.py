@@ -374,7 +374,8 @@ def einsum(
         view = _c.einsum_one(arrays[0], plan.steps[0].labels[0], plan.steps[0].out, arrays[0].dtype)
         return view if view.ndim else view[()]
     t = _common_dtype(arrays, out, dtype, casting)
-    left = list(arrays)
+    # A cast that loses imaginary parts says so.
+    left = [a.astype(t) if a.dtype.kind == "c" and t.kind in "iuf" else a for a in arrays]
     for step in plan.steps:
         taken = [left.pop(place) for place in step.places]
         if len(taken) == 1:

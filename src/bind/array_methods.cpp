@@ -39,6 +39,7 @@ const Array& warned(const Array& a, std::optional<DType> dtype, const Array& out
 void warn_of_reduced(Op op, const Array& a, const ReduceOptions& options) {
   if (op == Op::reduce_sum || op == Op::reduce_prod || op == Op::reduce_mean || op == Op::reduce_max || op == Op::reduce_min)
     warned(a, options.dtype, options.out);
+  if (op == Op::reduce_var || op == Op::reduce_std) warned(a, options.dtype, Array());  // they are real anyway
 }
 
 void check_arg_extreme(Op op, const Array& a, PyObject* axis) {
@@ -118,6 +119,7 @@ PyRef spread(PyObject* self, PyObject* axis, PyObject* dtype, PyObject* out, dou
     if (PyErr_Occurred()) throw PythonError();
   }
   const bool about = !is_missing(mean) && mean != Py_None;
+  warned(a, o.dtype, Array());  // the result is real anyway
   Array made = about ? var_about(a, to_arg(mean, a.device()), o, root) : reduce(root ? Op::reduce_std : Op::reduce_var, a, o);
   warn_of_short_slices(a, o, true);
   return steal(finish_reduce(std::move(made), out));
@@ -611,7 +613,7 @@ Array take_checked(const Array& a, const Array& indices, const Axis& axis, std::
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
-  return take(a, indices, axis, mode, out);
+  return take(warned(a, std::nullopt, out), indices, axis, mode, out);
 }
 
 void add_methods(std::vector<PyMethodDef>* list) {
@@ -679,7 +681,7 @@ void add_methods(std::vector<PyMethodDef>* list) {
                 }),
       BC_VALUE_METHOD("trace(offset=0, axis1=0, axis2=1, dtype=None, out=None) The sum of a diagonal.",
                       [](PyObject* self, int64_t offset, int64_t axis1, int64_t axis2, std::optional<DType> dtype, const Array& out) {
-                        return trace(array_of(self), offset, axis1, axis2, dtype, out);
+                        return trace(warned(array_of(self), dtype, out), offset, axis1, axis2, dtype, out);
                       }),
       raw("reshape", reshape_method,
           "reshape($self, /, *shape, order='C', copy=None)\n--\n\nthe same elements under another shape; a view where that is possible."),

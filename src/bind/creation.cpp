@@ -380,11 +380,15 @@ void init_convert(PyObject* module) {
                       "device; None leaves the elements unset.",
                       full_like_function),
           arange_method(),
-          BC_FUNCTION("linspace(start, stop, num: SupportsIndex=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced "
-                      "numbers from "
-                      "start to stop.",
-                      [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis,
-                         Device device) { return linspace(start, stop, num, endpoint, dtype, axis, device); }),
+          BC_FUNCTION(
+              "linspace(start, stop, num: SupportsIndex=50, endpoint=True, dtype=None, axis=0, *, device=None) num evenly spaced "
+              "numbers from "
+              "start to stop.",
+              [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis, Device device) {
+                for (const Arg& end : {start, stop})
+                  if (dtype) warn_of_lost_imaginary(end.array ? end.array.dtype() : default_dtype(end.weak), *dtype);
+                return linspace(start, stop, num, endpoint, dtype, axis, device);
+              }),
           BC_FUNCTION("iota(shape, *, device=None) The linear C-order index of each element.",
                       [](const Dims& shape, Device device) { return iota(shape, device); }),
           BC_FUNCTION("get_dtype(dtype: DTypeLike) The dtype object of a dtype, type or name.",

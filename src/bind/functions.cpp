@@ -26,6 +26,13 @@
 
 namespace bc::bind {
 
+/// What is stored into an array, with the warning that imaginary parts are lost.
+Arg stored_value(PyObject* value, const Array& target) {
+  Arg made = to_value(value, target.dtype(), target.device());
+  if (made.array) warn_of_lost_imaginary(made.array.dtype(), target.dtype());
+  return made;
+}
+
 PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, PyObject* dtype, PyObject* casting, PyObject* where) {
   const Device device = device_of({a, low, high});
   UfuncOptions options = ufunc_options(where, dtype, casting, device);
@@ -42,6 +49,7 @@ PyObject* clip_any(PyObject* a, PyObject* low, PyObject* high, PyObject* out, Py
     return to_arg(o, device);
   };
   Array made = clip(value, bound(low, true), bound(high, false), options);
+  warned(value.array, std::nullopt, options.out);
   if (options.out) return new_ref(PyTuple_Check(out) ? PyTuple_GetItem(out, 0) : out);
   return wrap_value(std::move(made));
 }
@@ -413,7 +421,7 @@ PyRef split_function(PyObject* o, PyObject* where, int64_t axis) {
 
 template <auto F>
 Array nan_scan(const Array& a, const NumberAxis& axis, std::optional<DType> dtype, const Array& out) {
-  return F(a, axis, dtype, out);
+  return F(warned(a, dtype, out), axis, dtype, out);
 }
 
 /// What a reduction without its NaNs says of a slice that holds nothing else.
@@ -426,12 +434,13 @@ PyRef nan_reduction(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out,
   ReduceOptions options = reduce_options("nan reduction", axis, dtype, out, keepdims, initial, where, array);
   options.ddof = ddof;
   Array made = F(array, options);
-  bool warned = false;
+  bool told = false;
   constexpr bool mean = kNothing == Nothing::Mean, spread = kNothing == Nothing::Spread;
-  if constexpr (mean || spread) warned = warn_of_short_slices(array, options, spread);
+  warned(array, options.dtype, spread ? Array() : options.out);  // a variance is real anyway
+  if constexpr (mean || spread) told = warn_of_short_slices(array, options, spread);
   // Whether a slice is all NaN shows when the result is read; a NaN is all it can then hold.
   if constexpr (kNothing != Nothing::Silent)
-    if (!warned && is_inexact(array.dtype()))
+    if (!told && is_inexact(array.dtype()))
       made.storage()->notice.store(mean     ? "Mean of empty slice"
                                    : spread ? "Degrees of freedom <= 0 for slice."
                                             : "All-NaN slice encountered",
@@ -652,7 +661,10 @@ std::vector<PyMethodDef> creation_composites() {
                     return a.ndim() == 2 ? view_of(v, diag(a, k), true) : steal(wrap(diag(a, k)));
                   }),
       BC_FUNCTION("diagflat(v, k=0)", bc::diagflat),
-      BC_VALUE("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)", bc::trace),
+      BC_VALUE("trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None)",
+               [](const Array& a, int64_t offset, int64_t axis1, int64_t axis2, std::optional<DType> dtype, const Array& out) {
+                 return trace(warned(a, dtype, out), offset, axis1, axis2, dtype, out);
+               }),
       BC_FUNCTION("tri(N, M=None, k: int=0, dtype=None, *, device=None, like=None)",
                   [](int64_t n, std::optional<int64_t> m, PyObject* k, DType dtype, Device device, PyObject*) {
                     return bc::tri(n, m, diagonal(k), dtype, device);
@@ -708,6 +720,7 @@ std::vector<PyMethodDef> joining_composites() {
                   }),
       BC_FUNCTION("insert(arr, obj, values, axis=None)",
                   [](const Array& a, PyObject* at, const Array& values, const Axis& axis) {
+                    warn_of_lost_imaginary(values.dtype(), a.dtype());
                     return is_array(at) ? insert(a, array_of(at), values, axis)
                                         : insert(a, integers(at), values, axis, !PySequence_Check(at));
                   }),
@@ -831,7 +844,7 @@ std::vector<PyMethodDef> selection_composites() {
                   [](PyObject* a, const Indices& indices, PyObject* values, std::string_view mode) {
                     LineNote line(true);
                     const Array& target = writable(a, "put");
-                    const Arg value = to_value(values, target.dtype(), target.device());
+                    const Arg value = stored_value(values, target);
                     if (mode == "raise" && is_integer(indices.array.dtype()) && value.weak != Weak::none &&
                         put_small(target, indices.array, value))
                       return;
@@ -847,7 +860,7 @@ std::vector<PyMethodDef> selection_composites() {
                   [](PyObject* a, const Array& indices, PyObject* values, const Axis& axis) {
                     LineNote line(true);
                     const Array& target = writable(a, "put_along_axis");
-                    put_along_axis(target, indices, to_value(values, target.dtype(), target.device()), axis);
+                    put_along_axis(target, indices, stored_value(values, target), axis);
                   }),
       BC_FUNCTION("bincount_small(a, weights, least) -> ndarray | None The counts of few integers in host memory, or None.",
                   [](const Array& a, const std::optional<Array>& weights, int64_t least) {
@@ -900,7 +913,7 @@ std::vector<PyMethodDef> selection_composites() {
       BC_FUNCTION("fill_diagonal(a: ArrayLike, val: ArrayLike, wrap=False)",
                   [](PyObject* a, PyObject* value, bool wrap_around) {
                     const Array& target = writable(a, "fill_diagonal");
-                    fill_diagonal(target, to_value(value, target.dtype(), target.device()), wrap_around);
+                    fill_diagonal(target, stored_value(value, target), wrap_around);
                   }),
   };
 }

@@ -359,6 +359,12 @@ void check_binary(PyObject* self, const char* method) {
   if (u->nout != 1) raise(ErrorKind::Value, "{} only supported for functions returning a single value", method);
 }
 
+/// Warns where reduce() and its kin lose imaginary parts. Logical ufuncs read numbers of any kind.
+void warn_of_cast(PyObject* self, const Array& a, std::optional<DType> dtype, const Array& out) {
+  const Op op = as_ufunc(self)->op;
+  if (op != Op::logical_and && op != Op::logical_or && op != Op::logical_xor) warned(a, dtype, out);
+}
+
 PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                     PyObject* where) {
   check_binary(self, "reduce");
@@ -369,6 +375,7 @@ PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* d
   if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1))
     options.axes.reset();
   Array made = ufunc_reduce(as_ufunc(self)->op, a, options);
+  warn_of_cast(self, a, options.dtype, options.out);
   return as_array ? result_of(std::move(made), true) : PyRef::steal(finish_reduce(std::move(made), out));
 }
 
@@ -390,13 +397,17 @@ int64_t single_axis(PyObject* axis, const Array& array, const char* method) {
 
 PyRef accumulate_method(PyObject* self, const Array& array, PyObject* axis, std::optional<DType> dtype, const Array& out) {
   check_binary(self, "accumulate");
-  return PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, single_axis(axis, array, "accumulate"), dtype, out)));
+  PyRef made = PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, single_axis(axis, array, "accumulate"), dtype, out)));
+  warn_of_cast(self, array, dtype, out);
+  return made;
 }
 
 PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, PyObject* axis, std::optional<DType> dtype,
                       const Array& out) {
   check_binary(self, "reduceat");
-  return PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, single_axis(axis, array, "reduceat"), dtype, out)));
+  PyRef made = PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, single_axis(axis, array, "reduceat"), dtype, out)));
+  warn_of_cast(self, array, dtype, out);
+  return made;
 }
 
 PyObject* outer_method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
@@ -477,6 +488,7 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
     at_on_host(name_of(self), a, indices, b);
     return PyRef::borrow(Py_None);
   }
+  if (second && second->array) warned(second->array, std::nullopt, a);
   if (second && is_array(indices) && change_small(u->op, a, array_of(indices), *second)) return PyRef::borrow(Py_None);
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, indices, &plain);

@@ -896,3 +896,31 @@ def test_results_of_choose_are_in_c_order(xp):
 def test_powers_into_no_elements_look_at_no_exponent(xp):
     want, got = both(xp, lambda m: m.power(m.array([-2]), m.array([-2]), out=m.array([1])[:0]))
     assert got == want
+
+
+LOSING_CALLS = """
+m.add.reduce(c, dtype="f4")|m.multiply.accumulate(c, dtype="f8")|m.add.reduceat(c, [0, 1], dtype="f8")|m.add.accumulate(c, out=m.zeros(3))
+m.add.at(m.zeros(3), [0], c[:1])|m.nansum(c, dtype="f8")|m.nanprod(c, out=m.zeros(()))|m.nanmean(c, dtype="f4")|m.nanvar(c, dtype="f8")
+m.nancumsum(c, dtype="f8")|m.nancumprod(c, dtype="f8")|m.var(c, dtype="f8")|c.std(dtype="f4")|m.trace(m.diag(c), dtype="f8")
+m.diag(c).trace(dtype="f8")|m.einsum("i,i->", c, c, dtype="f8", casting="unsafe")|m.put(m.zeros(3), [0], c)|m.insert(m.zeros(3), 0, c)
+m.fill_diagonal(m.zeros((3, 3)), c)|m.put_along_axis(m.zeros(3), m.array([0, 1]), c[:2], 0)|m.linspace(0, c[0], 3, dtype=float)
+m.take(c, [0], out=m.zeros(1))|m.clip(c, 0, 1, out=m.zeros(3), casting="unsafe")
+"""
+
+
+@pytest.mark.parametrize("call", LOSING_CALLS.replace("\n", "|").strip("|").split("|"))
+def test_lost_imaginary_parts_warn(xp, call):
+    for m in (np, xp):
+        with pytest.warns(ComplexWarning, match="discards the imaginary part"):
+            eval(call, {"m": m, "c": m.array([1 + 2j, -1j, 0])})
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["m.logical_or.reduce(c, out=m.zeros(()))", "m.add.reduce(c, dtype=bool)", "m.std(c, out=m.zeros(()))", "m.nanvar(c, out=m.zeros(()))"],
+)
+def test_calls_that_lose_nothing_do_not_warn(xp, call):
+    for m in (np, xp):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            eval(call, {"m": m, "c": m.array([1 + 2j, -1j, 0])})
