@@ -18,7 +18,7 @@ fi
 scripts/build.sh "$folder" "$jobs" -DBROADCLOTH_SANITIZE="$kind" "${defines[@]}"
 
 # Freed memory is kept from use for a while (quarantine): less of it than tests allow that measure what a process keeps.
-export ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:alloc_dealloc_mismatch=1:quarantine_size_mb=16"
+export ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=1:alloc_dealloc_mismatch=1:quarantine_size_mb=16:allocator_may_return_null=1"
 export LSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/lsan.supp:print_suppressions=0"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 export TSAN_OPTIONS="suppressions=$PWD/cmake/sanitizer/tsan.supp:history_size=4:second_deadlock_stack=1:die_after_fork=0"

@@ -629,6 +629,7 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
       if (never) cannot_avoid_copy();
       // Where the arrays are: numbers beside them come to them.
       const Array a = stack_nested(o, array_of(inside.get()).device());
+      if (dtype) warn_of_lost_imaginary(a.dtype(), *dtype);
       return dtype ? astype(a, *dtype, false) : a;
     }
   }

@@ -339,7 +339,7 @@ PyObject* with_class(PyObject* given, const char* name, bool method, PyObject* c
                       const bool given = std::find(args, args + n, one) != args + n;
                       if (!plain) return given ? PyRef::borrow(one) : like(one, model, rule == Class::priority);
                       PyRef base = in_class(one, state().array);
-                      as_py_array(base.get())->scalar = element;
+                      as_py_array(base.get())->scalar = element || (rule == Class::base && as_py_array(one)->scalar);
                       return base;
                     })
       .release();

@@ -200,7 +200,7 @@ class Kernel {
     if (axes > 1 && r_.chance(40)) std::swap(out->front(), out->back());
   }
 
-  DType any_dtype() { return kAll[r_.below(kDTypeCount)]; }
+  DType any_dtype() { return kAll[r_.below(std::ssize(kAll))]; }
 
   int16_t add(Value v, int stage, bool row) {
     v.stage = static_cast<uint8_t>(stage);

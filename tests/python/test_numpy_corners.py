@@ -904,7 +904,7 @@ m.add.at(m.zeros(3), [0], c[:1])|m.nansum(c, dtype="f8")|m.nanprod(c, out=m.zero
 m.nancumsum(c, dtype="f8")|m.nancumprod(c, dtype="f8")|m.var(c, dtype="f8")|c.std(dtype="f4")|m.trace(m.diag(c), dtype="f8")
 m.diag(c).trace(dtype="f8")|m.einsum("i,i->", c, c, dtype="f8", casting="unsafe")|m.put(m.zeros(3), [0], c)|m.insert(m.zeros(3), 0, c)
 m.fill_diagonal(m.zeros((3, 3)), c)|m.put_along_axis(m.zeros(3), m.array([0, 1]), c[:2], 0)|m.linspace(0, c[0], 3, dtype=float)
-m.take(c, [0], out=m.zeros(1))|m.clip(c, 0, 1, out=m.zeros(3), casting="unsafe")
+m.array([c, c], dtype="f8")|m.take(c, [0], out=m.zeros(1))|m.clip(c, 0, 1, out=m.zeros(3), casting="unsafe")
 """
 
 

@@ -422,3 +422,18 @@ for dtype in ("i4,f8", "f8,f8", "i8,f8,?", "f4,(2,)f8"):
 
 def test_records_that_are_read_one_by_one(tmp_path):
     same(tmp_path, READ_RECORDS)
+
+
+SUBCLASS_NUMBERS = """
+import numpy as np
+class Length(np.ndarray):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return np.ndarray.__array_wrap__(self, array, context, return_scalar)
+x = np.arange(3.0).view(Length)
+print(repr(np.linalg.norm(x)), repr(np.linalg.norm(x, axis=0)), repr(np.searchsorted(x, 2)), repr(np.sin(x)), repr(x + 1))
+print(repr(np.ndarray.__array_wrap__(x, np.ones(2))), repr(np.where(x > 0, x, 0)), repr(np.cross([x], [x])))
+"""
+
+
+def test_numbers_and_wraps_of_subclasses(tmp_path):
+    same(tmp_path, SUBCLASS_NUMBERS)
