@@ -78,7 +78,8 @@ class CpuPrinter {
     const auto strided = std::count_if(ir_.accesses.begin(), ir_.accesses.end(), [](const Access& a) {
       return a.step == Access::Step::any && (a.role == Access::Role::load || a.role == Access::Role::store);
     });
-    const auto ops = std::count_if(ir_.values.begin(), ir_.values.end(), [](const Value& x) { return x.kind == Value::Kind::op && !x.outer; });
+    const auto ops =
+        std::count_if(ir_.values.begin(), ir_.values.end(), [](const Value& x) { return x.kind == Value::Kind::op && !x.outer; });
     return strided > 0 && ops < strided;
   }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "core/time_unit.h"
@@ -96,15 +97,18 @@ const DTypeInfo& info(DType t) {
   std::atomic<const DTypeInfo*>& place = known[static_cast<uint8_t>(t)];
   if (const DTypeInfo* found = place.load(std::memory_order_acquire)) return *found;
   // Each unit's names are built once, at the first request of any thread, and kept until the process ends.
+  struct Named {
+    std::string name, typestr;
+    DTypeInfo info{};
+  };
   const TimeUnit unit = unit_of(t);
   const std::string brackets = unit.base == TimeBase::generic ? "" : "[" + to_string(unit) + "]";
   const bool date = is_datetime(t);
-  const auto* name = new std::string((date ? "datetime64" : "timedelta64") + brackets);
-  const auto* typestr = new std::string((date ? "<M8" : "<m8") + brackets);
-  const auto* made = new DTypeInfo{name->c_str(), "i64", date ? 'M' : 'm', date ? 'M' : 'm', 8, typestr->c_str(), nullptr, true};
+  const char kind = date ? 'M' : 'm';
+  auto named = std::make_unique<Named>(Named{(date ? "datetime64" : "timedelta64") + brackets, (date ? "<M8" : "<m8") + brackets});
+  named->info = DTypeInfo{named->name.c_str(), "i64", kind, kind, 8, named->typestr.c_str(), nullptr, true};
   const DTypeInfo* none = nullptr;
-  if (place.compare_exchange_strong(none, made, std::memory_order_acq_rel)) return *made;
-  delete made, delete name, delete typestr;
+  if (place.compare_exchange_strong(none, &named->info, std::memory_order_acq_rel)) return named.release()->info;
   return *none;
 }
 

@@ -741,7 +741,8 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
           convert(value.is_array() ? subscript_of(value, tuple_of({}), at) : value, a.type->element, at));
     return;
   }
-  if (host() && value.is_array() && value.type->ndim > a.type->ndim) return host_assign(a, without_leading_axes(value, a.type->ndim, at), at);
+  if (host() && value.is_array() && value.type->ndim > a.type->ndim)
+    return host_assign(a, without_leading_axes(value, a.type->ndim, at), at);
   if (host()) return host_assign(a, value, at);
   LazyArray lazy = as_lazy(value);
   line("{");
