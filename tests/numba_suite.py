@@ -81,7 +81,7 @@ DOCUMENTED = {
     "hashes of tuples and texts": r"test_hashing|_hash'",
     "mathematical functions differ in the last place": r"when comparing (\S+) and \S+: \S+ != \S+ : for inputs? ",
     "Numba refuses what is compiled here": (
-        r"test_try_except_reraise$|Unexpected success|(TypingError|NotImplementedError|CompileError|UnsupportedError)\W.*not raised"
+        r"test_try_except_reraise |Unexpected success|(TypingError|NotImplementedError|CompileError|UnsupportedError)\W.*not raised"
     ),
 }
 REASONS = {
@@ -141,7 +141,7 @@ def within_reach(decorator: Any) -> Any:
 
 # Names of Numba's own modules that tests use for what has another name here.
 NAMES = {
-    "numba.np.numpy_support.as_dtype": lambda t: t._element,
+    "numba.np.numpy_support.as_dtype": lambda t: getattr(t, "_element", t),
     "numba.np.ufunc.dufunc.DUFunc": broadcloth.vectorize,
     "numba.jit": within_reach(broadcloth.jit),
     "numba.njit": within_reach(broadcloth.njit),
