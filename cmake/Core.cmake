@@ -95,7 +95,7 @@ target_link_options(broadcloth_core PRIVATE
   -Wl,-Bsymbolic-functions -Wl,--gc-sections "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
 set_property(TARGET broadcloth_core APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/broadcloth.map")
 
-broadcloth_portable(broadcloth_core hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+broadcloth_portable(broadcloth_core hypot hypotf _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
 
 include("${CMAKE_SOURCE_DIR}/cmake/Ducc.cmake")
 broadcloth_add_fft(broadcloth_core)

@@ -7,10 +7,13 @@
 
 extern "C" {
 
-// hypot@GLIBC_2.35 leaves errno alone; its results are the same.
+// hypot@GLIBC_2.35 and hypotf@GLIBC_2.35 leave errno alone; their results are the same.
 double bc_hypot_of_2_2_5(double x, double y);
 asm(".symver bc_hypot_of_2_2_5, hypot@GLIBC_2.2.5");
 double __wrap_hypot(double x, double y) { return bc_hypot_of_2_2_5(x, y); }
+float bc_hypotf_of_2_2_5(float x, float y);
+asm(".symver bc_hypotf_of_2_2_5, hypotf@GLIBC_2.2.5");
+float __wrap_hypotf(float x, float y) { return bc_hypotf_of_2_2_5(x, y); }
 
 // std::condition_variable::wait@GLIBCXX_3.4.30 is the same function under a new version.
 void bc_wait_of_gcc_4(std::condition_variable* self, std::unique_lock<std::mutex>* lock);
