@@ -554,8 +554,7 @@ def test_what_was_recorded_reads_elements_from_before_the_memory_was_shown(shown
 
 
 def test_memory_with_gaps_is_refused_as_by_numpy():
-    for m in (np, bc):
-        a = m.arange(8)[::2]
+    for a in (np.arange(8)[::2], bc.arange(8, device="cpu")[::2]):
         for take in (io.BytesIO().write, hashlib.md5):
             with pytest.raises(ValueError, match="not C-contiguous"):
                 take(a)

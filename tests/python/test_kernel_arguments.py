@@ -141,7 +141,7 @@ def test_what_a_kernel_writes_into_a_record_is_seen(xp):
 
 def test_signatures_name_records_by_their_dtype(xp):
     point = bc.types.from_dtype(POINT)
-    assert point.dtype == POINT and point[:].dtype == POINT
+    assert point.dtype == POINT and point[:].dtype == point
     assert bc.types.from_dtype("f4") == bc.types.float32
 
     @cuda.jit(bc.types.void(point[:], point, bc.types.int64))
