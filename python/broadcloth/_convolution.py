@@ -91,7 +91,9 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     n, k = a.size, v.size
     whole = n - k + 1
     # On the CPU it costs little to see that no factor makes a NaN of a zero.
-    finite = a.dtype.kind in "biu" or (mode != "valid" and v.device.type == "cpu" and bool(_c.ufuncs["isfinite"](v).all()))
+    finite = a.dtype.kind in "biu"
+    if not finite and mode != "valid" and v.device.type == "cpu" and not _c.differs(v):
+        finite = bool(_c.ufuncs["isfinite"](v).all())
     if mode == "valid" or k == 1:
         made = _sums(a, v, whole)
     elif whole <= 4 * k:

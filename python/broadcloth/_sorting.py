@@ -476,7 +476,7 @@ _FEW_TESTS = 16  # comparisons with so many take less time than a binary search
 
 def _has_small_range(x: ndarray, tests: ndarray) -> bool:
     """Whether a table of the numbers that are looked for is faster than comparisons: for integers that lie close together."""
-    if tests.size <= 8 or not all(a.dtype.kind in "iu" and a.dtype != np.uint64 for a in (x, tests)):
+    if tests.size <= 8 or _c.differs(tests) or not all(a.dtype.kind in "iu" and a.dtype != np.uint64 for a in (x, tests)):
         return False
     low, high = bounds_of(tests)
     return high - low <= 6 * (x.size + tests.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from support import DTYPES, assert_close_to_numpy
 
 MODES = ["full", "same", "valid"]
@@ -90,6 +91,14 @@ INTERPOLATIONS = [
     "xp.interp(q, p.reshape(1, -1), f, period=3)",
     "xp.interp(q, p, f[1:], period=3)",
 ]
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_factors_that_differ_between_the_examples_of_a_vmap(xp, name):
+    rng = np.random.default_rng(3)
+    a, v = rng.normal(size=(3, 700)), rng.normal(size=(3, 650))
+    got = np.asarray(bc.autograd.vmap(lambda x, y: getattr(xp, name)(x, y, "full"))(xp.asarray(a), xp.asarray(v)))
+    np.testing.assert_allclose(got, [getattr(np, name)(x, y, "full") for x, y in zip(a, v, strict=True)], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["full", "same", "valid"])
