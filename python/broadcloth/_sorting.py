@@ -474,16 +474,16 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> nda
 _FEW_TESTS = 16  # comparisons with so many take less time than a binary search
 
 
-def _has_small_range(x: ndarray, tests: ndarray) -> bool:
-    """Whether a table of the numbers that are looked for is faster than comparisons: for integers that lie close together."""
+def _small_range(x: ndarray, tests: ndarray) -> tuple[int, int] | None:
+    """The least and the greatest of the integers that are looked for, where they lie so close together that a table of them is faster than
+    comparisons; None for other arrays."""
     if tests.size <= 8 or _c.differs(tests) or not all(a.dtype.kind in "iu" and a.dtype != np.uint64 for a in (x, tests)):
-        return False
+        return None
     low, high = bounds_of(tests)
-    return high - low <= 6 * (x.size + tests.size)
+    return (low, high) if high - low <= 6 * (x.size + tests.size) else None
 
 
-def _in_table(x: ndarray, tests: ndarray, invert: bool) -> ndarray:
-    low, high = bounds_of(tests)
+def _in_table(x: ndarray, tests: ndarray, low: int, high: int, invert: bool) -> ndarray:
     table = _c.full(high - low + 1, invert, np.bool_)
     table[tests.astype(np.int64) - low] = not invert
     place = x.astype(np.int64) - low
@@ -526,8 +526,8 @@ def isin(
         raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     if tests.size == 0:
         return _c.full(x.shape, bool(invert), device=x.device)
-    if x.device.type == "cpu" and _has_small_range(x, tests):
-        return _in_table(x, tests, invert)
+    if x.device.type == "cpu" and (close := _small_range(x, tests)) is not None:
+        return _in_table(x, tests, *close, invert)
     if tests.size <= _FEW_TESTS:  # one kernel
         compare, join = _c.ufuncs["not_equal" if invert else "equal"], _c.ufuncs["logical_and" if invert else "logical_or"]
         return _asarray(functools.reduce(join, [compare(x, tests[k]) for k in range(tests.size)]))
