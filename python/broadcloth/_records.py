@@ -158,7 +158,7 @@ def _in_program() -> bool:
 
 # Methods that NumPy computes on a copy.
 _BY_NUMPY = {"byteswap", "choose", "compress", "diagonal", "nonzero", "repeat", "searchsorted"}
-# Those that change the copy, which is then written back.
+# Methods that change the copy, which is then written back.
 _IN_PLACE_BY_NUMPY = {"partition", "put"}
 
 
@@ -753,7 +753,7 @@ class RecordArray:
         self[...] = self[self.argsort(axis, kind, order)]
 
 
-# What says where records lie, and the functions that set an object's slots.
+# The slots that say where records lie, and the functions that set them.
 _PLACE = ("dtype", "_stored", "shape", "strides", "_bytes", "_offset")
 _SLOTS = {name: vars(RecordArray)[name].__set__ for name in RecordArray.__slots__ if name != "__weakref__"}
 _set_host, _set_owner, _new = _SLOTS["_host"], _SLOTS["_owner"], object.__new__

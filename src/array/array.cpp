@@ -415,7 +415,7 @@ Array ldexp_of_wide(std::span<const Term> args, const UfuncOptions& options) {
   return ufunc(Op::ldexp, std::span<const Term>(small), options);
 }
 
-/// What a ufunc's operands decide together: the types for its loop, the device, and the shape that they are broadcast to.
+/// The facts that a ufunc's operands decide together: the types for its loop, the device, and the shape that they are broadcast to.
 struct UfuncOperands {
   OperandType types[3];
   bool contiguous[3] = {}, all_contiguous = true, all_plain = true;  // plain: of dtypes that have loops

@@ -222,7 +222,7 @@ std::optional<Dims> order_along_memory(const Array& a, uint64_t axes, bool place
   return !is_ascending(order) && free ? std::optional(std::move(order)) : std::nullopt;
 }
 
-/// What a reduction's axes decide: its result's shape, and the number of elements that are joined for each of the result's.
+/// The facts that a reduction's axes decide: its result's shape, and the number of elements that are joined for each of the result's.
 struct Reduced {
   uint64_t axes = 0;
   Dims shape;

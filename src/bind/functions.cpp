@@ -26,7 +26,7 @@
 
 namespace bc::bind {
 
-/// What is stored into an array, with the warning that imaginary parts are lost.
+/// The value that is stored into an array, with the warning that imaginary parts are lost.
 Arg stored_value(PyObject* value, const Array& target) {
   Arg made = to_value(value, target.dtype(), target.device());
   if (made.array) warn_of_lost_imaginary(made.array.dtype(), target.dtype());
@@ -175,8 +175,10 @@ bool coordinates_of(int64_t index, const Dims& extents, int64_t* to) {
   return index == 0;
 }
 
-/// The remainder of a division by a positive number; `n` becomes the quotient. Both are below 2^52: a product with the reciprocal, which is
-/// off by one at most, takes a third of the time of an integer division.
+constexpr int64_t kDividedBelow = int64_t{1} << 52;
+
+/// The remainder of a division by a positive number; `n` becomes the quotient. Both are below kDividedBelow: a product with the reciprocal,
+/// which is off by one at most, takes a third of the time of an integer division.
 int64_t divided(int64_t& n, int64_t by, double reciprocal) {
   int64_t quotient = static_cast<int64_t>(static_cast<double>(n) * reciprocal), rest = n - quotient * by;
   const int64_t low = rest < 0 ? 1 : 0, high = rest >= by ? 1 : 0;
@@ -219,13 +221,12 @@ PyRef unravel_on_host(PyObject* indices, PyObject* shape) {
     }
     return made;
   }
-  double size = 1;
-  for (int d = 0; d < n; ++d) size *= static_cast<double>((*extents)[d]);
-  if (n == 0 || size >= 0x1p52) return PyRef::borrow(Py_None);
+  const int64_t size = extents ? product(*extents) : 0;
+  if (size == 0 || size >= kDividedBelow) return PyRef::borrow(Py_None);
   std::optional<std::vector<int64_t>> rest = host_integers(indices);
   if (!rest) return PyRef::borrow(Py_None);
   int64_t outside = 0;
-  for (const int64_t i : *rest) outside |= i | (static_cast<int64_t>(size) - 1 - i);
+  for (const int64_t i : *rest) outside |= i | (size - 1 - i);
   if (outside < 0) return PyRef::borrow(Py_None);
   const Array& a = array_of(indices);
   PyRef made = steal(PyTuple_New(n));
@@ -244,9 +245,8 @@ PyRef unravel_on_host(PyObject* indices, PyObject* shape) {
 PyRef ravel_on_host(PyObject* multi_index, PyObject* shape) {
   const std::optional<Dims> extents = positive_extents(shape);
   const int n = extents ? extents->size() : 0;
-  double size = 1;
-  for (int d = 0; d < n; ++d) size *= static_cast<double>((*extents)[d]);
-  if (n == 0 || size >= 0x1p52 || !PyTuple_Check(multi_index) || PyTuple_Size(multi_index) != n) return PyRef::borrow(Py_None);
+  if (n == 0 || product(*extents) >= kDividedBelow || !PyTuple_Check(multi_index) || PyTuple_Size(multi_index) != n)
+    return PyRef::borrow(Py_None);
   PyObject* const first = PyTuple_GetItem(multi_index, 0);
   std::optional<std::vector<int64_t>> flat = host_integers(first);
   if (!flat) return PyRef::borrow(Py_None);

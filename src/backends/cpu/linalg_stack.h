@@ -1,5 +1,5 @@
 #pragma once
-// What the bodies of linear algebra share: matrices with strides, and the walk over the matrices of a stack.
+// The bodies of linear algebra share this: matrices with strides, and the walk over the matrices of a stack.
 #include <algorithm>
 #include <complex>
 #include <limits>

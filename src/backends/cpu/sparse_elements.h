@@ -1,5 +1,5 @@
 #pragma once
-// What the bodies of the sparse ops share: the views of their arrays, and the arithmetic of their elements.
+// The bodies of the sparse ops share this: the views of their arrays, and the arithmetic of their elements.
 #include <algorithm>
 #include <complex>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What sparse matrices of all formats times dense operands are on the CPU.
+// Products of sparse matrices of all formats with dense operands on the CPU.
 #include <memory>
 
 #include "backends/cpu/sparse_elements.h"

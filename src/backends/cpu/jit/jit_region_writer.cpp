@@ -293,7 +293,7 @@ void RegionWriter::write_exits() {
   }
 }
 
-/// What a value of the kernel is at the end of a block of the clone; null if it is not computed on any way there.
+/// The copy of a kernel's value at the end of a block of the clone; null if it is not computed on any way there.
 Value* RegionWriter::at_end(BasicBlock* block, Value* value) {
   if (llvm::isa<llvm::Constant>(value)) return value;
   if (const auto updater = updaters_.find(llvm::dyn_cast<Instruction>(value)); updater != updaters_.end())
