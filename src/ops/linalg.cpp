@@ -1,6 +1,7 @@
 #include "ops/linalg.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "array/history.h"
@@ -123,6 +124,11 @@ void check_info(const Array& info, const char* text) {
   }
   to_host(info, failed);
   if (std::any_of(failed, failed + info.size(), [](int32_t f) { return f != 0; })) raise(ErrorKind::LinAlg, "{}", text);
+}
+
+Array dagger(const Array& a) {
+  const Array t = swapaxes(a, -1, -2);
+  return is_complex(a.dtype()) ? ufunc(Op::conj, {t}) : t;
 }
 
 Array solve(const Array& a, const Array& right) {
@@ -308,36 +314,79 @@ std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance) {
                         "SVD did not converge in Linear Least Squares");
 }
 
-std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance) {
-  const int64_t m = rows_of(a), n = columns_of(a), k = columns_of(b);
-  if (a.ndim() != 2 || b.ndim() != 2 || m < n || n == 0 || k == 0 || has_history(a) || has_history(b) || tape(a.device()).capture())
-    return {};
-  const DType t = is_complex(common_dtype({&a, &b})) ? DType::c128 : DType::f64;
-  // R of [a b] consists of R of a, and Q^H b beside and below it, so that Q itself is not needed.
-  const Array both[] = {cast(a, t), cast(b, t)};
-  const Array triangle = qr(concatenate(both, 1), "r")[0];
-  const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    return narrow(narrow(triangle, 0, row, rows), 1, column, columns);
-  };
-  const Array r = block(0, n, 0, n), one = eye(n, n, 0, t, a.device());
-  const Array zero = equal(diagonal(r, 0, -2, -1), Arg(0.0));
+namespace {
 
-  // The inverse is solved for together with x: its norm times that of the triangle bounds the condition number, and so the rank.
-  const Array right[] = {one, block(0, n, n, k)};
-  auto op = make_op(Linalg::triangular_solve, t, Dims());
+/// op(triangle)^-1 right of an upper triangular matrix. An element of zero on the diagonal gives infinities and NaNs, no error.
+Array triangular_solve_unchecked(const Array& triangle, const Array& right, Transposed transposed = Transposed::no) {
+  auto op = make_op(Linalg::triangular_solve, right.dtype(), Dims());
   op->lower = false;
-  op->add(t, Dims{n, n + k});
-  const Array solvable = add(r, multiply(one, cast(zero, t)));
-  const Array solved = record_parts(std::move(op), {solvable, concatenate(right, 1)}, {Dims{n, n}, Dims{n, n + k}})[0];
+  op->transposed = transposed;
+  op->add(right.dtype(), right.shape());
+  return record_parts(std::move(op), {triangle, right}, {triangle.shape(), right.shape()})[0];
+}
+
+/// Least squares of a = QR as the system r x = projected. It is right where the condition number of r is at most `largest_condition`, and
+/// where none of the numbers `failed` is set.
+struct Triangular {
+  Array r, projected;
+  double largest_condition;
+  std::vector<Array> failed;
+};
+
+/// By Householder's reflections. R of [a b] consists of R of a, and Q^H b beside it, so that Q itself is not needed.
+Triangular triangular_by_reflections(const Array& a, const Array& b) {
+  const int64_t n = columns_of(a);
+  const Array both[] = {a, b};
+  const Array top = narrow(qr(concatenate(both, 1), "r")[0], 0, 0, n);
+  return {narrow(top, 1, 0, n), narrow(top, 1, n, columns_of(b)), std::numeric_limits<double>::infinity(), {}};
+}
+
+/// By Cholesky's factor of a^H a, and again of what is left of a: products and solves of whole matrices, where reflections go column after
+/// column. The condition number for which Q is orthogonal is a theorem of Y. Yamamoto, Y. Nakatsukasa, Y. Yanagisawa and T. Fukaya,
+/// "Roundoff error analysis of the CholeskyQR2 algorithm" (Electronic Transactions on Numerical Analysis 44, 2015).
+Triangular triangular_by_products(const Array& a, const Array& b) {
+  const auto m = static_cast<double>(rows_of(a)), n = static_cast<double>(columns_of(a));
+  const auto [first, first_failed] = cholesky_unchecked(matmul(dagger(a), a), false);
+  const Array nearly = dagger(triangular_solve_unchecked(first, dagger(a), Transposed::conjugate));  // orthogonal up to the condition
+  const auto [second, second_failed] = cholesky_unchecked(matmul(dagger(nearly), nearly), false);
+  const Array projected = triangular_solve_unchecked(second, matmul(dagger(nearly), b), Transposed::conjugate);
+  const double rounding = std::numeric_limits<double>::epsilon() / 2;
+  return {matmul(second, first), projected, 1 / (8 * std::sqrt((m + n + 1) * n * rounding)), {first_failed, second_failed}};
+}
+
+/// x, sums of squares and singular values from a triangular system, or nothing where its condition is too large for it or for a full rank.
+std::vector<Array> solved_if_certain(const Triangular& system, const Array& a, const Array& b, double share) {
+  const int64_t n = columns_of(a), k = columns_of(b);
+  const Array& r = system.r;
+  const Array one = eye(n, n, 0, r.dtype(), r.device());
+  const Array zero = equal(diagonal(r, 0, -2, -1), Arg(0.0));
+  // The inverse is solved for together with x: its norm times that of the triangle bounds the condition number, and so the rank.
+  const Array right[] = {one, system.projected};
+  const Array solved = triangular_solve_unchecked(add(r, multiply(one, cast(zero, r.dtype()))), concatenate(right, 1));
   const auto norm = [](const Array& of) { return ufunc(Op::sqrt, {sum(ufunc(Op::square, {absolute(of)}))}); };
   const Array condition = multiply(norm(r), norm(narrow(solved, 1, 0, n)));
-  const double share = tolerance < 0 ? std::numeric_limits<double>::epsilon() : tolerance;
-  const Array certain =
-      ufunc(Op::logical_and, {ufunc(Op::less, {multiply(condition, Arg(2 * share)), Arg(1.0)}), logical_not(reduce(Op::reduce_any, zero))});
+  const double most = std::max(2 * share, 1 / system.largest_condition);
+  Array certain = ufunc(Op::logical_and, {ufunc(Op::less, {multiply(condition, Arg(most)), Arg(1.0)}), logical_not(reduce(Op::reduce_any, zero))});
+  for (const Array& failed : system.failed) certain = ufunc(Op::logical_and, {certain, equal(failed, Arg(0))});
   if (!truth_of(certain)) return {};
-  const int64_t below = triangle.shape()[0] - n;
-  const Array squares = sum(ufunc(Op::square, {absolute(block(n, below, n, k))}), over(Axes{0}));
-  return {narrow(solved, 1, n, k), squares, singular_values_by_eigh(r)};
+  const Array x = narrow(solved, 1, n, k);
+  const Array squares = sum(ufunc(Op::square, {absolute(subtract(b, matmul(a, x)))}), over(Axes{0}));
+  return {x, squares, singular_values_by_eigh(r)};
+}
+
+}  // namespace
+
+std::vector<Array> lstsq_by_qr(const Array& a_in, const Array& b_in, double tolerance) {
+  const int64_t m = rows_of(a_in), n = columns_of(a_in), k = columns_of(b_in);
+  const bool recorded_only = has_history(a_in) || has_history(b_in) || tape(a_in.device()).capture();
+  if (a_in.ndim() != 2 || b_in.ndim() != 2 || m < n || n == 0 || k == 0 || recorded_only) return {};
+  const DType t = is_complex(common_dtype({&a_in, &b_in})) ? DType::c128 : DType::f64;
+  const Array a = cast(a_in, t), b = cast(b_in, t);
+  const double share = tolerance < 0 ? std::numeric_limits<double>::epsilon() : tolerance;
+  constexpr int64_t kManyRows = 2;  // times the columns: below it, reflections are as fast
+  if (m >= kManyRows * n)
+    if (std::vector<Array> made = solved_if_certain(triangular_by_products(a, b), a, b, share); !made.empty()) return made;
+  return solved_if_certain(triangular_by_reflections(a, b), a, b, share);
 }
 
 std::vector<Array> schur(const Array& a) {

@@ -15,6 +15,8 @@ void check_info(const Array& info, const char* text);
 
 /// x of a x = b. Right sides are a vector (one dimension) or matrices.
 Array solve(const Array& a, const Array& b);
+/// The conjugate transposes of matrices.
+Array dagger(const Array& a);
 /// Without `check` the inverses of singular matrices are NaN.
 Array inverse(const Array& a, bool check = true);
 
@@ -56,8 +58,8 @@ std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// x, the sums of squares of its residuals (of meaning where the rank is full and there are more rows than columns), the rank and the
 /// singular values.
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
-/// x, the sums of squares and the singular values of a matrix with at least as many rows as columns, by QR factorization, if its rank is
-/// certainly full; else nullopt. The singular values are computed when they are read. Waits for the factors.
+/// x, the sums of squares and the singular values of a matrix with at least as many rows as columns, by QR factorization (of many rows by
+/// Cholesky's factors, where the condition allows it), if its rank is certainly full; else nothing. The singular values are computed when they are read. Waits for the factors.
 std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance);
 /// T and Z of a = Z T Z^H; of a real matrix the real form.
 std::vector<Array> schur(const Array& a);

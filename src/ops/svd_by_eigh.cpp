@@ -14,10 +14,6 @@ namespace {
 
 using namespace bc::compose;
 
-Array dagger(const Array& a) {
-  const Array t = swapaxes(a, -1, -2);
-  return is_complex(a.dtype()) ? ufunc(Op::conj, {t}) : t;
-}
 int64_t rows_of(const Array& a) { return a.shape()[a.ndim() - 2]; }
 int64_t columns_of(const Array& a) { return a.shape()[a.ndim() - 1]; }
 Array columns(const Array& a, int64_t from, int64_t to) { return narrow(a, a.ndim() - 1, from, to - from); }

@@ -215,6 +215,23 @@ def test_least_squares_by_qr(xp, dtype, shape, columns):
         np.testing.assert_allclose(squares, want[1], rtol=1e-12 * condition)
 
 
+@pytest.mark.parametrize("condition", [1e1, 1e3, 1e6, 1e10])
+@pytest.mark.parametrize("dtype", ["d", "D"])
+def test_least_squares_by_qr_of_many_rows_and_any_condition(xp, dtype, condition):
+    """Cholesky's factors twice where they are right, reflections where they are not: the errors are those of Householder's QR."""
+    q = np.linalg.qr(matrix((300, 20), dtype))[0]
+    v = np.linalg.qr(matrix((20, 20), dtype, 1))[0]
+    a = q * np.logspace(0, -np.log10(condition), 20) @ v
+    known = matrix((20, 2), dtype, 2)
+    rest = matrix((300, 2), dtype, 3)
+    rest = (rest - q @ (q.conj().T @ rest)) / condition
+    b = a @ known + rest
+    x, squares, s = map(host, xp._c.linalg_lstsq_by_qr(xp.array(a), xp.array(b), 1e-15))
+    assert np.abs(x - known).max() <= 1e-13 * condition
+    np.testing.assert_allclose(squares, (abs(rest) ** 2).sum(0), rtol=1e-13 * condition)
+    np.testing.assert_allclose(s, np.logspace(0, -np.log10(condition), 20), rtol=0, atol=1e-13)
+
+
 def test_least_squares_by_qr_leaves_doubtful_ranks_alone(xp):
     b = xp.ones((4, 1))
     full = matrix((4, 2), "d")
