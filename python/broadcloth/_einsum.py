@@ -32,6 +32,7 @@ class _Step(NamedTuple):
 class _Plan(NamedTuple):
     steps: tuple[_Step, ...]
     shape: _Shape
+    sums: bool  # false: the result is a view of the one operand
 
 
 # ---- Subscripts -------------------------------------------------------------------------------------------------------------------------
@@ -219,7 +220,8 @@ def _plan(subscripts: str, shapes: tuple[_Shape, ...], path: tuple[tuple[int, ..
         raise RuntimeError(f"Invalid einsum_path is specified: {len(left) - 1} more operands has to be contracted.")
     if left[0] != out:
         raise RuntimeError("Invalid einsum_path is specified: the operands are contracted before the path ends.")
-    return _Plan(tuple(steps), tuple(extents[label] for label in out))
+    sums = len(shapes) > 1 or {*operands[0]} != {*out}
+    return _Plan(tuple(steps), tuple(extents[label] for label in out), sums)
 
 
 def _path_key(optimize: Any) -> Any:
@@ -287,20 +289,35 @@ def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
 _DIRECT: dict[Any, tuple[int, Any]] = {"i,i->": (1, _c.dot), "i,i": (1, _c.dot), "ij,jk->ik": (2, _c.matmul), "ij,jk": (2, _c.matmul)}
 
 
-def _product(subscripts: Any, a: Any, b: Any) -> ndarray | None:
-    """The sums over two arrays of one dtype; None of anything else."""
-    if type(subscripts) is not str or type(a) is not ndarray or type(b) is not ndarray or a.dtype != b.dtype:
+def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
+    """The sums over arrays of one dtype, without options; None of anything else."""
+    first = arrays[0]
+    if type(subscripts) is not str or type(first) is not ndarray:
         return None
-    if (direct := _DIRECT.get(subscripts)) is not None and a.dtype.kind in "fciu":
+    t = first.dtype
+    for a in arrays[1:]:
+        if type(a) is not ndarray or a.dtype != t:
+            return None
+    if (direct := _DIRECT.get(subscripts)) is not None and len(arrays) == 2 and t.kind in "fciu":
         ndim, function = direct
-        if a.ndim == ndim and b.ndim == ndim and a.shape[-1] == b.shape[0]:
-            return function(a, b)
-    steps = _plan(subscripts.replace(" ", ""), (a.shape, b.shape), None).steps
-    if len(steps) != 1 or len(steps[0].places) != 2:
-        return None
-    left = [a, b]
-    first, second = [left.pop(place) for place in steps[0].places]
-    return _c.as_result(_c.einsum_two(first, steps[0].labels[0], second, steps[0].labels[1], steps[0].out, a.dtype))
+        if first.ndim == ndim and arrays[1].ndim == ndim and first.shape[-1] == arrays[1].shape[0]:
+            return function(first, arrays[1])
+    plan = _plan(subscripts.replace(" ", ""), tuple([a.shape for a in arrays]), None)
+    made = _computed(plan, list(arrays), t)
+    if plan.sums:
+        return _c.as_result(made)
+    return made if made.ndim else made[()]
+
+
+def _computed(plan: _Plan, left: list[Any], t: Any) -> ndarray:
+    """The result of a plan. A view of the operand where one operand is not summed over."""
+    for places, labels, out in plan.steps:
+        taken = [left.pop(place) for place in places]
+        if len(taken) == 1:
+            left.append(_c.einsum_one(taken[0], labels[0], out, t))
+        else:
+            left.append(_c.einsum_two(taken[0], labels[0], taken[1], labels[1], out, t))
+    return left[0]
 
 
 def einsum(
@@ -354,10 +371,10 @@ def einsum(
     >>> bc.einsum(a, [0, 1], [1])
     array([3, 5, 7])
     """
-    if len(operands) == 3 and out is None and dtype is None and optimize is False and order == "K" and casting == "safe":
-        product = _product(*operands)
-        if product is not None:
-            return product
+    if len(operands) > 1 and out is None and dtype is None and optimize is False and order == "K" and casting == "safe":
+        sums = _of_one_dtype(*operands)
+        if sums is not None:
+            return sums
     if dtype is not None:
         dtype = _c.get_dtype(dtype)
     subscripts, given = _arguments(operands)
@@ -370,19 +387,13 @@ def einsum(
     if out is not None and not isinstance(out, ndarray):
         raise TypeError("keyword parameter out must be an array for einsum")
     _check_casting(casting)
-    if out is None and len(arrays) == 1 and {*plan.steps[0].labels[0]} == {*plan.steps[0].out}:
-        view = _c.einsum_one(arrays[0], plan.steps[0].labels[0], plan.steps[0].out, arrays[0].dtype)
+    if out is None and not plan.sums:
+        view = _computed(plan, arrays, arrays[0].dtype)
         return view if view.ndim else view[()]
     t = _common_dtype(arrays, out, dtype, casting)
     # A cast that loses imaginary parts says so.
     left = [a.astype(t) if a.dtype.kind == "c" and t.kind in "iuf" else a for a in arrays]
-    for step in plan.steps:
-        taken = [left.pop(place) for place in step.places]
-        if len(taken) == 1:
-            left.append(_c.einsum_one(taken[0], step.labels[0], step.out, t))
-        else:
-            left.append(_c.einsum_two(taken[0], step.labels[0], taken[1], step.labels[1], step.out, t))
-    made = left[0]
+    made = _computed(plan, left, t)
     return _c.as_result(_ordered(made, arrays, letter)) if out is None else _delivered(made, plan.shape, out)
 
 
