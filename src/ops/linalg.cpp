@@ -366,7 +366,8 @@ std::vector<Array> solved_if_certain(const Triangular& system, const Array& a, c
   const auto norm = [](const Array& of) { return ufunc(Op::sqrt, {sum(ufunc(Op::square, {absolute(of)}))}); };
   const Array condition = multiply(norm(r), norm(narrow(solved, 1, 0, n)));
   const double most = std::max(2 * share, 1 / system.largest_condition);
-  Array certain = ufunc(Op::logical_and, {ufunc(Op::less, {multiply(condition, Arg(most)), Arg(1.0)}), logical_not(reduce(Op::reduce_any, zero))});
+  Array certain =
+      ufunc(Op::logical_and, {ufunc(Op::less, {multiply(condition, Arg(most)), Arg(1.0)}), logical_not(reduce(Op::reduce_any, zero))});
   for (const Array& failed : system.failed) certain = ufunc(Op::logical_and, {certain, equal(failed, Arg(0))});
   if (!truth_of(certain)) return {};
   const Array x = narrow(solved, 1, n, k);

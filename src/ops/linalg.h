@@ -59,7 +59,8 @@ std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// singular values.
 std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
 /// x, the sums of squares and the singular values of a matrix with at least as many rows as columns, by QR factorization (of many rows by
-/// Cholesky's factors, where the condition allows it), if its rank is certainly full; else nothing. The singular values are computed when they are read. Waits for the factors.
+/// Cholesky's factors, where the condition allows it), if its rank is certainly full; else nothing. The singular values are computed when
+/// they are read. Waits for the factors.
 std::vector<Array> lstsq_by_qr(const Array& a, const Array& b, double tolerance);
 /// T and Z of a = Z T Z^H; of a real matrix the real form.
 std::vector<Array> schur(const Array& a);

@@ -498,9 +498,12 @@ def test_places_of_many_values(xp, dtype, side):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int16", "uint8", "uint64", "bool"])
-def test_selections_in_many_short_lines(xp, dtype):
-    for n in (1, 2, 3, 8, 9, 16, 31, 32, 33):
-        x = values(dtype, (3000,))[: n * 77].reshape(n, 77)
+def test_sorts_and_selections_in_many_short_lines(xp, dtype):
+    for n in (1, 2, 3, 8, 9, 16, 31, 32, 33, 63, 64, 65):
+        x = values(dtype, (6000,))[: n * 77].reshape(n, 77)
+        for lines in (7, 8, 16, 17, 77):
+            equal(xp.sort(xp.array(x)[:, :lines], axis=0), np.sort(x[:, :lines], axis=0))
+            equal(xp.sort(xp.array(x).T[:lines][::-1]), np.sort(x.T[:lines][::-1]))
         for axis, a, b in ((0, xp.array(x), x), (1, xp.array(x).T, x.T), (0, xp.array(x)[:, ::-3], x[:, ::-3])):
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -10,6 +10,7 @@
 #include "backends/cpu/sort_keys.h"
 #include "backends/cpu/sort_orders.h"
 #include "backends/cpu/strided.h"
+#include "core/cpu_level.h"
 #include "core/error.h"
 #include "runtime/parallel.h"
 
@@ -340,41 +341,76 @@ std::vector<std::pair<int, int>> sorting_network(int n) {
   return pairs;
 }
 
-/// The lesser of each two numbers goes to `low`, the other one to `high`.
-template <int kCount, class S>
-void put_in_order(S* __restrict low, S* __restrict high) {
-  for (int l = 0; l < kCount; ++l) {
+constexpr int kNetwork = 64;  // elements of a line; longer ones are sorted faster one by one
+constexpr int kLanes = 16;    // lines side by side
+
+/// The lesser of each two numbers goes to `low`, the other one to `high`. Compilers believe `__restrict` of parameters only.
+template <class S>
+[[gnu::always_inline]] inline void put_in_order(S* __restrict low, S* __restrict high) {
+  for (int l = 0; l < kLanes; ++l) {
     const S x = low[l], y = high[l];
     low[l] = x < y ? x : y;
     high[l] = x < y ? y : x;
   }
 }
 
-constexpr int kNetwork = 32;  // elements of a line; of longer ones a network has more steps than a selection
-
-/// Selects in many short lines: kLanes of them side by side go through one sorting network, without branches that depend on elements.
+/// Sorts kLanes lines of n elements side by side, without branches that depend on elements. The compiler makes vectors of it for the
+/// processor of the function that it is part of.
 template <class O>
-void select_short_lines(const Lines& lines, std::span<const int64_t> ranks, typename O::Bits* out) {
-  using S = std::make_signed_t<typename O::Key>;  // SSE2 compares signed numbers only
-  constexpr int kLanes = 16;
+[[gnu::always_inline]] inline void sort_lanes_inline(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+  using S = std::make_signed_t<typename O::Key>;  // vectors compare signed numbers
+  S keys[kNetwork][kLanes];
+  for (int i = 0; i < n; ++i)
+    for (int l = 0; l < kLanes; ++l) keys[i][l] = static_cast<S>(O::key(x[i][l]) ^ O::kSign);
+  for (const auto& [a, b] : network) put_in_order(keys[a], keys[b]);
+  for (int i = 0; i < n; ++i)
+    for (int l = 0; l < kLanes; ++l) x[i][l] = O::bits(static_cast<typename O::Key>(static_cast<typename O::Key>(keys[i][l]) ^ O::kSign));
+}
+#if defined(__x86_64__)
+template <class O>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void sort_lanes_avx512(
+    typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+  sort_lanes_inline<O>(x, n, network);
+}
+template <class O>
+[[gnu::target("avx2")]] void sort_lanes_avx2(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+  sort_lanes_inline<O>(x, n, network);
+}
+#endif
+template <class O>
+void sort_lanes(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+#if defined(__x86_64__)
+  if (cpu_level() >= CpuLevel::v4) return sort_lanes_avx512<O>(x, n, network);
+  if (cpu_level() >= CpuLevel::v3) return sort_lanes_avx2<O>(x, n, network);
+#endif
+  sort_lanes_inline<O>(x, n, network);
+}
+
+/// Whether lines are few elements long and so many that it pays to sort several side by side.
+bool are_short(const Lines& lines) {
+  constexpr int64_t kMany = 8;
+  return lines.n > 0 && lines.n <= kNetwork && lines.count() >= kMany;
+}
+
+/// Sorts many short lines: kLanes of them side by side go through one sorting network. Calls
+/// put(first line, number of lines, sorted elements: [place][line]).
+template <class O, class F>
+void sort_short_lines(const Lines& lines, F&& put) {
+  using B = typename O::Bits;
   const int n = static_cast<int>(lines.n);
-  const auto width = static_cast<int64_t>(ranks.size());
   const std::vector<std::pair<int, int>> network = sorting_network(n);
   parallel_for(lines.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    S keys[kNetwork][kLanes] = {};
-    const typename O::Bits* from[kLanes];
+    B elements[kNetwork][kLanes] = {};
+    const B* from[kLanes];
     Walker w(lines.shape, {&lines.strides});
     w.seek(begin);
     for (int64_t line = begin; line < end; line += kLanes) {
       const int some = static_cast<int>(std::min<int64_t>(kLanes, end - line));
-      for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const typename O::Bits*>(lines.base + w.offset(0) * lines.item);
+      for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const B*>(lines.base + w.offset(0) * lines.item);
       for (int i = 0; i < n; ++i)
-        for (int l = 0; l < some; ++l) keys[i][l] = static_cast<S>(O::key(from[l][i * lines.step]) ^ O::kSign);
-      for (const auto& [a, b] : network) put_in_order<kLanes>(keys[a], keys[b]);
-      for (int64_t k = 0; k < width; ++k)
-        for (int l = 0; l < some; ++l)
-          out[(line + l) * width + k] =
-              O::bits(static_cast<typename O::Key>(static_cast<typename O::Key>(keys[ranks[static_cast<size_t>(k)]][l]) ^ O::kSign));
+        for (int l = 0; l < some; ++l) elements[i][l] = from[l][i * lines.step];
+      sort_lanes<O>(elements, n, network);
+      put(line, some, elements);
     }
   });
 }
@@ -448,6 +484,13 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output) 
   const Lines lines(inputs[0]);
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
+    if (!op.places && are_short(lines)) {
+      B* const out = reinterpret_cast<B*>(first(output));
+      return sort_short_lines<O>(lines, [&](int64_t line, int some, const B(*sorted)[kLanes]) {
+        for (int l = 0; l < some; ++l)
+          for (int64_t k = 0; k < lines.n; ++k) out[(line + l) * lines.n + k] = sorted[k][l];
+      });
+    }
     lines.each([&](const char* from, int64_t line, bool parallel) {
       const B* x = reinterpret_cast<const B*>(from);
       if (op.places) {
@@ -481,11 +524,15 @@ void run(const PartitionExtra& op, std::span<const View> inputs, const View& out
 void run(const SelectExtra& op, std::span<const View> inputs, const View& output) {
   const Lines lines(inputs[0]);
   const auto ranks = static_cast<int64_t>(op.ranks.size());
-  constexpr int64_t kMany = 8;  // lines
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
-    if (lines.n > 0 && lines.n <= kNetwork && lines.count() >= kMany)
-      return select_short_lines<O>(lines, op.ranks, reinterpret_cast<B*>(first(output)));
+    if (are_short(lines)) {
+      B* const out = reinterpret_cast<B*>(first(output));
+      return sort_short_lines<O>(lines, [&](int64_t line, int some, const B(*sorted)[kLanes]) {
+        for (int64_t k = 0; k < ranks; ++k)
+          for (int l = 0; l < some; ++l) out[(line + l) * ranks + k] = sorted[op.ranks[static_cast<size_t>(k)]][l];
+      });
+    }
     lines.each([&](const char* from, int64_t line, bool parallel) {
       select_line<O>(reinterpret_cast<const B*>(from), lines.step, lines.n, op.ranks, reinterpret_cast<B*>(first(output)) + line * ranks,
                      parallel);
