@@ -504,6 +504,9 @@ def test_sorts_and_selections_in_many_short_lines(xp, dtype):
         for lines in (7, 8, 16, 17, 77):
             equal(xp.sort(xp.array(x)[:, :lines], axis=0), np.sort(x[:, :lines], axis=0))
             equal(xp.sort(xp.array(x).T[:lines][::-1]), np.sort(x.T[:lines][::-1]))
+            equal(xp.argsort(xp.array(x)[:, :lines], axis=0), np.argsort(x[:, :lines], axis=0, kind="stable"))
+            few = (x.T[:lines] > 0).astype(dtype)
+            equal(xp.argsort(xp.array(few)), np.argsort(few, kind="stable"))
         for axis, a, b in ((0, xp.array(x), x), (1, xp.array(x).T, x.T), (0, xp.array(x)[:, ::-3], x[:, ::-3])):
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -354,36 +354,57 @@ template <class S>
   }
 }
 
-/// Sorts kLanes lines of n elements side by side, without branches that depend on elements. The compiler makes vectors of it for the
-/// processor of the function that it is part of.
-template <class O>
+/// The same of distinct pairs of a number and its place; the places of equal numbers stay ascending.
+template <class S>
+[[gnu::always_inline]] inline void put_in_order(S* __restrict low, S* __restrict high, S* __restrict low_place, S* __restrict high_place) {
+  for (int l = 0; l < kLanes; ++l) {
+    const S x = low[l], y = high[l], p = low_place[l], q = high_place[l];
+    const bool kept = (x < y) | ((x == y) & (p < q));
+    low[l] = x < y ? x : y;
+    high[l] = x < y ? y : x;
+    low_place[l] = kept ? p : q;
+    high_place[l] = kept ? q : p;
+  }
+}
+
+/// Sorts kLanes lines of n elements side by side, or with kPlaces replaces the elements by the places that sort them (stable), without
+/// branches that depend on elements. The compiler makes vectors of it for the processor of the function that it is part of.
+template <class O, bool kPlaces>
 [[gnu::always_inline]] inline void sort_lanes_inline(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
   using S = std::make_signed_t<typename O::Key>;  // vectors compare signed numbers
   S keys[kNetwork][kLanes];
   for (int i = 0; i < n; ++i)
-    for (int l = 0; l < kLanes; ++l) keys[i][l] = static_cast<S>(O::key(x[i][l]) ^ O::kSign);
+    for (int l = 0; l < kLanes; ++l) keys[i][l] = static_cast<S>((kPlaces ? O::equal_key(x[i][l]) : O::key(x[i][l])) ^ O::kSign);
+  if constexpr (kPlaces) {
+    S places[kNetwork][kLanes];
+    for (int i = 0; i < n; ++i)
+      for (int l = 0; l < kLanes; ++l) places[i][l] = static_cast<S>(i);
+    for (const auto& [a, b] : network) put_in_order(keys[a], keys[b], places[a], places[b]);
+    std::memcpy(x, places, static_cast<size_t>(n) * sizeof(places[0]));
+    return;
+  }
   for (const auto& [a, b] : network) put_in_order(keys[a], keys[b]);
   for (int i = 0; i < n; ++i)
     for (int l = 0; l < kLanes; ++l) x[i][l] = O::bits(static_cast<typename O::Key>(static_cast<typename O::Key>(keys[i][l]) ^ O::kSign));
 }
 #if defined(__x86_64__)
-template <class O>
+template <class O, bool kPlaces>
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void sort_lanes_avx512(
     typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  sort_lanes_inline<O>(x, n, network);
+  sort_lanes_inline<O, kPlaces>(x, n, network);
 }
-template <class O>
+template <class O, bool kPlaces>
 [[gnu::target("avx2")]] void sort_lanes_avx2(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  sort_lanes_inline<O>(x, n, network);
+  sort_lanes_inline<O, kPlaces>(x, n, network);
 }
 #endif
-template <class O>
+template <class O, bool kPlaces>
 void sort_lanes(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
 #if defined(__x86_64__)
-  if (cpu_level() >= CpuLevel::v4) return sort_lanes_avx512<O>(x, n, network);
-  if (cpu_level() >= CpuLevel::v3) return sort_lanes_avx2<O>(x, n, network);
+  if (cpu_level() >= CpuLevel::v4) return sort_lanes_avx512<O, kPlaces>(x, n, network);
+  if (cpu_level() >= CpuLevel::v3) return sort_lanes_avx2<O, kPlaces>(x, n, network);
 #endif
-  sort_lanes_inline<O>(x, n, network);
+  sort_lanes_inline<O, kPlaces>(x, n, network);
 }
 
 /// Whether lines are few elements long and so many that it pays to sort several side by side.
@@ -393,8 +414,8 @@ bool are_short(const Lines& lines) {
 }
 
 /// Sorts many short lines: kLanes of them side by side go through one sorting network. Calls
-/// put(first line, number of lines, sorted elements: [place][line]).
-template <class O, class F>
+/// put(first line, number of lines, sorted elements, or the places that sort the lines: [place][line]).
+template <class O, bool kPlaces = false, class F>
 void sort_short_lines(const Lines& lines, F&& put) {
   using B = typename O::Bits;
   const int n = static_cast<int>(lines.n);
@@ -409,7 +430,7 @@ void sort_short_lines(const Lines& lines, F&& put) {
       for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const B*>(lines.base + w.offset(0) * lines.item);
       for (int i = 0; i < n; ++i)
         for (int l = 0; l < some; ++l) elements[i][l] = from[l][i * lines.step];
-      sort_lanes<O>(elements, n, network);
+      sort_lanes<O, kPlaces>(elements, n, network);
       put(line, some, elements);
     }
   });
@@ -484,12 +505,17 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output) 
   const Lines lines(inputs[0]);
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
-    if (!op.places && are_short(lines)) {
-      B* const out = reinterpret_cast<B*>(first(output));
-      return sort_short_lines<O>(lines, [&](int64_t line, int some, const B(*sorted)[kLanes]) {
+    const auto put_lines = [&lines](auto* out) {
+      return [out, &lines](int64_t line, int some, const B(*sorted)[kLanes]) {
         for (int l = 0; l < some; ++l)
-          for (int64_t k = 0; k < lines.n; ++k) out[(line + l) * lines.n + k] = sorted[k][l];
-      });
+          for (int64_t k = 0; k < lines.n; ++k)
+            out[(line + l) * lines.n + k] = static_cast<std::remove_reference_t<decltype(*out)>>(sorted[k][l]);
+      };
+    };
+    constexpr int64_t kPairs = 32;  // 64-bit pairs: longer lines are sorted faster one by one
+    if (are_short(lines) && !(op.places && sizeof(B) == 8 && lines.n > kPairs)) {
+      if (op.places) return sort_short_lines<O, true>(lines, put_lines(reinterpret_cast<int64_t*>(first(output))));
+      return sort_short_lines<O>(lines, put_lines(reinterpret_cast<B*>(first(output))));
     }
     lines.each([&](const char* from, int64_t line, bool parallel) {
       const B* x = reinterpret_cast<const B*>(from);
