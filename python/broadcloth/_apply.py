@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._indexing import ndim
 
 if TYPE_CHECKING:
     from .typing import ArrayLike
@@ -125,7 +126,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     array([ 2.,  1., 10., 10.])
     """
     values = _c.asanyarray(x)
-    if np.isscalar(condlist) or getattr(condlist, "ndim", 1) == 0 or (values.ndim and np.ndim(condlist[0]) == 0):
+    if np.isscalar(condlist) or getattr(condlist, "ndim", 1) == 0 or (values.ndim and ndim(condlist[0]) == 0):
         condlist = [condlist]
     conditions = [_asarray(c, np.bool_, device=values.device) for c in condlist]
     count = len(conditions)
@@ -136,7 +137,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     made = _c.full_like(values, 0)
     for condition, func in zip(conditions, funclist, strict=True):
         if not callable(func):
-            if np.ndim(func) == 0 and condition.shape == made.shape:
+            if ndim(func) == 0 and condition.shape == made.shape:
                 _c.copyto(made, _c.full((), func, made.dtype, device=made.device), where=condition)
             else:
                 made[condition] = func
@@ -177,14 +178,14 @@ def _depth(arrays: Any, path: list[int]) -> list[int]:
 
 
 def _most_dimensions(arrays: Any) -> int:
-    return max(map(_most_dimensions, arrays)) if isinstance(arrays, list) else np.ndim(arrays)
+    return max(map(_most_dimensions, arrays)) if isinstance(arrays, list) else ndim(arrays)
 
 
-def _joined(arrays: Any, depth: int, ndim: int) -> ndarray:
+def _joined(arrays: Any, depth: int, most: int) -> ndarray:
     if not isinstance(arrays, list):
         a = _asarray(arrays)
-        return a.reshape((1,) * (ndim - a.ndim) + a.shape)
-    return _c.concatenate([_joined(item, depth - 1, ndim) for item in arrays], -depth)
+        return a if a.ndim == most else a.reshape((1,) * (most - a.ndim) + a.shape)
+    return _c.concatenate([_joined(item, depth - 1, most) for item in arrays], -depth)
 
 
 def block(arrays: Any) -> ndarray:

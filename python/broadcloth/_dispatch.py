@@ -73,9 +73,11 @@ def _warn_of_copies(name: str, values: Any) -> None:
         warn(f"{name} has no equal in broadcloth yet: NumPy computes it on copies in host memory", PerformanceWarning)
 
 
-def _only_numpy_can(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _only_numpy_can(func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the result goes into NumPy's memory, or an operand's type (objects, text, dates; a program's masked array) is not ours."""
     name = getattr(func, "__name__", "")
+    if len(types) == 1 and next(iter(types)) is _c.ndarray and name not in _OPERANDS:
+        return False  # NumPy lists the types of all its operands
     target = args[0] if name in _WRITERS and args else kwargs.get("out")
     if any(isinstance(t, np.ndarray) for t in _leaves(target)):
         return True
@@ -119,7 +121,7 @@ def array_function(func: Callable[..., Any], types: Any, args: tuple[Any, ...], 
         ours = _found[func]
     except KeyError:
         ours = _found[func] = _look_up(func)
-    if ours is not None and not _only_numpy_can(func, args, kwargs):
+    if ours is not None and not _only_numpy_can(func, types, args, kwargs):
         return ours(*args, **{k: v for k, v in kwargs.items() if v is not _NoValue})
     name = getattr(func, "__name__", str(func))
     if ours is None and name not in _ABOUT_VALUES:

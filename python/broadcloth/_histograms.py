@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._indexing import ndim as _ndim
 from ._quantiles import percentile
 from ._warnings import warn
 
@@ -176,7 +177,7 @@ def _edges(x: ndarray, bins: Any, limits: Any, weights: ndarray | None) -> tuple
     """The edges, and (first, last, number of bins) where all bins are equally wide."""
     if isinstance(bins, str):
         count, ends = _estimated_count(x, bins, limits, weights)
-    elif np.ndim(bins) == 0:
+    elif _ndim(bins) == 0:
         try:
             count = operator.index(bins)
         except TypeError:
@@ -184,7 +185,7 @@ def _edges(x: ndarray, bins: Any, limits: Any, weights: ndarray | None) -> tuple
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
         ends = _ends(x, limits)
-    elif np.ndim(bins) == 1:
+    elif _ndim(bins) == 1:
         return _given_edges(bins, x.device, "`bins` must increase monotonically, when an array"), None
     else:
         raise ValueError("`bins` must be 1d, when an array")
@@ -315,9 +316,9 @@ def _columns(sample: Any) -> list[ndarray]:
 
 
 def _dimension_edges(x: ndarray, bins: Any, limits: Any, i: int) -> ndarray:
-    if np.ndim(bins) == 1:
+    if _ndim(bins) == 1:
         return _given_edges(bins, x.device, f"`bins[{i}]` must be monotonically increasing, when an array")
-    if np.ndim(bins) > 1:
+    if _ndim(bins) > 1:
         raise ValueError(f"`bins[{i}]` must be a scalar or 1d array")
     if bins < 1:
         raise ValueError(f"`bins[{i}]` must be positive, when an integer")

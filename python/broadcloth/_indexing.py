@@ -340,7 +340,7 @@ def fill_diagonal(a: ndarray, val: ArrayLike, wrap: bool = False) -> None:
     array([[5, 0],
            [0, 5]])
     """
-    if isinstance(val, (int, float)) or np.size(val):  # type: ignore[arg-type]
+    if isinstance(val, (int, float)) or (val.size if isinstance(val, ndarray) else np.size(val)):  # type: ignore[arg-type]
         _c.fill_diagonal(a, val, wrap)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _broadcloth as _c
 from ._broadcloth import ndarray
+from ._indexing import shape as _shape
 from ._warnings import warn
 
 if TYPE_CHECKING:
@@ -401,7 +402,7 @@ def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: i
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    for shape, at in ((np.shape(cast(Any, a)), axisa), (np.shape(cast(Any, b)), axisb)):
+    for shape, at in ((_shape(a), axisa), (_shape(b), axisb)):
         if -len(shape) <= at < len(shape) and shape[at] == 2:
             text = "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead. (deprecated in NumPy 2.0)"
             warn(text, DeprecationWarning)
