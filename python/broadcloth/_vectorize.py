@@ -493,6 +493,8 @@ class GUFunc:
             return made
         if not self.nin <= len(args) <= self.nargs:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} operands, got {len(args)}")
+        if out is not None and len(args) > self.nin:
+            raise ValueError("cannot specify argument 'out' as both positional and keyword")
         outs = args[self.nin :] if len(args) > self.nin else (out if isinstance(out, tuple) else (out,) if out is not None else ())
         if any(map(_is_ours, (*args, *outs))) or self._target == "cuda":
             return self._call_ours(args[: self.nin], outs)

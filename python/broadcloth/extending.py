@@ -12,12 +12,24 @@ from .types import Type
 __all__ = ["get_cython_function_address", "intrinsic", "is_jitted", "overload", "overload_attribute", "overload_method",
            "register_jitable"]  # fmt: skip
 
-_TABLE: dict[Any, list[Callable[..., Any]]] = {}
-_METHODS: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
-_ATTRIBUTES: dict[str, list[tuple[Any, Callable[..., Any]]]] = {}
+# What is registered: (a function's, a value's type) chooser and the target that it is for, in the order of registration.
+_TABLE: dict[Any, list[tuple[Callable[..., Any], str]]] = {}
+_METHODS: dict[str, list[tuple[Any, Callable[..., Any], str]]] = {}
+_ATTRIBUTES: dict[str, list[tuple[Any, Callable[..., Any], str]]] = {}
 
 
-def overload(function: Callable[..., Any], **_: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _target_of(name: str, options: dict[str, Any]) -> str:
+    """The target among Numba's options; the others say how Numba compiles, and are checked for their names."""
+    unknown = set(options) - {"target", "inline", "strict", "prefer_literal", "jit_options"}
+    if unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{min(unknown)}'")
+    target = options.get("target", "generic")
+    if target not in ("generic", "cpu", "cuda"):
+        raise ValueError(f"{name}: expected target 'generic', 'cpu' or 'cuda', got {target!r}")
+    return str(target)
+
+
+def overload(function: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers what compiled functions call in the place of a Python function.
 
     The decorated function gets the arguments' types and returns the function for them, or None where it has none.
@@ -26,6 +38,10 @@ def overload(function: Callable[..., Any], **_: Any) -> Callable[[Callable[..., 
     ----------
     function : function
         A function written in Python. Outside compiled functions it stays what it is.
+    target : {'generic', 'cpu', 'cuda'}, optional
+        Which callers it is for: all, compiled functions, or kernels. What is registered for the caller's own target comes before 'generic'.
+    inline, strict, prefer_literal, jit_options : optional
+        Numba's options, which change nothing here: the compiler decides what is inlined.
 
     Examples
     --------
@@ -45,14 +61,16 @@ def overload(function: Callable[..., Any], **_: Any) -> Callable[[Callable[..., 
     (3, 1)
     """
 
+    target = _target_of("overload", options)
+
     def register(chooser: Callable[..., Any]) -> Callable[..., Any]:
-        _TABLE.setdefault(function, []).append(chooser)
+        _TABLE.setdefault(function, []).append((chooser, target))
         return chooser
 
     return register
 
 
-def overload_method(cls: Any, name: str, **_: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def overload_method(cls: Any, name: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a method that values have in compiled functions.
 
     The decorated function gets the types of the value and of the arguments, and returns the function for them, or None.
@@ -63,6 +81,8 @@ def overload_method(cls: Any, name: str, **_: Any) -> Callable[[Callable[..., An
         Of the value: `types.Array`, `types.Float`, `types.int64`, …
     name : str
         Of the method.
+    target, inline, strict, prefer_literal, jit_options : optional
+        As in `overload`.
 
     Examples
     --------
@@ -74,10 +94,10 @@ def overload_method(cls: Any, name: str, **_: Any) -> Callable[[Callable[..., An
     >>> bc.njit(lambda a: a.span(2.0))(np.array([3.0, 1.0, 4.0]))
     6.0
     """
-    return _registrar(_METHODS, cls, name)
+    return _registrar(_METHODS, cls, name, _target_of("overload_method", options))
 
 
-def overload_attribute(cls: Any, name: str, **_: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def overload_attribute(cls: Any, name: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers an attribute that values have in compiled functions.
 
     Parameters
@@ -86,6 +106,8 @@ def overload_attribute(cls: Any, name: str, **_: Any) -> Callable[[Callable[...,
         Of the value.
     name : str
         Of the attribute.
+    target, inline, strict, prefer_literal, jit_options : optional
+        As in `overload`.
 
     Examples
     --------
@@ -97,12 +119,12 @@ def overload_attribute(cls: Any, name: str, **_: Any) -> Callable[[Callable[...,
     >>> bc.njit(lambda a: a.middle)(np.array([3, 1, 4]))
     1
     """
-    return _registrar(_ATTRIBUTES, cls, name)
+    return _registrar(_ATTRIBUTES, cls, name, _target_of("overload_attribute", options))
 
 
-def _registrar(table: dict[str, list[tuple[Any, Callable[..., Any]]]], cls: Any, name: str) -> Callable[..., Any]:
+def _registrar(table: dict[str, list[tuple[Any, Callable[..., Any], str]]], cls: Any, name: str, target: str) -> Callable[..., Any]:
     def register(chooser: Callable[..., Any]) -> Callable[..., Any]:
-        table.setdefault(name, []).append((cls, chooser))
+        table.setdefault(name, []).append((cls, chooser, target))
         return chooser
 
     return register
@@ -185,25 +207,28 @@ def register_jitable(function: Any = None, **_: Any) -> Any:
     return function if function is not None else lambda f: f
 
 
-def _member(rows: list[tuple[Any, Callable[..., Any]]], arguments: list[Any], names: list[str]) -> Any:
+def _member(rows: list[tuple[Any, Callable[..., Any], str]], arguments: list[Any], names: list[str], target: str) -> Any:
     """The body among those registered for a name, the value's type being the first; None: there is none."""
     value = Type(arguments[0])
-    return _first_body([f for cls, f in rows if (value == cls if isinstance(cls, Type) else isinstance(value, cls))], arguments, names)
+    fitting = [(f, of) for cls, f, of in rows if (value == cls if isinstance(cls, Type) else isinstance(value, cls))]
+    return _first_body(fitting, arguments, names, target)
 
 
-def _chosen(function: Any, arguments: list[Any], names: list[str]) -> Any:
+def _chosen(function: Any, arguments: list[Any], names: list[str], target: str) -> Any:
     """The body registered for a function; None: the function's own."""
-    return _first_body(_TABLE.get(function, []), arguments, names)
+    return _first_body(_TABLE.get(function, []), arguments, names, target)
 
 
-def _first_body(choosers: list[Callable[..., Any]], arguments: list[Any], names: list[str]) -> Any:
-    """What the newest chooser with an answer gives for arguments of these types, the last of which were given by name."""
+def _first_body(choosers: list[tuple[Callable[..., Any], str]], arguments: list[Any], names: list[str], target: str) -> Any:
+    """What the newest chooser with an answer gives for arguments of these types, the last of which were given by name: of those for the
+    caller's target, then of those for every target."""
     types = [Type(a) for a in arguments]
     positional = types[: len(types) - len(names)]
     keywords = dict(zip(names, types[len(positional) :]))
-    for chooser in reversed(choosers):
-        if (body := chooser(*positional, **keywords)) is not None:
-            return getattr(body, "py_func", body)
+    for wanted in (target, "generic"):
+        for chooser, of in reversed(choosers):
+            if of == wanted and (body := chooser(*positional, **keywords)) is not None:
+                return getattr(body, "py_func", body)
     return None
 
 __dir__ = listing(__all__)

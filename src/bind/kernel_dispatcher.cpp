@@ -378,8 +378,14 @@ class Packer {
   }
 
   void pack_host(PyObject* o, Type t, char* at) {
+    if (!(numpy_head(o).flags & kNumpyAligned))
+      raise(ErrorKind::Value, "kernel: expected a NumPy array whose elements are aligned; pass a copy");
+    if (!traits(device_).asynchronous && hint_ && !hint_->copies_out && write_) {
+      // The kernel writes into a copy, as it does on a GPU.
+      copies_.push_back(PyRef::steal(PyObject_CallMethod(o, "copy", "s", "K")));
+      o = copies_.back().get();
+    }
     const NumpyHead& a = numpy_head(o);
-    if (!(a.flags & kNumpyAligned)) raise(ErrorKind::Value, "kernel: expected a NumPy array whose elements are aligned; pass a copy");
     if (!traits(device_).asynchronous) {
       // The array's own memory is what the kernel works on.
       std::memcpy(at, &a.data, sizeof(a.data));
@@ -484,6 +490,7 @@ class Packer {
   const Device device_;
   bool write_ = true;
   const PyHint* hint_ = nullptr;
+  std::vector<PyRef> copies_;  ///< of arrays that the kernel may write and the caller does not want back
   std::vector<Copied> copied_;
 };
 

@@ -131,16 +131,20 @@ Type type_of_dtype(PyObject* dtype) {
     std::vector<std::string> texts;
     std::vector<Type> items;
     std::vector<uint32_t> offsets;
+    // NumPy's record arrays forget the alignment of an aligned struct, but not that it is one.
+    auto alignment = static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment"));
+    const bool aligned = PyObject_IsTrue(attr(dtype, "isalignedstruct").get()) == 1;
     for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) {
       PyObject* name = PyTuple_GetItem(names.get(), i);
       PyRef field = PyRef::steal(PyObject_GetItem(fields.get(), name));
       texts.emplace_back(as_string(name));
-      items.push_back(type_of_dtype(PyTuple_GetItem(field.get(), 0)));
+      PyObject* const of_field = PyTuple_GetItem(field.get(), 0);
+      items.push_back(type_of_dtype(of_field));
+      if (aligned) alignment = std::max(alignment, static_cast<uint32_t>(to_int(attr(of_field, "alignment").get(), "alignment")));
       offsets.push_back(static_cast<uint32_t>(PyLong_AsLong(PyTuple_GetItem(field.get(), 1))));
     }
     const Type made = record_type(nullptr, "Record", std::move(texts), items, std::move(offsets),
-                                  static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")),
-                                  static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")));
+                                  static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")), alignment);
     PyObject* const kept = keep(dtype);
     const std::lock_guard lock(record_types_mutex);
     record_types.dtype_of.emplace(made, kept);
@@ -447,33 +451,33 @@ class PythonFunction : public Function {
     return f ? &function_of(f) : nullptr;
   }
 
-  const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const override {
+  const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names, bool host) const override {
     if (gufunc_) return loop_of_gufunc(types, names);
     PyObject* module = extending();
     if (!module) return nullptr;
     if (PyRef table = attr(module, "_TABLE"); PyDict_Contains(table.get(), function_.get()) != 1) return nullptr;
     // Chosen once for the same types: the walks of one compile must meet the same function.
-    const std::pair key(types, names);
+    const std::tuple key(types, names, host);
     if (const auto it = chosen_.find(key); it != chosen_.end()) return it->second;
     const auto [arguments, keywords] = described(types, names);
-    PyRef body = call(attr(module, "_chosen").get(), {function_.get(), arguments.get(), keywords.get()});
+    PyRef body = call(attr(module, "_chosen").get(), {function_.get(), arguments.get(), keywords.get(), target_name(host).get()});
     return chosen_[key] = body.get() == Py_None ? nullptr : &function_of(keep(body.get()));
   }
 
   const Function* overloaded_member(const char* table, const std::string& name, const std::vector<Type>& types,
-                                    const std::vector<std::string>& names) const override {
+                                    const std::vector<std::string>& names, bool host) const override {
     PyObject* module = extending();
     if (!module) return nullptr;
     const PyRef members = attr(module, table);
     PyRef key = to_py(name);
     if (PyDict_Contains(members.get(), key.get()) != 1) return nullptr;
     // Chosen once for the same types: the walks of one compile must meet the same function.
-    static auto& chosen = *new std::map<std::tuple<std::string, std::string, std::vector<Type>, std::vector<std::string>>, const Function*>;
-    const std::tuple at(std::string(table), name, types, names);
+    static auto& chosen = *new std::map<std::tuple<std::string, std::string, std::vector<Type>, std::vector<std::string>, bool>, const Function*>;
+    const std::tuple at(std::string(table), name, types, names, host);
     if (const auto it = chosen.find(at); it != chosen.end()) return it->second;
     PyObject* rows = PyDict_GetItem(members.get(), key.get());
     const auto [arguments, keywords] = described(types, names);
-    PyRef body = call(attr(module, "_member").get(), {rows, arguments.get(), keywords.get()});
+    PyRef body = call(attr(module, "_member").get(), {rows, arguments.get(), keywords.get(), target_name(host).get()});
     if (body.get() == Py_None) return nullptr;  // another may be registered later
     return chosen[at] = &function_of(keep(body.get()));
   }
@@ -512,7 +516,7 @@ class PythonFunction : public Function {
  private:
   /// The function that calls a generalised ufunc's core for every core of arrays of these types.
   const Function* loop_of_gufunc(const std::vector<Type>& types, const std::vector<std::string>& names) const {
-    const std::pair key(types, names);
+    const std::tuple key(types, names, true);
     if (const auto it = chosen_.find(key); it != chosen_.end()) return it->second;
     PyRef operands = PyRef::steal(PyList_New(0)), keywords = PyRef::steal(PyList_New(0));
     for (Type t : types) {
@@ -525,6 +529,7 @@ class PythonFunction : public Function {
     PyRef body = call(attr(gufunc_.get(), "_loop_over").get(), {operands.get(), keywords.get()});
     return chosen_[key] = &function_of(keep(body.get()));
   }
+  static PyRef target_name(bool host) { return to_py(std::string(host ? "cpu" : "cuda")); }
   /// broadcloth.extending where it was imported: elsewhere nothing was registered.
   static PyObject* extending() {
     static constinit OnceObject modules;
@@ -550,7 +555,7 @@ class PythonFunction : public Function {
   }
 
   PyRef function_, globals_, gufunc_;
-  mutable std::map<std::pair<std::vector<Type>, std::vector<std::string>>, const Function*> chosen_;
+  mutable std::map<std::tuple<std::vector<Type>, std::vector<std::string>, bool>, const Function*> chosen_;
   std::vector<std::pair<std::string, PyRef>> cells_;
 };
 
@@ -775,6 +780,10 @@ Entity entity_of(PyObject* o) {
     return e;
   }
   if (auto c = constant_of(o)) return constant_entity(o, std::move(*c));
+  if (is_exact(o, &PyTuple_Type)) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) e.items.push_back(entity_of(PyTuple_GetItem(o, i)));
+    return e;
+  }
   for (const EntityType kind : kEntityTypes)
     if ((e.type = kind(o))) return e;
   if (void* bits = random_generator(o)) {

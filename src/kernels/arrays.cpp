@@ -836,6 +836,8 @@ void FunctionCompiler::reduction_turn(const std::string& name, Value x, const Re
   if (name == "any" || name == "all") {
     const Value test = truth(x, n);
     linef("{0} = {0} {1} {2};", r.result, name == "any" ? "||" : "&&", paren(test));
+  } else if (name == "count_nonzero") {
+    linef("{} += {} ? 1 : 0;", r.result, paren(truth(x, n)));
   } else if (finds_extreme(name)) {
     x = spill(converted(x, t, n), "x");
     const Code nan = is_inexact(d) ? code(" || ({0} != {0} && {1} == {1})", x.text, r.result) : "";
@@ -871,6 +873,8 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     if (!is_inexact(d)) d = DType::f64;
   } else if (name == "any" || name == "all") {
     d = DType::b1;
+  } else if (name == "count_nonzero") {
+    d = DType::i64;
   }
   const Type t = scalar_type(d);
   ReductionNames names;
@@ -880,6 +884,7 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     std::vector<Value> elements;
     for (const Value& leaf : lazy->leaves) elements.push_back(subscript_of(leaf, tuple_of({}), n));
     const Value x = lazy->element(elements);
+    if (name == "count_nonzero") return converted(truth(x, n), t, n);
     return name == "any" || name == "all" ? truth(x, n) : argument ? constant_value(Constant{int64_t{0}}) : converted(x, t, n);
   }
   if (order || averages(name)) names.count = temporary("n");
@@ -926,7 +931,7 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
   if (follows) linef("if (!{}) py::nan_made(bc_checker, {}, {});", nan, site(n, n ? source_of(n) : ""), names.result);
   Value r = argument ? Value::of(int64_type(), names.place) : Value::of(t, names.result);
   r.simple = true;
-  r.non_negative = argument || name == "any" || name == "all" || (r.is_scalar() && is_unsigned(r.type->dtype));
+  r.non_negative = argument || name == "any" || name == "all" || name == "count_nonzero" || (r.is_scalar() && is_unsigned(r.type->dtype));
   r.index = argument;
   return r;
 }

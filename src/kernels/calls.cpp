@@ -177,7 +177,7 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
       const auto add = [&](const Value& v) { types.push_back(v.is(Kind::literal) ? int64_type() : v.type); };
       for (const Value& v : args.positional) add(v);
       for (const auto& [name, v] : args.keywords) add(v), names.push_back(name);
-      if (const Function* other = f.generalised && !host() ? nullptr : f.overloaded(types, names))
+      if (const Function* other = f.generalised && !host() ? nullptr : f.overloaded(types, names, host()))
         return call_function(*other, other->syntax(), std::move(args), n);
       return call_function(f, f.syntax(), std::move(args), n);
     }

@@ -252,6 +252,11 @@ Value FunctionCompiler::constant_value(const Constant& c) {
 }
 
 Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
+  if (!e.items.empty()) {
+    std::vector<Value> items;
+    for (const Entity& item : e.items) items.push_back(entity_value(item, name));
+    return tuple_of(std::move(items));
+  }
   if (e.address) {
     if (!host()) fail(nullptr, fmt::format("'{}' is a numpy.random.Generator, which only functions for the CPU can use", name));
     Value v = Value::of(e.type, code("static_cast<{}>({})", cpp(e.type), unit_.address(e.address)));

@@ -157,7 +157,7 @@ std::optional<Value> FunctionCompiler::overloaded_member(const char* table, cons
   for (const Value& v : args.positional) types.push_back(type(v));
   for (const auto& [key, v] : args.keywords) types.push_back(type(v)), names.push_back(key);
   if (std::find(types.begin(), types.end(), nullptr) != types.end()) return std::nullopt;
-  const Function* f = function_.overloaded_member(table, name, types, names);
+  const Function* f = function_.overloaded_member(table, name, types, names, host());
   if (!f) return std::nullopt;
   args.positional.insert(args.positional.begin(), self.lazy ? materialise(self, n) : self);
   args.nodes.insert(args.nodes.begin(), n);

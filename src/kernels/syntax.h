@@ -152,8 +152,8 @@ struct ConstantArray {
   std::vector<char> bytes;
 };
 
-/// What a name outside the function means: a compile-time object (its type says which), a constant number, tuple or array, or an array
-/// on a device, which kernels read where it lies and other functions freeze.
+/// What a name outside the function means: a compile-time object (its type says which), a constant number, tuple or array, an array on a
+/// device, which kernels read where it lies and other functions freeze, or a tuple of such things.
 struct Entity {
   Type type = nullptr;
   std::optional<Constant> constant;
@@ -161,6 +161,7 @@ struct Entity {
   const void* address = nullptr;         ///< of a value that is a pointer
   std::shared_ptr<const void> captured;  ///< the array on a device; `type` is its type
   std::function<Entity()> frozen;        ///< what it holds now, of one that can be frozen
+  std::vector<Entity> items;             ///< of a tuple that is no constant: its elements (arrays, functions)
 };
 
 /// A block that the interpreter runs (`with objmode(…)`).
@@ -189,13 +190,13 @@ class Function {
   virtual bool is_exception(Type cls, std::string_view builtin, Type base) const = 0;
   /// The Python function that stands for a library's in compiled functions ("numpy.tril", "heapq.heappush"), or nullptr.
   virtual const Function* stand_in(const std::string& name) const = 0;
-  /// What is compiled in this function's place for arguments of these types (extending.overload), the last of them given by name; nullptr:
-  /// itself.
-  virtual const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names) const = 0;
+  /// What is compiled in this function's place for arguments of these types (extending.overload), the last of them given by name, in a
+  /// function for the CPU (`host`) or a kernel; nullptr: itself.
+  virtual const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names, bool host) const = 0;
   /// The body of a method or an attribute that a program registered for values of the first type (extending.overload_method, `table`
   /// "_METHODS", and overload_attribute, "_ATTRIBUTES"), or nullptr.
   virtual const Function* overloaded_member(const char* table, const std::string& name, const std::vector<Type>& types,
-                                            const std::vector<std::string>& names) const = 0;
+                                            const std::vector<std::string>& names, bool host) const = 0;
   /// The block of a with statement as a callable; `locals` are the names that are not of the world around the function.
   virtual Interpreted interpreted(const Node* with, const std::vector<std::string>& locals) const = 0;
   /// The value of a parameter's default.

@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
-from broadcloth import cuda, extending, literal_unroll, literally, njit, vectorize
+from broadcloth import cuda, extending, literal_unroll, literally, njit, types, vectorize
 
 
 def test_functions_made_by_exec():
@@ -135,6 +135,58 @@ def test_literal_unroll_over_arguments_and_constants():
         return n
 
     assert lengths((np.ones(3), (1, 2), np.ones((2, 2)))) == 7
+
+
+def test_tuples_of_arrays_and_functions_that_a_function_names():
+    arrays = np.array([1.0, 2.0]), np.array([[1, 2], [3, 4]], "i4"), np.arange(6.0)[::-2]
+    ours = bc.arange(3), bc.arange(4.0)
+    functions = (lambda x: 2 * x), njit(lambda x: x + 1)
+
+    @njit
+    def joined(x):
+        s = 0.0
+        for a in literal_unroll(arrays):
+            s += a.sum()
+        for f in literal_unroll(functions):
+            x = f(x)
+        return s, x, arrays[1][1, 0] + len(arrays), functions[0](3), ours[0][2] + ours[1].sum()
+
+    assert joined(5) == (3 + 10 + 9, 11, 6, 6, 8.0)
+
+    @cuda.jit
+    def sums(out):
+        i = 0
+        for a in literal_unroll(arrays):
+            out[i] = np.sum(a)
+            i += 1
+
+    out = np.zeros(3)
+    sums[1, 1](out)
+    assert out.tolist() == [3, 10, 9]
+
+
+def test_overloads_of_a_target_come_before_those_of_all():
+    def scaled(x):
+        raise NotImplementedError
+
+    for target, factor in (("cuda", 5), ("generic", 3)):
+
+        def choose(x, factor=factor):
+            return lambda x: x * factor
+
+        extending.overload(scaled, target=target)(lambda x, choose=choose: choose(x))
+
+    def double(out, x):
+        out[0] = scaled(x)
+
+    on_cpu, in_kernel = np.zeros(1), np.zeros(1)
+    njit(double)(on_cpu, 2.0)
+    cuda.jit(double)[1, 1](in_kernel, 2.0)
+    assert (on_cpu[0], in_kernel[0]) == (6, 10)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'traget'"):
+        extending.overload(scaled, traget="cuda")
+    with pytest.raises(ValueError, match="expected target 'generic', 'cpu' or 'cuda', got 'gpu'"):
+        extending.overload_method(types.Array, "scaled", target="gpu")
 
 
 def test_intrinsics_say_what_to_write_instead():

@@ -52,6 +52,24 @@ def test_arrays_without_dimensions_are_numbers_in_expressions_and_indices(xp):
     assert x.tolist() == [0, 1, 13, 3]
 
 
+@pytest.mark.parametrize("make", [lambda: np.zeros(3), lambda: np.zeros((2, 3)).T[0], lambda: np.zeros(6)[::2], lambda: np.zeros(2, "i4,f8")])
+def test_what_a_kernel_writes_into_an_argument_that_is_only_read_stays_there(make):
+    @cuda.jit
+    def write(x):
+        x[0] = 3
+
+    @cuda.jit
+    def write_field(x):
+        x[0].f0 = 3
+
+    a = make()
+    kernel = write_field if a.dtype.names else write
+    kernel[1, 1](cuda.In(a))
+    assert not a.tobytes().strip(b"\0")
+    kernel[1, 1](cuda.InOut(a))
+    assert (a["f0"] if a.dtype.names else a)[0] == 3
+
+
 def test_a_compiled_function_computes_with_an_array_without_dimensions():
     @njit
     def formula(a, b):

@@ -661,3 +661,42 @@ def test_inner_functions_that_are_given_away_take_constants_along(xp):
 
     with pytest.raises(bc.TypingError, match="'more' is given away and reads 'y', which has several values"):
         several[1, 1](out, 6)
+
+
+def test_an_output_of_a_gufunc_is_given_once():
+    @bc.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    def double(x, out):
+        for i in range(x.size):
+            out[i] = 2 * x[i]
+
+    x, out = np.arange(3.0), np.empty(3)
+    with pytest.raises(ValueError, match="cannot specify argument 'out' as both positional and keyword"):
+        double(x, out, out=out)
+    assert double(x, out=out).tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    "a", [np.array([1, 0, 2, 0, 3]), np.array([True, False, True]), np.array([[1.0, 0], [-0.0, np.nan]], "f4"), np.array(4), np.zeros(0, "u1")]
+)
+def test_kernels_count_elements_that_are_not_zero(a):
+    @cuda.jit
+    def count(a, out):
+        out[0] = np.count_nonzero(a)
+
+    out = np.zeros(1, dtype=np.int64)
+    count[1, 1](a, out)
+    assert out[0] == np.count_nonzero(a)
+
+
+def test_record_arrays_have_the_type_of_their_aligned_records():
+    dtype = np.dtype([("a", np.int32), ("b", np.float64)], align=True)
+
+    @cuda.jit((types.from_dtype(dtype)[:],))
+    def fill(x):
+        i = cuda.grid(1)
+        x[i].a = x[i].b
+
+    for x in (np.recarray(3, dtype=dtype), np.zeros(3, dtype)):
+        x["b"] = [1, 2, 3]
+        fill[1, 3](x)
+        assert x["a"].tolist() == [1, 2, 3]
