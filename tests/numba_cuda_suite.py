@@ -27,8 +27,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import broadcloth
 import numpy as np
+
+import broadcloth
 import numpy_suite as suite
 from broadcloth import cuda
 

@@ -472,7 +472,8 @@ class PythonFunction : public Function {
     PyRef key = to_py(name);
     if (PyDict_Contains(members.get(), key.get()) != 1) return nullptr;
     // Chosen once for the same types: the walks of one compile must meet the same function.
-    static auto& chosen = *new std::map<std::tuple<std::string, std::string, std::vector<Type>, std::vector<std::string>, bool>, const Function*>;
+    static auto& chosen =
+        *new std::map<std::tuple<std::string, std::string, std::vector<Type>, std::vector<std::string>, bool>, const Function*>;
     const std::tuple at(std::string(table), name, types, names, host);
     if (const auto it = chosen.find(at); it != chosen.end()) return it->second;
     PyObject* rows = PyDict_GetItem(members.get(), key.get());

@@ -857,10 +857,13 @@ void FunctionCompiler::reduction_turn(const std::string& name, Value x, const Re
   }
 }
 
-Value FunctionCompiler::reduction(const std::string& name, const Value& v, const Node* n) {
+Value FunctionCompiler::reduction(const std::string& asked, const Value& v, const Node* n) {
   if (!v.type) return {};
-  if (host()) return host_reduction(name, v, {}, n);
-  if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
+  if (host()) return host_reduction(asked, v, {}, n);
+  if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", asked, v.type->spelling));
+  const bool numbers_only = asked.starts_with("nan");
+  const std::string name = numbers_only ? asked.substr(3) : asked;
+  const bool skips = numbers_only && is_inexact(v.type->dtype);
   const auto lazy = lazy_of(v);
   const DType from = v.type->dtype;
   const int ndim = v.type->ndim;
@@ -885,13 +888,15 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
     for (const Value& leaf : lazy->leaves) elements.push_back(subscript_of(leaf, tuple_of({}), n));
     const Value x = lazy->element(elements);
     if (name == "count_nonzero") return converted(truth(x, n), t, n);
+    if (numbers_only) fail(n, fmt::format("{}() takes arrays with dimensions in kernels", asked));
     return name == "any" || name == "all" ? truth(x, n) : argument ? constant_value(Constant{int64_t{0}}) : converted(x, t, n);
   }
   if (order || averages(name)) names.count = temporary("n");
   if (argument) names.place = temporary("at");
-  linef("{} {} = {};", cpp(t), names.result, name == "prod" || name == "all" ? c(1) : c(0));
+  const Code none = skips && order ? code("bc::limits<{}>::nan()", cpp(t)) : name == "prod" || name == "all" ? c(1) : c(0);
+  linef("{} {} = {};", cpp(t), names.result, none);
   // Checked mode: a NaN that is made here, of elements that are none.
-  const bool follows = unit_.options.check && is_inexact(d) && !order && name != "any" && name != "all";
+  const bool follows = unit_.options.check && is_inexact(d) && !skips && !order && name != "any" && name != "all";
   const std::string nan = follows ? temporary("nan") : "";
   if (follows) {
     unit_.need("check");
@@ -914,7 +919,12 @@ Value FunctionCompiler::reduction(const std::string& name, const Value& v, const
       x = spill(converted(x, t, n), "x");
       linef("{0} = {0} || py::is_nan({1});", nan, x.text);
     }
+    if (skips) {
+      x = spill(x, "x");
+      linef("if ({0} == {0}) {{", x.text);
+    }
     reduction_turn(name, x, names, t, n);
+    if (skips) line("}");
     close_loops(ndim);
     --depth_;
     line("}");

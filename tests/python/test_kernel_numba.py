@@ -700,3 +700,22 @@ def test_record_arrays_have_the_type_of_their_aligned_records():
         x["b"] = [1, 2, 3]
         fill[1, 3](x)
         assert x["a"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_reductions_in_kernels_leave_nan_out(name, dtype):
+    function = getattr(np, name)
+
+    @cuda.jit
+    def reduce(a, out):
+        out[0] = function(a)
+
+    arrays = [np.array([[3, 0, 1], [7, 2, 5]]).astype(dtype), np.array([5, 1, 4, 1])[::-2].astype(dtype)]
+    if dtype[0] == "f":
+        arrays += [np.array([np.nan, 2, np.inf, -3, np.nan], dtype), np.array([np.nan, np.nan], dtype), np.array([-2, np.nan], dtype)]
+    for a in arrays:
+        out = np.zeros(1)
+        reduce[1, 1](a, out)
+        assert_allclose(out[0], function(a), rtol=1e-6)
