@@ -251,10 +251,10 @@ class List(_c.Container, MutableSequence):
             _sort(self, bool(reverse))
 
     def __repr__(self) -> str:
-        return f"{self._type or 'ListType(undefined)'}({list(self)!r})"
+        return f"{self._type or 'ListType(undefined)'}({self})"
 
     def __str__(self) -> str:
-        return str(list(self))
+        return f"[{', '.join(map(str, self))}]"  # as Numba prints it: texts without quotation marks
 
     def __reduce__(self) -> Any:
         return List, (list(self),)
@@ -340,10 +340,10 @@ class Dict(_c.Container, MutableMapping):
         return _copy(self) if self._typed() else Dict()
 
     def __repr__(self) -> str:
-        return f"{self._type or 'dict(undefined)'}({dict(self.items())!r})"
+        return f"{self._type or 'dict(undefined)'}({self})"
 
     def __str__(self) -> str:
-        return str(dict(self.items()))
+        return f"{{{', '.join(f'{k}: {v}' for k, v in self.items())}}}"
 
     def __reduce__(self) -> Any:
         return Dict, (dict(self.items()),)

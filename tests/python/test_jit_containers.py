@@ -271,6 +271,13 @@ def test_typed_containers_are_worked_on_in_place():
     assert_array_equal(arrays[2], [2, 2])
 
 
+def test_typed_containers_print_their_elements_as_numba_does():
+    names, counts = List(["a", "b"]), Dict()
+    counts["the"], counts["cat"] = 1.5, 2.0
+    assert f"{names} {counts}" == "[a, b] {the: 1.5, cat: 2.0}"
+    assert repr(names).endswith("([a, b])") and repr(counts).endswith("({the: 1.5, cat: 2.0})")
+
+
 def test_typed_lists_are_ordered_and_name_types_of_others():
     assert List([1, 2]) < List([1, 3]) <= [1, 3] and List([2]) > List([1, 9]) >= List([1])
 

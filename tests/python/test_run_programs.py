@@ -365,6 +365,54 @@ def test_pandas_takes_masks_places_and_functions(tmp_path):
     assert ours.stdout == plain.stdout
 
 
+SCIPY = """
+import numpy as np
+from scipy import linalg, ndimage, optimize, sparse
+from scipy.linalg import blas, interpolative, lapack
+from scipy.sparse import linalg as solvers
+
+a = np.arange(16.0).reshape(4, 4) % 5 + 6 * np.eye(4)
+b = np.arange(4.0) + 1
+s = sparse.csc_matrix(a)
+t = np.linspace(0, 1, 9)
+
+
+def show(*values):
+    for v in values:
+        v = v.toarray() if sparse.issparse(v) else v
+        print(type(v).__name__ == "matrix", np.round(np.asarray(v), 6).tolist())
+
+
+# What takes another type for a copy of its own must not write the program's array, and what writes must.
+show(lapack.dgesv(a, b)[2], b, a, linalg.get_lapack_funcs("gesv", (a, b))(a, b)[2], b, lapack.dsyev(a + a.T)[0])
+show(blas.dscal(2.0, b), b, blas.daxpy(b, b[::-1]), b, linalg.get_blas_funcs(["gemv"], (a,))[0](1.0, a, b))
+print(linalg.get_lapack_funcs("gesv", (a,)).typecode, len(linalg.get_blas_funcs(("dot", "nrm2"), (a,))))
+labels, wide, mask = np.zeros((4, 4), np.int32), np.zeros((8, 8)), np.zeros((4, 4), bool)
+print(ndimage.label(a > 3, output=labels), labels.sum())
+ndimage.zoom(a, 2, wide)
+ndimage.binary_dilation(a > 5, output=mask)
+show(labels, wide.sum(), mask.astype(int), ndimage.gaussian_filter(a, 1))
+
+lu = solvers.splu(s)
+print(isinstance(lu, solvers.SuperLU), lu.shape, lu.nnz)
+show(lu.solve(b), lu.solve(a, "T"), solvers.spilu(s).solve(b), solvers.factorized(s)(b), solvers.aslinearoperator(a) @ b)
+show(solvers.lsmr(solvers.LinearOperator((4, 4), matvec=lambda v: a @ v, rmatvec=lambda v: a.T @ v, dtype=float), b)[0])
+show(linalg.funm(a, np.sqrt).real, linalg.funm(a + a.T, lambda v: np.exp(v / 9)), interpolative.svd(a, 2)[1])
+fit = dict(jac=lambda p: np.column_stack([t, np.ones_like(t)]), loss="soft_l1")
+show(optimize.least_squares(lambda p: p[0] * t + p[1] - t**2, np.zeros(2), **fit).x)
+
+show(s + a, a + s, s - a, a - s, s / (a + 1), s.multiply(a[0]), s.maximum(a), a * s, s * b, 2 * s)
+show((s > a).sum(), (a >= s).sum(), sparse.csr_array(s) + a, a - sparse.lil_matrix(s), sparse.coo_array(s) * a, s * a[0, 1])
+"""
+
+
+def test_scipy_takes_arrays_where_it_asks_for_numpys_type(tmp_path):
+    pytest.importorskip("scipy")
+    plain, ours = both(tmp_path, SCIPY)
+    assert plain.returncode == ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
 NUMBERS_IN_THE_LIBRARY = """
 import fractions
 import pickle

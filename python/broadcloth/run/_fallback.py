@@ -170,10 +170,10 @@ def _is_element(value: Any) -> bool:
     return value.ndim == 0 and issubclass(value.__class__, np.generic)
 
 
-def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """NumPy's function on host copies. Copies that it writes come back into the arrays."""
+def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writable: bool = False) -> Any:
+    """NumPy's function on host copies. Copies that it writes come back into the arrays; `writable` says beforehand that it writes."""
     name = getattr(function, "__name__", "")
-    writable = name in _WRITERS or kwargs.get("out") is not None
+    writable = writable or name in _WRITERS or kwargs.get("out") is not None
     while True:
         loan = _Loan(writable)
         try:
