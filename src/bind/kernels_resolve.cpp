@@ -503,7 +503,10 @@ class PythonFunction : public Function {
   }
 
   void set_inline() { force_inline = true; }
-  void set_elementwise() { elementwise = true; }
+  void set_elementwise(PyObject* o) {
+    elementwise = true;
+    if (PyRef given = attr_or_null(o, "_identity")) identity = constant_of(given.get()).value_or(Constant{});
+  }
   void set_gufunc(PyObject* o) {
     gufunc_ = PyRef::borrow(o);
     generalised = true;
@@ -579,7 +582,7 @@ const Function& function_of(PyObject* o) {
   if (!known.contains(key)) {
     auto made = std::make_unique<PythonFunction>(o);  // may throw, and may need itself
     if (declared) keep(declared);
-    if (kind == "elementwise") made->set_elementwise();
+    if (kind == "elementwise") made->set_elementwise(declared);
     if (kind == "generalised") made->set_gufunc(declared);
     known.try_emplace(key, std::move(made));
   }

@@ -129,6 +129,7 @@ Value FunctionCompiler::call(const Node* n) {
       arguments(n);
       return {};
     }
+    if (auto r = ufunc_method(object, n)) return *r;
     const bool field = object.is(Kind::tuple) &&
                        std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
     if ((object.type->has_value() && !object.is(Kind::record) && !field) || (object.is(Kind::builtin) && !object.items.empty())) {
