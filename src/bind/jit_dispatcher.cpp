@@ -76,6 +76,7 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
     return;
   }
+  if (is_record(o)) return kept->push_back(PyRef::borrow(reinterpret_cast<const NumpyRecordFields*>(o)->descr));
   if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) ||
       is_slice(o) || random_generator(o))
     return;
@@ -94,10 +95,20 @@ auto of_argument(PyDispatcher* self, size_t i, const F& f) {
   }
 }
 
+/// The type of an argument or of a tuple's item. A record comes as an element of an array, so that what is written is written there.
+kernels::Type type_by_reference(PyObject* o) {
+  if (is_record(o)) return kernels::array_type(type_of(o), 0, 'C', !(reinterpret_cast<const NumpyRecordFields*>(o)->flags & kNumpyWriteable));
+  const kernels::Type t = type_of(o);
+  if (!PyTuple_Check(o) || kernels::by_reference(t) == t) return t;
+  std::vector<kernels::Type> items;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_by_reference(PyTuple_GetItem(o, i)));
+  return kernels::tuple_like(t, items);
+}
+
 kernels::Type argument_type(PyObject* o) {
   if (PyUnicode_Check(o)) return kernels::text_type();
   if (PyDict_Check(o)) raise(ErrorKind::Typing, "a compiled function cannot take a {}; pass broadcloth.typed.Dict(x)", type_name(o));
-  return type_of(o);
+  return type_by_reference(o);
 }
 
 /// Writes the i-th argument, a number, as one of another dtype.
@@ -360,8 +371,9 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
 
 PyObject* compile_method(PyObject* self, PyObject* types) {
   return guard([&]() -> PyObject* {
-    const kernels::FunctionSignature signature = signature_of_object(types);
-    const std::vector<kernels::Type>& arguments = signature.arguments;
+    kernels::FunctionSignature signature = signature_of_object(types);
+    std::vector<kernels::Type>& arguments = signature.arguments;
+    for (kernels::Type& t : arguments) t = kernels::by_reference(t);
     PyDispatcher* d = as_dispatcher(self);
     if (static_cast<Py_ssize_t>(arguments.size()) != PyTuple_Size(d->names))
       raise(ErrorKind::Type, "{}: expected a signature of {} arguments, got {}", as_string(attr(d->function, "__name__").get()),

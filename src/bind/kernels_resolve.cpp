@@ -131,16 +131,19 @@ Type type_of_dtype(PyObject* dtype) {
     std::vector<std::string> texts;
     std::vector<Type> items;
     std::vector<uint32_t> offsets;
+    std::vector<std::string> titles;
     for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) {
       PyObject* name = PyTuple_GetItem(names.get(), i);
       PyRef field = PyRef::steal(PyObject_GetItem(fields.get(), name));
       texts.emplace_back(as_string(name));
       items.push_back(type_of_dtype(PyTuple_GetItem(field.get(), 0)));
       offsets.push_back(static_cast<uint32_t>(PyLong_AsLong(PyTuple_GetItem(field.get(), 1))));
+      PyObject* title = PyTuple_Size(field.get()) > 2 ? PyTuple_GetItem(field.get(), 2) : nullptr;
+      if (title && PyUnicode_Check(title)) titles.resize(offsets.size()), titles.back() = as_string(title);
     }
     const Type made = record_type(nullptr, "Record", std::move(texts), items, std::move(offsets),
                                   static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")),
-                                  static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")));
+                                  static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment")), std::move(titles));
     PyObject* const kept = keep(dtype);
     const std::lock_guard lock(record_types_mutex);
     record_types.dtype_of.emplace(made, kept);
@@ -1021,6 +1024,15 @@ void store_value(PyObject* o, Type t, void* to) {
   }
 }
 
+/// A record with NumPy's dtype; a tuple of its values where no dtype of it was seen.
+static PyRef record_of(Type t, const void* from, PyRef values) {
+  PyObject* descr = record_dtype(t);
+  if (!descr) return values;
+  PyRef bytes = PyRef::steal(PyByteArray_FromStringAndSize(static_cast<const char*>(from), t->bytes));
+  PyRef array = call(import_attr("numpy", "ndarray").get(), {PyRef::steal(PyTuple_New(0)).get(), descr, bytes.get()});
+  return PyRef::steal(PyObject_GetItem(array.get(), PyRef::steal(PyTuple_New(0)).get()));
+}
+
 PyRef load_value(Type t, const void* from) {
   switch (t->kind) {
     case Kind::none: return PyRef::borrow(Py_None);
@@ -1038,7 +1050,7 @@ PyRef load_value(Type t, const void* from) {
       for (size_t i = 0; i < t->items.size(); ++i)
         check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i),
                               load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
-      if (!t->object) return values;
+      if (!t->object) return record_of(t, from, std::move(values));
       return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), values.get(), nullptr));
     }
     case Kind::optional: return static_cast<const char*>(from)[t->element->bytes] ? load_value(t->element, from) : PyRef::borrow(Py_None);

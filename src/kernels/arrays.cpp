@@ -422,13 +422,12 @@ Code FunctionCompiler::flat_place(const Value& flat, const Value& index, const N
 
 Value FunctionCompiler::record_field(const Value& given, const std::string& name, const Node* n) {
   const Value record = given.acts() ? spill(given) : given;
-  for (size_t i = 0; i < record.type->fields.size(); ++i)
-    if (record.type->fields[i] == name) {
-      Value v = Value::of(record.type->items[i], code("{}.{}", paren(record), user_name(Named::field, name)));
-      v.simple = record.simple;
-      if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
-      return v;
-    }
+  if (const auto i = field_named(record.type, name)) {
+    Value v = Value::of(record.type->items[*i], code("{}.{}", paren(record), user_name(Named::field, record.type->fields[*i])));
+    v.simple = record.simple;
+    if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
+    return v;
+  }
   fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
 }
 
@@ -470,7 +469,7 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
   const Type t = object.type;
-  if (is_record_reference(object) && std::find(t->element->fields.begin(), t->element->fields.end(), name) != t->element->fields.end())
+  if (is_record_reference(object) && field_named(t->element, name))
     return reference_field(object, name, n);
   const auto number = [&](Code text) {
     Value v = Value::of(int64_type(), std::move(text));
@@ -517,8 +516,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   }
   if (name == "real" || name == "imag") return part_of_array(object, name, n);
   if (t->element->is(Kind::record))
-    for (size_t i = 0; i < t->element->fields.size(); ++i)
-      if (t->element->fields[i] == name) return field_of_array(object, i, n);
+    if (const auto i = field_named(t->element, name)) return field_of_array(object, *i, n);
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
   fail(n,
        method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),
