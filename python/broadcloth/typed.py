@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any
 
 from . import _broadcloth as _c
+from ._device import config
 from ._jit import njit
 from ._namespace import listing
 from .types import _type
@@ -149,6 +150,10 @@ class List(_c.Container, MutableSequence):
     __kernel_name__ = "typed.List"
     __slots__ = ()
 
+    def __new__(cls, values: Iterable[Any] = ()) -> Any:
+        """A list of Python's where functions stay Python (`config.DISABLE_JIT`)."""
+        return list(values) if config.DISABLE_JIT else super().__new__(cls)
+
     def __init__(self, values: Iterable[Any] = ()) -> None:
         for value in values:
             self.append(value)
@@ -156,7 +161,7 @@ class List(_c.Container, MutableSequence):
     @classmethod
     def empty_list(cls, item_type: Any, allocated: int = 0) -> List:
         """An empty list of a type."""
-        return _empty_list(_type(item_type))
+        return cls() if config.DISABLE_JIT else _empty_list(_type(item_type))
 
     def _typed(self) -> bool:
         return self._type is not None
@@ -280,13 +285,17 @@ class Dict(_c.Container, MutableMapping):
     __kernel_name__ = "typed.Dict"
     __slots__ = ()
 
+    def __new__(cls, values: Any = (), **more: Any) -> Any:
+        """A dict of Python's where functions stay Python (`config.DISABLE_JIT`)."""
+        return dict(values, **more) if config.DISABLE_JIT else super().__new__(cls)
+
     def __init__(self, values: Any = (), **more: Any) -> None:
         self.update(values, **more)
 
     @classmethod
     def empty(cls, key_type: Any, value_type: Any, n_keys: int = 0) -> Dict:
         """An empty dict of types."""
-        return _empty_dict(_type(key_type), _type(value_type))
+        return cls() if config.DISABLE_JIT else _empty_dict(_type(key_type), _type(value_type))
 
     def _typed(self) -> bool:
         return self._type is not None

@@ -39,6 +39,22 @@ std::string spell(const std::vector<kernels::Type>& types) {
 bool holds_numbers(kernels::Type t) {
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), [](kernels::Type m) { return m->is_scalar() || holds_numbers(m); });
 }
+
+/// Whether a function of a record takes this one in its place: it has the same fields at the same places, and more behind them. In tuples,
+/// too.
+bool has_fields_of(kernels::Type from, kernels::Type to) {
+  if (from == to) return true;
+  if (from->is_tuple() && to->is_tuple())
+    return from->object == to->object && std::ranges::equal(from->items, to->items, has_fields_of);
+  const auto reference = [](kernels::Type t) { return t->is_array() && t->ndim == 0 && t->element->is(kernels::Kind::record); };
+  if (!reference(from) || !reference(to) || (from->read_only && !to->read_only)) return false;
+  const kernels::Type more = from->element, less = to->element;
+  for (size_t i = 0; i < less->fields.size(); ++i) {
+    const auto k = kernels::field_named(more, less->fields[i]);
+    if (!k || more->items[*k] != less->items[i] || more->offsets[*k] != less->offsets[i]) return false;
+  }
+  return less->bytes <= more->bytes;
+}
 constexpr int8_t kTuple = 127, kOptional = 126;
 
 /// How far the argument types are from a signature's; -1 when they do not convert. Numba's order: exact, then promotion, then the rest.
@@ -47,6 +63,10 @@ int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::
   int sum = 0;
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] == to[i]) continue;
+    if (has_fields_of(from[i], to[i])) {
+      ++sum;
+      continue;
+    }
     if (!kernels::converts(from[i], to[i])) return -1;
     if (to[i]->is(kernels::Kind::optional)) {
       // A value goes to a signature of values first.
@@ -168,7 +188,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     for (size_t i = 0; i < n; ++i) {
       const kernels::Type to = best->arguments[i];
       if (types[i] != to && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(to->dtype);
-      if (types[i] != to && types[i]->is_tuple()) made->convert[i] = kTuple;
+      if (types[i] != to && holds_numbers(types[i])) made->convert[i] = kTuple;
       if (types[i] != to && to->is(kernels::Kind::optional)) made->convert[i] = kOptional;
     }
   } else {

@@ -71,7 +71,7 @@ size_t alignment_of(PyObject* o) {
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
-  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return 8;
+  if (is_buffer(o)) return 8;
   return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) || is_record(o) ||
                  PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
              ? 8
@@ -397,7 +397,7 @@ void Frame::read(PyObject* o) {
   if (PyObject_TypeCheck(o, s.np_ndarray)) return read_array(o);
   if (is_record(o)) return read_record(o);
   if (is_slice(o)) return read_slice(o);
-  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
+  if (is_buffer(o)) {
     made_.push_back(array_over(o));
     return read_array(made_.back().get());
   }

@@ -887,7 +887,7 @@ Type type_of(PyObject* o) {
   }
   if (random_generator(o)) return random_generator_type();
   if (is_slice(o)) return slice_type(slice_parts(o).given);
-  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return type_of(array_over(o).get());
+  if (is_buffer(o)) return type_of(array_over(o).get());
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
   if (PyList_Check(o) || PyAnySet_Check(o) || jit::is_typed(o)) return jit::container_type(o);
@@ -930,8 +930,13 @@ SliceParts slice_parts(PyObject* slice) {
   return parts;
 }
 
+bool is_buffer(PyObject* o) {
+  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return true;
+  return std::string_view(type_name(o)) == "array" && string_attr(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__module__") == "array";
+}
+
 PyRef array_over(PyObject* buffer) {
-  if (PyMemoryView_Check(buffer)) return call(import_attr("numpy", "asarray").get(), {buffer});
+  if (!PyBytes_Check(buffer) && !PyByteArray_Check(buffer)) return call(import_attr("numpy", "asarray").get(), {buffer});
   return call(import_attr("numpy", "frombuffer").get(),
               {buffer, reinterpret_cast<PyObject*>(state().scalar_types[static_cast<int>(DType::u8)])});
 }

@@ -451,6 +451,7 @@ Value FunctionCompiler::part_of_array(const Value& object, const std::string& na
 Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node* n) {
   const Type t = object.type;
   const Type field = t->element->items[i];
+  const char* const constant = t->read_only && !host() ? "const " : "";  // arrays of functions for the CPU are read-only by their types
   if (field->is_uniform() && !t->element->object) {
     // An array in each record: its axes come last.
     Code extents;
@@ -458,13 +459,12 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
     int ndim = t->ndim;
     for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
     unit_.need("core");
-    return Value::of(
-        array_type(inner, ndim, 'A', t->read_only, t->space),
-        code("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text, t->element->offsets[i], extents));
+    return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
+                     code("py::field_array<{}{}>({}, {}{})", constant, cpp(inner), object.text, t->element->offsets[i], extents));
   }
   const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
   if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-  return Value::of(made, code("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
+  return Value::of(made, code("py::field<{}{}>({}, {})", constant, cpp(field), object.text, t->element->offsets[i]));
 }
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
@@ -505,6 +505,14 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     Value v = Value::known(builtin_type("flags"));
     v.items = {object};
     return v;
+  }
+  // What a memoryview has.
+  if (host() && name == "readonly") return constant_value(Constant{t->read_only});
+  if (host() && (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous")) {
+    Value flags = Value::known(builtin_type("flags"));
+    flags.items = {bound(object, "a")};
+    const Value c = builtin_attribute(flags, name == "f_contiguous" ? name : "c_contiguous", n);
+    return name == "contiguous" ? binary(Operator::bit_or, c, builtin_attribute(flags, "f_contiguous", n), n) : c;
   }
   if (name == "size") return number(code("{}.size()", paren(bound(object))));
   if (name == "nbytes") return number(code("{}.size() * {}", paren(bound(object)), t->element->bytes));

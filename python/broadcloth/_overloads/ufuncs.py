@@ -155,7 +155,7 @@ def at(ufunc, identity, a, indices, b=None):
             flat[p] = a.dtype.type(ufunc(flat[p]))
     else:
         _at_with(ufunc, flat, places, np.asarray(b))
-    if not a.flags.c_contiguous:
+    if not a.flags.typed_c_contiguous:
         a[...] = flat.reshape(a.shape)
 
 
