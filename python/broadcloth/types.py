@@ -320,6 +320,11 @@ def DictType(key: Any, value: Any) -> Type:
     return Type(f"DictType({_type(key).__kernel_type__}, {_type(value).__kernel_type__})")
 
 
+def MemoryView(dtype: Any, ndim: int, layout: str = "C") -> Type:
+    """The type of a memoryview: that of an array of its elements."""
+    return Array(dtype, ndim, layout)
+
+
 class _Family:
     """Types of one kind: called it makes one, and isinstance(t, family) asks for the kind, as in `extending.overload`."""
 
@@ -377,7 +382,7 @@ real_domain = frozenset(Type(f"float{n}") for n in (32, 64))
 complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
 number_domain = integer_domain | real_domain | complex_domain
 
-_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
+_CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType", "MemoryView",
             "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type", "UnicodeType",
             "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])

@@ -446,6 +446,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       break;
     case Kind::array: return array_attribute(object, name, n);
     case Kind::pointer:
+      if (name == "data" && object.type != random_generator_type())  // of x.ctypes
+        return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.text));
       if (object.type == random_generator_type() && function_.stand_in("generator." + name)) {
         Value m = Value::known(builtin_type("generator." + name));
         m.items = {object};

@@ -966,6 +966,9 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     return Iteration{code("{}.shape[0]", a.text),
                      [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
   }
+  // Texts that are known have types of their own.
+  if (host() && v.is(Kind::tuple) && !v.type->is_uniform() && stored_type(v.type)->is_uniform())
+    return iteration(converted(v, stored_type(v.type), at), at);
   if (v.is(Kind::tuple) && v.type->is_uniform()) {
     const Value t = stored(v);
     return Iteration{code("{}", v.type->items.size()), [t](const std::string& k) {
