@@ -202,8 +202,7 @@ def install_imports() -> None:
 
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         found = plain(name, globals, locals, fromlist, level)
-        # Text that a test runs by exec() has no file: the test's counts.
-        file = (globals or {}).get("__file__") or sys._getframe(2).f_code.co_filename
+        file = (globals or {}).get("__file__") or ""
         if "/numba/tests/" not in file or level or name.split(".")[0] != "numba":
             return found
         return face(name) if fromlist else face("numba")

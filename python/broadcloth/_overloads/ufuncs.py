@@ -55,11 +55,12 @@ def _given(made, out):
 
 
 def _expect_axes(axes, ndim):
-    for k in range(len(axes)):
-        if axes[k] < -ndim or axes[k] >= ndim:
-            raise ValueError(f"axis {axes[k]} is out of bounds for array of dimension {ndim}")
+    numbers = np.asarray(axes)  # of integers that are known, each has a type of its own
+    for k in range(numbers.size):
+        if numbers[k] < -ndim or numbers[k] >= ndim:
+            raise ValueError(f"axis {numbers[k]} is out of bounds for array of dimension {ndim}")
         for other in range(k):
-            if axes[k] % ndim == axes[other] % ndim:
+            if numbers[k] % ndim == numbers[other] % ndim:
                 raise ValueError("duplicate value in 'axis'")
 
 
@@ -91,7 +92,13 @@ def _in_turn(count, axes):
 def _kept(a, axis, made):
     if axis is None:
         return np.asarray(made).reshape(ones(a.shape))
-    return np.expand_dims(np.asarray(made), axis)
+    axes = np.asarray(axis if isinstance(axis, tuple) else (axis,)) % a.ndim
+    return np.asarray(made).reshape(_one_at(a.shape, axes, 0))
+
+
+def _one_at(shape, axes, k):
+    """The extents, of which those of the axes are 1; `k` of the array's are in front of them."""
+    return () if len(shape) == 0 else (1 if np.any(axes == k) else shape[0],) + _one_at(shape[1:], axes, k + 1)
 
 
 @stands_for("ufunc.reduce")
