@@ -44,8 +44,7 @@ bool holds_numbers(kernels::Type t) {
 /// too.
 bool has_fields_of(kernels::Type from, kernels::Type to) {
   if (from == to) return true;
-  if (from->is_tuple() && to->is_tuple())
-    return from->object == to->object && std::ranges::equal(from->items, to->items, has_fields_of);
+  if (from->is_tuple() && to->is_tuple()) return from->object == to->object && std::ranges::equal(from->items, to->items, has_fields_of);
   const auto reference = [](kernels::Type t) { return t->is_array() && t->ndim == 0 && t->element->is(kernels::Kind::record); };
   if (!reference(from) || !reference(to) || (from->read_only && !to->read_only)) return false;
   const kernels::Type more = from->element, less = to->element;
@@ -117,7 +116,8 @@ auto of_argument(PyDispatcher* self, size_t i, const F& f) {
 
 /// The type of an argument or of a tuple's item. A record comes as an element of an array, so that what is written is written there.
 kernels::Type type_by_reference(PyObject* o) {
-  if (is_record(o)) return kernels::array_type(type_of(o), 0, 'C', !(reinterpret_cast<const NumpyRecordFields*>(o)->flags & kNumpyWriteable));
+  if (is_record(o))
+    return kernels::array_type(type_of(o), 0, 'C', !(reinterpret_cast<const NumpyRecordFields*>(o)->flags & kNumpyWriteable));
   const kernels::Type t = type_of(o);
   if (!PyTuple_Check(o) || kernels::by_reference(t) == t) return t;
   std::vector<kernels::Type> items;

@@ -72,8 +72,8 @@ size_t alignment_of(PyObject* o) {
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
   if (is_buffer(o)) return 8;
-  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) || is_record(o) ||
-                 PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
+  return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
+                 is_record(o) || PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
              ? 8
              : 1;
 }
@@ -563,7 +563,7 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
     if (same && gives_itself(plan, base.get())) return base;
   }
-  PyObject* descr = !plan.record                ? dtype_object(plan.dtype)
+  PyObject* descr = !plan.record                    ? dtype_object(plan.dtype)
                     : base && is_record(base.get()) ? reinterpret_cast<const NumpyRecordFields*>(base.get())->descr
                     : base && PyObject_TypeCheck(base.get(), state().np_ndarray) ? numpy_fields(base.get())->descr
                                                                                  : record_dtype(plan.value_type);

@@ -469,8 +469,7 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
   const Type t = object.type;
-  if (is_record_reference(object) && field_named(t->element, name))
-    return reference_field(object, name, n);
+  if (is_record_reference(object) && field_named(t->element, name)) return reference_field(object, name, n);
   const auto number = [&](Code text) {
     Value v = Value::of(int64_type(), std::move(text));
     v.simple = v.index = v.non_negative = true;

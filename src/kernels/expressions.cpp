@@ -475,8 +475,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       if (name == "dtype") return Value::known(dtype_type(object.type));
       if (name == "shape") return tuple_of({});
       if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "view" ||
-          name == "bit_count" ||
-          (name == "bit_length" && is_integer(object.type->dtype))) {
+          name == "bit_count" || (name == "bit_length" && is_integer(object.type->dtype))) {
         Value m = Value::known(builtin_type("scalar." + name));
         m.items = {object};
         return m;

@@ -349,9 +349,9 @@ std::optional<Value> FunctionCompiler::ufunc_method(const Value& ufunc, const No
   const LibraryFunction* row = library_function("ufunc." + method);
   if (!host() || !row || !ufunc.type) return std::nullopt;
   const auto* f = ufunc.is(Kind::function) ? static_cast<const Function*>(ufunc.type->object) : nullptr;
-  const Constant* identity = f && f->elementwise                                 ? &f->identity
+  const Constant* identity = f && f->elementwise                              ? &f->identity
                              : ufunc.is(Kind::builtin) && ufunc.items.empty() ? numpy_identity(ufunc.type->name)
-                                                                                  : nullptr;
+                                                                              : nullptr;
   if (!identity) return std::nullopt;
   CallArguments args = arguments(n, nullptr, true);
   for (const Value& v : args.positional)
@@ -368,7 +368,8 @@ std::optional<Value> FunctionCompiler::ufunc_method(const Value& ufunc, const No
     if (v.type->is_container() && is_incomplete(v.type)) return Value{};
   if (f) take_loop_of_dtype(*f, &args, n);
   // Sums and products of NumPy's are at least of int64.
-  const bool widens = !f && method != "at" && method != "outer" && (ufunc.type->name == "numpy.add" || ufunc.type->name == "numpy.multiply");
+  const bool widens =
+      !f && method != "at" && method != "outer" && (ufunc.type->name == "numpy.add" || ufunc.type->name == "numpy.multiply");
   if (const Value& a = args.positional[2]; widens && a.is_array() && a.type->element->is_scalar() && a.type->element->bytes < 8 &&
                                            !is_inexact(a.type->dtype) && !has_keyword(args, "dtype"))
     args.keywords.emplace_back("dtype", Value::known(dtype_type(is_unsigned(a.type->dtype) ? scalar_type(DType::u64) : int64_type())));

@@ -1,8 +1,8 @@
 #include "runtime/compiled_functions.h"
 
 #include <fmt/format.h>
-
 #include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -645,11 +645,12 @@ void* foreign_object(const Block* block) {
 }
 
 const char* exception_name(Raised raised) {
-  constexpr const char* names[] = {
-      "RuntimeError",     "ValueError",     "IndexError",  "ZeroDivisionError",   "TypeError",          "KeyError",        "RuntimeError",
-      "OverflowError",    "AssertionError", "MemoryError", "NotImplementedError", "StopIteration",      "ArithmeticError", "AttributeError",
-      "LookupError",      "Exception",      "OSError",     "LinAlgError",         "FloatingPointError", "NameError",       "AxisError",
-      "KeyboardInterrupt", "RecursionError"};
+  constexpr const char* names[] = {"RuntimeError",    "ValueError",        "IndexError",          "ZeroDivisionError",
+                                   "TypeError",       "KeyError",          "RuntimeError",        "OverflowError",
+                                   "AssertionError",  "MemoryError",       "NotImplementedError", "StopIteration",
+                                   "ArithmeticError", "AttributeError",    "LookupError",         "Exception",
+                                   "OSError",         "LinAlgError",       "FloatingPointError",  "NameError",
+                                   "AxisError",       "KeyboardInterrupt", "RecursionError"};
   return names[static_cast<int>(raised)];
 }
 

@@ -169,10 +169,8 @@ def at(ufunc, identity, a, indices, b=None):
 def _at_with(ufunc, flat, places, operand):
     _expect_to_fit(operand, places)
     operands = np.broadcast_to(operand, places.shape).copy().ravel()
-    k = 0
-    for p in places.ravel():
+    for k, p in enumerate(places.ravel()):
         flat[p] = flat.dtype.type(ufunc(flat[p], operands[k]))
-        k += 1
 
 
 def _expect_to_fit(operand, places):
