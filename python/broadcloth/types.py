@@ -383,8 +383,8 @@ complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
 number_domain = integer_domain | real_domain | complex_domain
 
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
-            "MemoryView", "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type", "UnicodeType",
-            "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
+            "MemoryView", "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type",
+            "UnicodeType", "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 
