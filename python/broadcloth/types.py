@@ -384,7 +384,8 @@ number_domain = integer_domain | real_domain | complex_domain
 
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
             "MemoryView", "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type",
-            "UnicodeType", "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
+            "UnicodeType", "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain",
+            "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 
