@@ -142,7 +142,7 @@ def within_reach(decorator: Any) -> Any:
 # Names of Numba's own modules that tests use for what has another name here.
 NAMES = {
     "numba.np.numpy_support.as_dtype": lambda t: getattr(t, "_element", t),
-    "numba.np.ufunc.dufunc.DUFunc": broadcloth.vectorize,
+    "numba.np.ufunc.dufunc.DUFunc": lambda function, targetoptions=None, **options: broadcloth.vectorize(function, **options),
     "numba.jit": within_reach(broadcloth.jit),
     "numba.njit": within_reach(broadcloth.njit),
     "numba.typed.listobject.new_list": new_list,

@@ -21,6 +21,8 @@ from .types import Array, Signature, Type
 __all__ = ["DUFunc", "GUFunc", "guvectorize", "stencil", "vectorize"]
 
 _TARGETS = ("cpu", "parallel", "cuda")
+# Options of Numba's that change nothing here.
+_OPTIONS = {"boundscheck", "debug", "error_model", "forceobj", "inline", "locals", "looplift", "nogil", "parallel", "writable_args"}
 
 
 def _check_target(name: str, target: str) -> None:
@@ -366,6 +368,8 @@ def vectorize(
     ------
     TypeError
         An option is numpy.vectorize's (`otypes`, `excluded`, `signature`).
+    KeyError
+        Numba has no such option.
 
     Examples
     --------
@@ -385,6 +389,9 @@ def vectorize(
             f"vectorize: {min(numpys)}= is numpy.vectorize's; this one is Numba's and compiles the function: name its types, as in "
             f"vectorize(['float64(int64)']), or its cores with guvectorize"
         )
+
+    if unknown := options.keys() - _OPTIONS:
+        raise KeyError(f"vectorize: Unrecognized options: {', '.join(sorted(unknown))}")
 
     def decorate(function: Callable[..., Any], given: Any = None) -> DUFunc:
         function = getattr(function, "py_func", function)

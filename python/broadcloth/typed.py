@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any
 
 from . import _broadcloth as _c
+from ._device import config
 from ._jit import njit
 from ._namespace import listing
 from .types import _type
@@ -90,6 +91,11 @@ def _pop(values, index):
 
 
 @njit
+def _popitem(values):
+    return values.popitem()
+
+
+@njit
 def _length(values):
     return len(values)
 
@@ -149,6 +155,10 @@ class List(_c.Container, MutableSequence):
     __kernel_name__ = "typed.List"
     __slots__ = ()
 
+    def __new__(cls, values: Iterable[Any] = ()) -> Any:
+        """A list of Python's where functions stay Python (`config.DISABLE_JIT`)."""
+        return list(values) if config.DISABLE_JIT else super().__new__(cls)
+
     def __init__(self, values: Iterable[Any] = ()) -> None:
         for value in values:
             self.append(value)
@@ -156,37 +166,38 @@ class List(_c.Container, MutableSequence):
     @classmethod
     def empty_list(cls, item_type: Any, allocated: int = 0) -> List:
         """An empty list of a type."""
-        return _empty_list(_type(item_type))
+        return cls() if config.DISABLE_JIT else _empty_list(_type(item_type))
 
+    @property
     def _typed(self) -> bool:
         return self._type is not None
 
     def append(self, value: Any) -> None:
         """Adds a value at the end."""
-        if self._typed():
+        if self._typed:
             _append(self, value)
         else:
             self._adopt(_list_with(value))
 
     def insert(self, index: int, value: Any) -> None:
         """Puts a value before an index."""
-        if self._typed():
+        if self._typed:
             _insert(self, index, value)
         else:
             self.append(value)
 
     def __len__(self) -> int:
-        return _length(self) if self._typed() else 0
+        return _length(self) if self._typed else 0
 
     def __getitem__(self, index: Any) -> Any:
-        if not self._typed():
+        if not self._typed:
             raise IndexError("list index out of range")
         if isinstance(index, slice):
             return _slice(self, *index.indices(len(self))) if index.step is None or index.step > 0 else List(_plain(self)[index])
         return _item(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if not self._typed():
+        if not self._typed:
             raise IndexError("list assignment index out of range")
         if isinstance(index, slice):
             plain = _plain(self)
@@ -204,10 +215,10 @@ class List(_c.Container, MutableSequence):
             _delete(self, index)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(_plain(self) if self._typed() else [])
+        return iter(_plain(self) if self._typed else [])
 
     def __contains__(self, value: Any) -> bool:
-        return self._typed() and _has(self, value)
+        return self._typed and _has(self, value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Iterable) and list(self) == list(other)
@@ -228,18 +239,18 @@ class List(_c.Container, MutableSequence):
 
     def pop(self, index: int = -1) -> Any:
         """Takes a value out, the last one unless an index is given."""
-        if not self._typed():
+        if not self._typed:
             raise IndexError("pop from empty list")
         return _pop(self, index)
 
     def clear(self) -> None:
         """Takes all values out."""
-        if self._typed():
+        if self._typed:
             _clear(self)
 
     def copy(self) -> List:
         """A list of the same values."""
-        return _copy(self) if self._typed() else List()
+        return _copy(self) if self._typed else List()
 
     def sort(self, key: Any = None, reverse: bool = False) -> None:
         """Sorts the values in place."""
@@ -247,7 +258,7 @@ class List(_c.Container, MutableSequence):
             ordered = sorted(self, key=key, reverse=reverse)
             self.clear()
             self.extend(ordered)
-        elif self._typed():
+        elif self._typed:
             _sort(self, bool(reverse))
 
     def __repr__(self) -> str:
@@ -280,22 +291,27 @@ class Dict(_c.Container, MutableMapping):
     __kernel_name__ = "typed.Dict"
     __slots__ = ()
 
+    def __new__(cls, *values: Any, **more: Any) -> Any:
+        """A dict of Python's where functions stay Python (`config.DISABLE_JIT`)."""
+        return dict(*values, **more) if config.DISABLE_JIT else super().__new__(cls)
+
     def __init__(self, values: Any = (), **more: Any) -> None:
         self.update(values, **more)
 
     @classmethod
     def empty(cls, key_type: Any, value_type: Any, n_keys: int = 0) -> Dict:
         """An empty dict of types."""
-        return _empty_dict(_type(key_type), _type(value_type))
+        return cls() if config.DISABLE_JIT else _empty_dict(_type(key_type), _type(value_type))
 
+    @property
     def _typed(self) -> bool:
         return self._type is not None
 
     def __len__(self) -> int:
-        return _length(self) if self._typed() else 0
+        return _length(self) if self._typed else 0
 
     def __getitem__(self, key: Any) -> Any:
-        if not self._typed():
+        if not self._typed:
             raise KeyError(key)
         try:
             return _item(self, key)
@@ -303,13 +319,20 @@ class Dict(_c.Container, MutableMapping):
             raise KeyError(key) from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self._typed():
+        if self._typed:
             _set(self, key, value)
         else:
             self._adopt(_dict_with(key, value))
 
+    def popitem(self) -> tuple[Any, Any]:
+        """Takes out the item that came last, and gives it."""
+        if not len(self):
+            raise KeyError("popitem(): dictionary is empty")
+        key, value = _popitem(self)
+        return key, value
+
     def __delitem__(self, key: Any) -> None:
-        if not self._typed():
+        if not self._typed:
             raise KeyError(key)
         try:
             _delete(self, key)
@@ -317,27 +340,27 @@ class Dict(_c.Container, MutableMapping):
             raise KeyError(key) from None
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(_keys(self) if self._typed() else [])
+        return iter(_keys(self) if self._typed else [])
 
     def __contains__(self, key: Any) -> bool:
-        return self._typed() and _has(self, key)
+        return self._typed and _has(self, key)
 
     def items(self) -> Any:
         """The pairs of keys and values, as they are now."""
-        return list(zip(_keys(self), _values(self), strict=True)) if self._typed() else []
+        return list(zip(_keys(self), _values(self), strict=True)) if self._typed else []
 
     def values(self) -> Any:
         """The values, as they are now."""
-        return _values(self) if self._typed() else []
+        return _values(self) if self._typed else []
 
     def clear(self) -> None:
         """Takes all items out."""
-        if self._typed():
+        if self._typed:
             _clear(self)
 
     def copy(self) -> Dict:
         """A dict of the same items."""
-        return _copy(self) if self._typed() else Dict()
+        return _copy(self) if self._typed else Dict()
 
     def __repr__(self) -> str:
         return f"{self._type or 'dict(undefined)'}({self})"

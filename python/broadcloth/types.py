@@ -97,7 +97,32 @@ class Type:
         """How many items a tuple has."""
         return len(_parts(self._spelling)) if self._spelling.startswith("(") else 0
 
-    __len__ = count.fget
+    @property
+    def fields(self) -> Any:
+        """The fields of a record's type, by their names and titles: dtypes and offsets, as a numpy.dtype has them."""
+        return self._of_record.fields
+
+    @property
+    def size(self) -> int:
+        """The bytes of a record."""
+        return int(self._of_record.itemsize)
+
+    def offset(self, field: str) -> int:
+        """Where a field of a record's type begins."""
+        return int(self.fields[field][1])
+
+    def is_title(self, field: str) -> bool:
+        """Whether a field's name is its other one, in a record's type."""
+        return field in self.fields and field not in self._of_record.names
+
+    @property
+    def _of_record(self) -> np.dtype[Any]:
+        if not self._spelling.startswith("Record("):
+            raise AttributeError(f"the type {self} has no fields")
+        return self._element
+
+    def __len__(self) -> int:
+        return len(self._of_record.names or ()) if self._spelling.startswith("Record(") else self.count
 
     def __bool__(self) -> bool:
         return True  # whatever the length
@@ -295,6 +320,11 @@ def DictType(key: Any, value: Any) -> Type:
     return Type(f"DictType({_type(key).__kernel_type__}, {_type(value).__kernel_type__})")
 
 
+def MemoryView(dtype: Any, ndim: int, layout: str = "C") -> Type:
+    """The type of a memoryview: that of an array of its elements."""
+    return Array(dtype, ndim, layout)
+
+
 class _Family:
     """Types of one kind: called it makes one, and isinstance(t, family) asks for the kind, as in `extending.overload`."""
 
@@ -353,8 +383,9 @@ complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
 number_domain = integer_domain | real_domain | complex_domain
 
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
-            "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type", "UnicodeType",
-            "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]  # fmt: skip
+            "MemoryView", "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type",
+            "UnicodeType", "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain",
+            "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
 

@@ -39,6 +39,21 @@ std::string spell(const std::vector<kernels::Type>& types) {
 bool holds_numbers(kernels::Type t) {
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), [](kernels::Type m) { return m->is_scalar() || holds_numbers(m); });
 }
+
+/// Whether a function of a record takes this one in its place: it has the same fields at the same places, and more behind them. In tuples,
+/// too.
+bool has_fields_of(kernels::Type from, kernels::Type to) {
+  if (from == to) return true;
+  if (from->is_tuple() && to->is_tuple()) return from->object == to->object && std::ranges::equal(from->items, to->items, has_fields_of);
+  const auto reference = [](kernels::Type t) { return t->is_array() && t->ndim == 0 && t->element->is(kernels::Kind::record); };
+  if (!reference(from) || !reference(to) || (from->read_only && !to->read_only)) return false;
+  const kernels::Type more = from->element, less = to->element;
+  for (size_t i = 0; i < less->fields.size(); ++i) {
+    const auto k = kernels::field_named(more, less->fields[i]);
+    if (!k || more->items[*k] != less->items[i] || more->offsets[*k] != less->offsets[i]) return false;
+  }
+  return less->bytes <= more->bytes;
+}
 constexpr int8_t kTuple = 127, kOptional = 126;
 
 /// How far the argument types are from a signature's; -1 when they do not convert. Numba's order: exact, then promotion, then the rest.
@@ -47,6 +62,10 @@ int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::
   int sum = 0;
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] == to[i]) continue;
+    if (has_fields_of(from[i], to[i])) {
+      ++sum;
+      continue;
+    }
     if (!kernels::converts(from[i], to[i])) return -1;
     if (to[i]->is(kernels::Kind::optional)) {
       // A value goes to a signature of values first.
@@ -76,6 +95,7 @@ void keep_alive(PyObject* o, std::vector<PyRef>* kept) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) keep_alive(PyTuple_GetItem(o, i), kept);
     return;
   }
+  if (is_record(o)) return kept->push_back(PyRef::borrow(reinterpret_cast<const NumpyRecordFields*>(o)->descr));
   if (PyLong_CheckExact(o) || PyFloat_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) ||
       is_slice(o) || random_generator(o))
     return;
@@ -94,10 +114,21 @@ auto of_argument(PyDispatcher* self, size_t i, const F& f) {
   }
 }
 
+/// The type of an argument or of a tuple's item. A record comes as an element of an array, so that what is written is written there.
+kernels::Type type_by_reference(PyObject* o) {
+  if (is_record(o))
+    return kernels::array_type(type_of(o), 0, 'C', !(reinterpret_cast<const NumpyRecordFields*>(o)->flags & kNumpyWriteable));
+  const kernels::Type t = type_of(o);
+  if (!PyTuple_Check(o) || kernels::by_reference(t) == t) return t;
+  std::vector<kernels::Type> items;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) items.push_back(type_by_reference(PyTuple_GetItem(o, i)));
+  return kernels::tuple_like(t, items);
+}
+
 kernels::Type argument_type(PyObject* o) {
   if (PyUnicode_Check(o)) return kernels::text_type();
   if (PyDict_Check(o)) raise(ErrorKind::Typing, "a compiled function cannot take a {}; pass broadcloth.typed.Dict(x)", type_name(o));
-  return type_of(o);
+  return type_by_reference(o);
 }
 
 /// Writes the i-th argument, a number, as one of another dtype.
@@ -157,7 +188,7 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     for (size_t i = 0; i < n; ++i) {
       const kernels::Type to = best->arguments[i];
       if (types[i] != to && types[i]->is_scalar()) made->convert[i] = static_cast<int8_t>(to->dtype);
-      if (types[i] != to && types[i]->is_tuple()) made->convert[i] = kTuple;
+      if (types[i] != to && holds_numbers(types[i])) made->convert[i] = kTuple;
       if (types[i] != to && to->is(kernels::Kind::optional)) made->convert[i] = kOptional;
     }
   } else {
@@ -360,8 +391,9 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
 
 PyObject* compile_method(PyObject* self, PyObject* types) {
   return guard([&]() -> PyObject* {
-    const kernels::FunctionSignature signature = signature_of_object(types);
-    const std::vector<kernels::Type>& arguments = signature.arguments;
+    kernels::FunctionSignature signature = signature_of_object(types);
+    std::vector<kernels::Type>& arguments = signature.arguments;
+    for (kernels::Type& t : arguments) t = kernels::by_reference(t);
     PyDispatcher* d = as_dispatcher(self);
     if (static_cast<Py_ssize_t>(arguments.size()) != PyTuple_Size(d->names))
       raise(ErrorKind::Type, "{}: expected a signature of {} arguments, got {}", as_string(attr(d->function, "__name__").get()),

@@ -17,6 +17,14 @@ struct NumpyArrayFields {
   int flags;
 };
 
+/// A record: an element of an array refers to the array's memory.
+struct NumpyRecordFields {
+  PyObject_VAR_HEAD char* data;
+  PyObject* descr;
+  int flags;
+  PyObject* base;
+};
+
 enum NumpyFlags : int { kNumpyC = 0x1, kNumpyF = 0x2, kNumpyAligned = 0x100, kNumpyWriteable = 0x400 };
 
 inline const NumpyArrayFields* numpy_fields(PyObject* o) { return reinterpret_cast<const NumpyArrayFields*>(o); }

@@ -71,10 +71,9 @@ size_t alignment_of(PyObject* o) {
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
-  if (is_numpy_scalar(o)) return type_of(o)->alignment;
-  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return 8;
+  if (is_buffer(o)) return 8;
   return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
-                 PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
+                 is_record(o) || PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
              ? 8
              : 1;
 }
@@ -82,6 +81,11 @@ size_t alignment_of(PyObject* o) {
 size_t align(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
 }  // namespace
+
+bool is_record(PyObject* o) {
+  static constinit OnceObject type;
+  return PyType_IsSubtype(Py_TYPE(o), reinterpret_cast<PyTypeObject*>(type.make([] { return import_attr("numpy", "void"); }))) != 0;
+}
 
 char* Frame::room(size_t bytes, size_t alignment) {
   const size_t at = align(bytes_.size(), alignment);
@@ -282,6 +286,14 @@ void Frame::read_array(PyObject* o) {
   put_array(o, a->data, a->ndim, a->shape, a->strides, 1, dtype < 0 ? 1 : itemsize(static_cast<DType>(dtype)));
 }
 
+/// A record is one element in its array's memory, so that what is written is written there.
+void Frame::read_record(PyObject* o) {
+  const auto* r = reinterpret_cast<const NumpyRecordFields*>(o);
+  words_.push(kRecords | uint64_t{kNumpyC | kNumpyF} << 24 | static_cast<uint64_t>((r->flags & kNumpyWriteable) != 0) << 32);
+  words_.push(reinterpret_cast<uint64_t>(r->descr));
+  put_array(o, r->data, 0, nullptr, nullptr, 1, static_cast<int64_t>(type_of(o)->bytes));
+}
+
 void Frame::read_own_array(PyObject* o) {
   const Array& a = array_of(o);
   if (a.device().type != DeviceType::cpu)
@@ -383,15 +395,9 @@ void Frame::read(PyObject* o) {
     return;
   }
   if (PyObject_TypeCheck(o, s.np_ndarray)) return read_array(o);
-  if (is_numpy_scalar(o)) {
-    // A record: its bytes, and its dtype by identity, which `o` keeps.
-    const kernels::Type t = type_of(o);
-    words_.push(kRecords | uint64_t{0xff} << 16);
-    words_.push(reinterpret_cast<uint64_t>(attr(o, "dtype").get()));
-    return store_value(o, t, room(t->bytes, t->alignment));
-  }
+  if (is_record(o)) return read_record(o);
   if (is_slice(o)) return read_slice(o);
-  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) {
+  if (is_buffer(o)) {
     made_.push_back(array_over(o));
     return read_array(made_.back().get());
   }
@@ -557,7 +563,8 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
     if (same && gives_itself(plan, base.get())) return base;
   }
-  PyObject* descr = !plan.record                                                 ? dtype_object(plan.dtype)
+  PyObject* descr = !plan.record                    ? dtype_object(plan.dtype)
+                    : base && is_record(base.get()) ? reinterpret_cast<const NumpyRecordFields*>(base.get())->descr
                     : base && PyObject_TypeCheck(base.get(), state().np_ndarray) ? numpy_fields(base.get())->descr
                                                                                  : record_dtype(plan.value_type);
   if (!descr)
@@ -567,6 +574,8 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
   // A constant of the program, or memory of one of our arrays, which may be bound to other memory later.
   if (!base || is_array(base.get())) return PyRef::steal(PyObject_CallMethod(made.get(), "copy", nullptr));
   check(numpy_api().set_base(made.get(), base.release()));
+  // One record of an array is a record, not an array of one.
+  if (plan.record && plan.ndim == 0) return PyRef::steal(PyObject_GetItem(made.get(), PyRef::steal(PyTuple_New(0)).get()));
   return made;
 }
 

@@ -104,6 +104,7 @@ class Frame {
   void read_container(PyObject* o);
   void read_tuple(PyObject* o);
   void read_slice(PyObject* o);
+  void read_record(PyObject* o);
   void read_array(PyObject* o);
   void read_own_array(PyObject* o);
   void put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale, int64_t item);
@@ -168,6 +169,8 @@ class ResultRoom {
 PyRef box_scalar(DType t, const char* at);
 /// An array over memory that the call made, that an argument has, or that `owner` keeps.
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner = nullptr);
+/// Whether the object is a record of NumPy's.
+bool is_record(PyObject* o);
 /// The object; takes over the memory of arrays that the call made.
 PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* call);
 

@@ -34,6 +34,8 @@ SliceParts slice_parts(PyObject* slice);
 inline bool is_slice(PyObject* o) { return Py_TYPE(o) == &PySlice_Type; }
 /// Bytes, a bytearray or a memoryview as a NumPy array over their memory.
 PyRef array_over(PyObject* buffer);
+/// Whether a compiled function takes the object as an array: bytes, a bytearray, a memoryview or an array.array.
+bool is_buffer(PyObject* o);
 /// The type that an annotation or a signature's item means: a type of broadcloth.types, a dtype, a string; nullptr for None.
 kernels::Type type_of_annotation(PyObject* o);
 /// A signature: a string, a call of a type (float32(float32, float32)), a tuple of types.

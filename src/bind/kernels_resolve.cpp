@@ -134,6 +134,7 @@ Type type_of_dtype(PyObject* dtype) {
     // NumPy's record arrays forget the alignment of an aligned struct, but not that it is one.
     auto alignment = static_cast<uint32_t>(to_int(attr(dtype, "alignment").get(), "alignment"));
     const bool aligned = PyObject_IsTrue(attr(dtype, "isalignedstruct").get()) == 1;
+    std::vector<std::string> titles;
     for (Py_ssize_t i = 0; i < PyTuple_Size(names.get()); ++i) {
       PyObject* name = PyTuple_GetItem(names.get(), i);
       PyRef field = PyRef::steal(PyObject_GetItem(fields.get(), name));
@@ -142,9 +143,11 @@ Type type_of_dtype(PyObject* dtype) {
       items.push_back(type_of_dtype(of_field));
       if (aligned) alignment = std::max(alignment, static_cast<uint32_t>(to_int(attr(of_field, "alignment").get(), "alignment")));
       offsets.push_back(static_cast<uint32_t>(PyLong_AsLong(PyTuple_GetItem(field.get(), 1))));
+      PyObject* title = PyTuple_Size(field.get()) > 2 ? PyTuple_GetItem(field.get(), 2) : nullptr;
+      if (title && PyUnicode_Check(title)) titles.resize(offsets.size()), titles.back() = as_string(title);
     }
     const Type made = record_type(nullptr, "Record", std::move(texts), items, std::move(offsets),
-                                  static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")), alignment);
+                                  static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")), alignment, std::move(titles));
     PyObject* const kept = keep(dtype);
     const std::lock_guard lock(record_types_mutex);
     record_types.dtype_of.emplace(made, kept);
@@ -508,7 +511,10 @@ class PythonFunction : public Function {
   }
 
   void set_inline() { force_inline = true; }
-  void set_elementwise() { elementwise = true; }
+  void set_elementwise(PyObject* o) {
+    elementwise = true;
+    if (PyRef given = attr_or_null(o, "_identity")) identity = constant_of(given.get()).value_or(Constant{});
+  }
   void set_gufunc(PyObject* o) {
     gufunc_ = PyRef::borrow(o);
     generalised = true;
@@ -585,7 +591,7 @@ const Function& function_of(PyObject* o) {
   if (!known.contains(key)) {
     auto made = std::make_unique<PythonFunction>(o);  // may throw, and may need itself
     if (declared) keep(declared);
-    if (kind == "elementwise") made->set_elementwise();
+    if (kind == "elementwise") made->set_elementwise(declared);
     if (kind == "generalised") made->set_gufunc(declared);
     known.try_emplace(key, std::move(made));
   }
@@ -891,7 +897,7 @@ Type type_of(PyObject* o) {
   }
   if (random_generator(o)) return random_generator_type();
   if (is_slice(o)) return slice_type(slice_parts(o).given);
-  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return type_of(array_over(o).get());
+  if (is_buffer(o)) return type_of(array_over(o).get());
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));
   if (PyList_Check(o) || PyAnySet_Check(o) || jit::is_typed(o)) return jit::container_type(o);
@@ -934,8 +940,13 @@ SliceParts slice_parts(PyObject* slice) {
   return parts;
 }
 
+bool is_buffer(PyObject* o) {
+  if (PyBytes_Check(o) || PyByteArray_Check(o) || PyMemoryView_Check(o)) return true;
+  return std::string_view(type_name(o)) == "array" && string_attr(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__module__") == "array";
+}
+
 PyRef array_over(PyObject* buffer) {
-  if (PyMemoryView_Check(buffer)) return call(import_attr("numpy", "asarray").get(), {buffer});
+  if (!PyBytes_Check(buffer) && !PyByteArray_Check(buffer)) return call(import_attr("numpy", "asarray").get(), {buffer});
   return call(import_attr("numpy", "frombuffer").get(),
               {buffer, reinterpret_cast<PyObject*>(state().scalar_types[static_cast<int>(DType::u8)])});
 }
@@ -1028,6 +1039,15 @@ void store_value(PyObject* o, Type t, void* to) {
   }
 }
 
+/// A record with NumPy's dtype; a tuple of its values where no dtype of it was seen.
+static PyRef record_of(Type t, const void* from, PyRef values) {
+  PyObject* descr = record_dtype(t);
+  if (!descr) return values;
+  PyRef bytes = PyRef::steal(PyByteArray_FromStringAndSize(static_cast<const char*>(from), t->bytes));
+  PyRef array = call(import_attr("numpy", "ndarray").get(), {PyRef::steal(PyTuple_New(0)).get(), descr, bytes.get()});
+  return PyRef::steal(PyObject_GetItem(array.get(), PyRef::steal(PyTuple_New(0)).get()));
+}
+
 PyRef load_value(Type t, const void* from) {
   switch (t->kind) {
     case Kind::none: return PyRef::borrow(Py_None);
@@ -1045,7 +1065,7 @@ PyRef load_value(Type t, const void* from) {
       for (size_t i = 0; i < t->items.size(); ++i)
         check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i),
                               load_value(t->items[i], static_cast<const char*>(from) + t->offsets[i]).release()));
-      if (!t->object) return values;
+      if (!t->object) return record_of(t, from, std::move(values));
       return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), values.get(), nullptr));
     }
     case Kind::optional: return static_cast<const char*>(from)[t->element->bytes] ? load_value(t->element, from) : PyRef::borrow(Py_None);

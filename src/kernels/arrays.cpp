@@ -422,13 +422,12 @@ Code FunctionCompiler::flat_place(const Value& flat, const Value& index, const N
 
 Value FunctionCompiler::record_field(const Value& given, const std::string& name, const Node* n) {
   const Value record = given.acts() ? spill(given) : given;
-  for (size_t i = 0; i < record.type->fields.size(); ++i)
-    if (record.type->fields[i] == name) {
-      Value v = Value::of(record.type->items[i], code("{}.{}", paren(record), user_name(Named::field, name)));
-      v.simple = record.simple;
-      if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
-      return v;
-    }
+  if (const auto i = field_named(record.type, name)) {
+    Value v = Value::of(record.type->items[*i], code("{}.{}", paren(record), user_name(Named::field, record.type->fields[*i])));
+    v.simple = record.simple;
+    if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
+    return v;
+  }
   fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
 }
 
@@ -452,6 +451,7 @@ Value FunctionCompiler::part_of_array(const Value& object, const std::string& na
 Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node* n) {
   const Type t = object.type;
   const Type field = t->element->items[i];
+  const char* const constant = t->read_only && !host() ? "const " : "";  // arrays of functions for the CPU are read-only by their types
   if (field->is_uniform() && !t->element->object) {
     // An array in each record: its axes come last.
     Code extents;
@@ -459,19 +459,17 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
     int ndim = t->ndim;
     for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
     unit_.need("core");
-    return Value::of(
-        array_type(inner, ndim, 'A', t->read_only, t->space),
-        code("py::field_array<{}{}>({}, {}{})", t->read_only ? "const " : "", cpp(inner), object.text, t->element->offsets[i], extents));
+    return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
+                     code("py::field_array<{}{}>({}, {}{})", constant, cpp(inner), object.text, t->element->offsets[i], extents));
   }
   const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
   if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-  return Value::of(made, code("py::field<{}{}>({}, {})", t->read_only ? "const " : "", cpp(field), object.text, t->element->offsets[i]));
+  return Value::of(made, code("py::field<{}{}>({}, {})", constant, cpp(field), object.text, t->element->offsets[i]));
 }
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {
   const Type t = object.type;
-  if (is_record_reference(object) && std::find(t->element->fields.begin(), t->element->fields.end(), name) != t->element->fields.end())
-    return reference_field(object, name, n);
+  if (is_record_reference(object) && field_named(t->element, name)) return reference_field(object, name, n);
   const auto number = [&](Code text) {
     Value v = Value::of(int64_type(), std::move(text));
     v.simple = v.index = v.non_negative = true;
@@ -507,6 +505,14 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
     v.items = {object};
     return v;
   }
+  // What a memoryview has.
+  if (host() && name == "readonly") return constant_value(Constant{t->read_only});
+  if (host() && (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous")) {
+    Value flags = Value::known(builtin_type("flags"));
+    flags.items = {bound(object, "a")};
+    const Value c = builtin_attribute(flags, name == "f_contiguous" ? name : "c_contiguous", n);
+    return name == "contiguous" ? binary(Operator::bit_or, c, builtin_attribute(flags, "f_contiguous", n), n) : c;
+  }
   if (name == "size") return number(code("{}.size()", paren(bound(object))));
   if (name == "nbytes") return number(code("{}.size() * {}", paren(bound(object)), t->element->bytes));
   unit_.need("core");
@@ -517,8 +523,7 @@ Value FunctionCompiler::array_attribute(const Value& object, const std::string& 
   }
   if (name == "real" || name == "imag") return part_of_array(object, name, n);
   if (t->element->is(Kind::record))
-    for (size_t i = 0; i < t->element->fields.size(); ++i)
-      if (t->element->fields[i] == name) return field_of_array(object, i, n);
+    if (const auto i = field_named(t->element, name)) return field_of_array(object, *i, n);
   const bool method = name == "sum" || name == "min" || name == "max" || name == "fill" || name == "mean";
   fail(n,
        method ? fmt::format("'{}' is a method: call it", name) : fmt::format("arrays have no attribute '{}' in compiled functions", name),

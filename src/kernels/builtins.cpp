@@ -847,6 +847,11 @@ Value FunctionCompiler::number_method(const Value& self, const std::string& name
     return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));
   }
   if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
+  if (name == "view" && p.size() == 1 && p[0].is(Kind::dtype) && !self.constant && p[0].type->element->is_scalar()) {
+    const Type to = p[0].type->element;
+    if (to->bytes != self.type->bytes) fail(n, fmt::format("view(): {} and {} have different sizes", self.type->spelling, to->spelling));
+    return Value::of(to, code("bc::bits_as<{}>({})", cpp(to), self.text));
+  }
   return {};
 }
 

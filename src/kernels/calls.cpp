@@ -129,6 +129,7 @@ Value FunctionCompiler::call(const Node* n) {
       arguments(n);
       return {};
     }
+    if (auto r = ufunc_method(object, n)) return *r;
     const bool field = object.is(Kind::tuple) &&
                        std::find(object.type->fields.begin(), object.type->fields.end(), n->a->text) != object.type->fields.end();
     if ((object.type->has_value() && !object.is(Kind::record) && !field) || (object.is(Kind::builtin) && !object.items.empty())) {
@@ -571,6 +572,8 @@ Value FunctionCompiler::number_of_class(Type t, CallArguments args, const Node* 
   if (python && v.is_array() && v.type->ndim > 0)
     fail(n, fmt::format("{}() does not take {}", t->name, v.type->spelling), {},
          t->name == "bool" ? "use .any() or .all()" : "take one element of it, or convert all with .astype()");
+  if (!python && host() && (v.is(Kind::tuple) || v.is(Kind::list)))
+    return call_builtin("numpy.array", {{v, Value::known(dtype_type(to))}, {n, n}, {}}, n);
   if (!python && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.type->is_container()))
     fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
          "make an array with numpy.array(…, dtype)");

@@ -555,6 +555,11 @@ class FunctionCompiler {
   CallArguments library_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
   CallArguments positional_arguments(const LibraryFunction& f, CallArguments args, const Node* n);
   Value call_stand_in(const LibraryFunction& f, CallArguments args, const Node* n);
+  void expect_ufunc_method(const std::string& method, const std::string& ufunc, int operands, const Constant& identity,
+                           const CallArguments& args, const Node* n);
+  void take_loop_of_dtype(const Function& f, CallArguments* args, const Node* n);
+  std::optional<Value> numpy_reduction(const std::string& ufunc, CallArguments args, const Node* n);
+  std::optional<Value> ufunc_method(const Value& ufunc, const Node* n);
   /// Calls the Python function of python/broadcloth/_overloads that stands for a library function; nothing where there is none.
   std::optional<Value> call_python(const std::string& name, CallArguments args, const Node* n);
   Value call_ufunc(const std::string& name, int op_number, CallArguments args, const Node* n);

@@ -955,6 +955,11 @@ bool FunctionCompiler::container_update_item(const Node* n) {
   const Value right = expression(n->b);
   settle(before_right, right.acts(), std::array{&old});
   if (container_update(t, n->op, old, right, n)) return true;
+  if (old.is_array() && old.type->ndim > 0) {
+    const Value array = bound(old);  // changed where it is, as in Python
+    assign_elements(array, binary(n->op, array, right, n), n);
+    return true;
+  }
   const Value result = binary(n->op, old, right, n);
   if (!result.type) return true;
   if (!emitting_) {

@@ -395,11 +395,18 @@ Value FunctionCompiler::builtin_attribute(const Value& object, const std::string
   if (!object.items.empty() && object.type->name == "ctypes" && name == "data")
     return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.items[0].text));
   if (!object.items.empty() && object.type->name == "flags") {
-    // The type decides, not the array: one of layout A may happen to be contiguous, as in Numba.
+    // Those of the type are known when the function is compiled; an array of layout A, or of one row, may happen to be contiguous.
     const Type a = object.items[0].type;
     const bool c = a->layout == 'C', f = a->layout == 'F' || (c && a->ndim < 2);
-    if (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous" || name == "writeable")
-      return constant_value(Constant{name[0] == 'w' ? !a->read_only : name[0] == 'f' ? f : c});
+    if (name == "writeable") return constant_value(Constant{!a->read_only});
+    if (name == "typed_c_contiguous") return constant_value(Constant{c});
+    if (name == "typed_f_contiguous") return constant_value(Constant{f});
+    if (name == "c_contiguous" || name == "f_contiguous" || name == "contiguous") {
+      const bool wants_f = name[0] == 'f';
+      if (!host()) return constant_value(Constant{wants_f ? f : c});
+      if (wants_f ? f : c || (a->layout == 'F' && a->ndim < 2)) return constant_value(Constant{true});
+      return *call_python("array.contiguous", {{object.items[0], constant_value(Constant{wants_f})}, {n, n}, {}}, n);
+    }
     fail(n, fmt::format("flags have no attribute '{}' in compiled functions", name), {},
          nearest(name, {"c_contiguous", "f_contiguous", "contiguous", "writeable"}));
   }
@@ -444,6 +451,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       break;
     case Kind::array: return array_attribute(object, name, n);
     case Kind::pointer:
+      if (name == "data" && object.type != random_generator_type())  // of x.ctypes
+        return Value::of(int64_type(), code("reinterpret_cast<i64>({})", object.text));
       if (object.type == random_generator_type() && function_.stand_in("generator." + name)) {
         Value m = Value::known(builtin_type("generator." + name));
         m.items = {object};
@@ -470,8 +479,8 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       if (name == "size") return constant_value(Constant{int64_t{1}});
       if (name == "dtype") return Value::known(dtype_type(object.type));
       if (name == "shape") return tuple_of({});
-      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "bit_count" ||
-          (name == "bit_length" && is_integer(object.type->dtype))) {
+      if (name == "conjugate" || name == "conj" || name == "item" || name == "is_integer" || name == "astype" || name == "view" ||
+          name == "bit_count" || (name == "bit_length" && is_integer(object.type->dtype))) {
         Value m = Value::known(builtin_type("scalar." + name));
         m.items = {object};
         return m;

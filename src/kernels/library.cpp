@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <unordered_map>
 
 #include "kernels/compiler.h"
@@ -120,7 +121,7 @@ const LibraryFunction* library_function(const std::string& name) {
 std::vector<std::string> library_names() {
   std::vector<std::string> names;
   for (const auto& [name, row] : rows())
-    if (!name.starts_with("array.") && !name.starts_with("str.")) names.push_back(name);
+    if (!name.starts_with("array.") && !name.starts_with("str.") && !name.starts_with("ufunc.")) names.push_back(name);
   return names;
 }
 
@@ -138,8 +139,8 @@ const LibraryFunction& ufunc_row(int operands) {
 
 namespace {
 std::string shown_name(const LibraryFunction& f) {
-  for (const char* prefix : {"array.", "builtins."})
-    if (f.name.starts_with(prefix)) return f.name.substr(prefix[0] == 'a' ? 5 : 9);
+  for (const std::string_view prefix : {"array.", "ufunc.", "builtins."})
+    if (f.name.starts_with(prefix)) return f.name.substr(prefix == "builtins." ? 9 : 5);
   return f.name;
 }
 }  // namespace
@@ -268,6 +269,113 @@ Value FunctionCompiler::array_operand(const Value& v, bool numbers, const std::s
   if (!numbers) return v;
   fail(n, fmt::format("{}() takes an array as '{}', not {}", function, parameter, v.type->spelling), {{source_of(n), v.type}},
        v.is(Kind::set) ? "make an array of the set's items first" : "");
+}
+
+namespace {
+/// What a ufunc gives for nothing, and whether the order of its operands does not count ("reorderable"), of those of NumPy's whose methods
+/// are compiled.
+const Constant* numpy_identity(std::string_view name) {
+  static const auto& known = *new std::map<std::string_view, Constant>{
+      {"numpy.add", {int64_t{0}}},
+      {"numpy.multiply", {int64_t{1}}},
+      {"numpy.bitwise_and", {int64_t{-1}}},
+      {"numpy.bitwise_or", {int64_t{0}}},
+      {"numpy.bitwise_xor", {int64_t{0}}},
+      {"numpy.subtract", {}},
+      {"numpy.divide", {}},
+      {"numpy.maximum", {std::string("reorderable")}},
+      {"numpy.minimum", {std::string("reorderable")}},
+      {"numpy.fmax", {std::string("reorderable")}},
+      {"numpy.fmin", {std::string("reorderable")}},
+  };
+  const auto it = known.find(name);
+  return it == known.end() ? nullptr : &it->second;
+}
+}  // namespace
+
+namespace {
+bool has_keyword(const CallArguments& args, std::string_view name) {
+  return std::any_of(args.keywords.begin(), args.keywords.end(), [&](const auto& k) { return k.first == name; });
+}
+}  // namespace
+
+/// Checks what is known of a call of a ufunc's method when it is compiled.
+void FunctionCompiler::expect_ufunc_method(const std::string& method, const std::string& ufunc, int operands, const Constant& identity,
+                                           const CallArguments& args, const Node* n) {
+  if (method == "at") {
+    const bool second = !args.keywords.empty();
+    if (second && operands == 1) fail(n, "at(): second operand provided when ufunc is unary");
+    if (!second && operands == 2) fail(n, "at(): second operand needed for ufunc");
+    if (operands > 2) fail(n, "at() is of functions of one or two operands");
+    return;
+  }
+  if (operands != 2) fail(n, fmt::format("{} only supported for binary functions", method));
+  const auto axis = std::find_if(args.keywords.begin(), args.keywords.end(), [](const auto& k) { return k.first == "axis"; });
+  if (axis == args.keywords.end() || !std::holds_alternative<std::monostate>(identity.value)) return;
+  const Value &over = axis->second, &array = args.positional[2];
+  if ((over.is_none() && array.is_array() && array.type->ndim > 1) || (over.is(Kind::tuple) && over.type->items.size() > 1))
+    fail(n, fmt::format("reduction operation '{}' is not reorderable, so at most one axis may be specified", ufunc));
+}
+
+/// Of a function that was declared for some types, dtype= names the loop that gives it: its second operand's type is the elements'.
+void FunctionCompiler::take_loop_of_dtype(const Function& f, CallArguments* args, const Node* n) {
+  const auto dtype = std::find_if(args->keywords.begin(), args->keywords.end(), [](const auto& k) { return k.first == "dtype"; });
+  if (f.declared.empty() || dtype == args->keywords.end()) return;
+  const Type wanted = host_dtype(dtype->second, nullptr, n);
+  for (const FunctionSignature& s : f.declared) {
+    if (s.arguments.size() != 2 || s.arguments[0] != wanted || s.result != wanted) continue;
+    args->keywords.erase(dtype);
+    Value& a = args->positional[2];
+    if (a.type->element != s.arguments[1]) a = call_method(a, "astype", {{Value::known(dtype_type(s.arguments[1]))}, {n}, {}}, n);
+    return;
+  }
+}
+
+/// NumPy's own reductions are what its ufuncs reduce by: of one axis where none is named.
+std::optional<Value> FunctionCompiler::numpy_reduction(const std::string& ufunc, CallArguments args, const Node* n) {
+  constexpr std::pair<std::string_view, const char*> known[] = {
+      {"numpy.add", "numpy.sum"}, {"numpy.multiply", "numpy.prod"}, {"numpy.maximum", "numpy.max"}, {"numpy.minimum", "numpy.min"}};
+  for (const auto& [name, reduction] : known) {
+    if (name != ufunc) continue;
+    if (args.positional.size() < 2 && !has_keyword(args, "axis")) args.keywords.emplace_back("axis", constant_value(Constant{int64_t{0}}));
+    return call_builtin(reduction, std::move(args), n);
+  }
+  return std::nullopt;
+}
+
+/// A method of a vectorized function or of one of NumPy's ufuncs; nothing where it has none of that name.
+std::optional<Value> FunctionCompiler::ufunc_method(const Value& ufunc, const Node* n) {
+  const std::string& method = n->a->text;
+  const LibraryFunction* row = library_function("ufunc." + method);
+  if (!host() || !row || !ufunc.type) return std::nullopt;
+  const auto* f = ufunc.is(Kind::function) ? static_cast<const Function*>(ufunc.type->object) : nullptr;
+  const Constant* identity = f && f->elementwise                              ? &f->identity
+                             : ufunc.is(Kind::builtin) && ufunc.items.empty() ? numpy_identity(ufunc.type->name)
+                                                                              : nullptr;
+  if (!identity) return std::nullopt;
+  CallArguments args = arguments(n, nullptr, true);
+  for (const Value& v : args.positional)
+    if (!v.type) return Value{};
+  for (const auto& [name, v] : args.keywords)
+    if (!v.type) return Value{};
+  if (!f && method == "reduce")
+    if (const auto r = numpy_reduction(ufunc.type->name, args, n)) return *r;
+  const Value none = std::holds_alternative<std::monostate>(identity->value) ? Value::known(none_type()) : constant_value(*identity);
+  args.positional.insert(args.positional.begin(), {ufunc, none});
+  args.nodes.insert(args.nodes.begin(), {n->a->a, n->a->a});
+  args = library_arguments(*row, std::move(args), n);
+  for (const Value& v : args.positional)
+    if (v.type->is_container() && is_incomplete(v.type)) return Value{};
+  if (f) take_loop_of_dtype(*f, &args, n);
+  // Sums and products of NumPy's are at least of int64.
+  const bool widens =
+      !f && method != "at" && method != "outer" && (ufunc.type->name == "numpy.add" || ufunc.type->name == "numpy.multiply");
+  if (const Value& a = args.positional[2]; widens && a.is_array() && a.type->element->is_scalar() && a.type->element->bytes < 8 &&
+                                           !is_inexact(a.type->dtype) && !has_keyword(args, "dtype"))
+    args.keywords.emplace_back("dtype", Value::known(dtype_type(is_unsigned(a.type->dtype) ? scalar_type(DType::u64) : int64_type())));
+  const std::string name = f ? f->name() : ufunc.type->name.substr(6);
+  expect_ufunc_method(method, name, f ? static_cast<int>(f->syntax().parameters.size()) : 2, *identity, args, n);
+  return call_stand_in(*row, std::move(args), n);
 }
 
 }  // namespace bc::kernels

@@ -52,7 +52,7 @@ Value FunctionCompiler::reference_field(const Value& reference, const std::strin
     return record_reference(record_field(referred(array), name, n), array);
   }
   if (field.is_array() && reference.type->read_only) {
-    field.text = code("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
+    if (!host()) field.text = code("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);
     field.type = as_read_only(field.type);
   }
   return field_checked(field, reference, Access::read, n);

@@ -185,6 +185,16 @@ void FunctionCompiler::declare_function(std::string list) {
                                   result.text(), spec_.name, list);
 }
 
+namespace {
+/// Whether one of the statements is a raise or an assert.
+bool raises(const std::vector<Node*>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Node* n) {
+    return n->kind == NodeKind::raise_ || n->kind == NodeKind::assert_ || raises(n->body) || raises(n->orelse) ||
+           (n->kind == NodeKind::try_ && raises(n->list));
+  });
+}
+}  // namespace
+
 void FunctionCompiler::run() {
   if (syntax_.keyword_rest)
     fail(syntax_.keyword_rest, fmt::format("**{} is not supported in compiled functions", syntax_.keyword_rest->text), {},
@@ -195,9 +205,12 @@ void FunctionCompiler::run() {
            "return the value, or store it into an array that is passed");
   find_free_loads();
   settle_types();
+  // A part of a recursion is printed when the function around it, whose types are known then, is.
+  if (unit_.lowest_used_ < spec_.depth) return;
   if (!spec_.result) {
-    if (unit_.lowest_used_ < spec_.depth) return;  // found when the function around the recursion is walked again
-    spec_.result = none_type();                    // every path calls itself
+    if (host() && !raises(syntax_.body))
+      fail(nullptr, fmt::format("{}() never ends: every path of it calls itself", syntax_.name), {}, "return a value from one of them");
+    spec_.result = none_type();
   }
   spec_.final_types = true;
   pass(true);
@@ -698,6 +711,12 @@ void FunctionCompiler::aug_assign(const Node* n) {
   if (t->kind == NodeKind::subscript) return aug_assign_item(n);
   if (t->kind == NodeKind::attribute) {
     const std::vector<Value> both = ordered({t, n->b});
+    // An array or a container is changed where it is.
+    if (both[0].is_array() && both[0].type->ndim > 0 && !both[0].lazy) {
+      const Value array = bound(both[0]);
+      return assign_elements(array, binary(n->op, array, both[1], n), n);
+    }
+    if (both[0].type && both[0].type->is_container() && host() && container_update(t, n->op, both[0], both[1], n)) return;
     assign(t, binary(n->op, both[0], both[1], n), n);
     return;
   }
@@ -947,6 +966,9 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     return Iteration{code("{}.shape[0]", a.text),
                      [this, a, index_value, at](const std::string& k) { return subscript_of(a, index_value(k), at); }};
   }
+  // Texts that are known have types of their own.
+  if (host() && v.is(Kind::tuple) && !v.type->is_uniform() && stored_type(v.type)->is_uniform())
+    return iteration(converted(v, stored_type(v.type), at), at);
   if (v.is(Kind::tuple) && v.type->is_uniform()) {
     const Value t = stored(v);
     return Iteration{code("{}", v.type->items.size()), [t](const std::string& k) {

@@ -206,6 +206,7 @@ class Function {
   std::vector<FunctionSignature> declared;
   bool force_inline = false;  ///< @cuda.jit(inline="always")
   bool elementwise = false;   ///< @vectorize: it maps over arrays; of `declared` the first that the operands cast to is meant
+  Constant identity;          ///< of an elementwise one: a number, "reorderable" or None
   bool generalised = false;   ///< @guvectorize: functions for the CPU call what overloaded() gives, which loops over the cores
 
  protected:

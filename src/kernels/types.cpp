@@ -151,7 +151,7 @@ Type named_tuple_type(const void* object, std::string name, std::vector<std::str
 }
 
 Type record_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items,
-                 std::vector<uint32_t> offsets, uint32_t bytes, uint32_t alignment) {
+                 std::vector<uint32_t> offsets, uint32_t bytes, uint32_t alignment, std::vector<std::string> titles) {
   TypeInfo t;
   t.kind = Kind::record;
   t.items.assign(items.begin(), items.end());
@@ -167,11 +167,32 @@ Type record_type(const void* object, std::string name, std::vector<std::string> 
     key += fmt::format("={}/{}", t.bytes, t.alignment);
   }
   for (const std::string& field : fields) key += "." + field;
+  for (const std::string& title : titles) key += "/" + title;
+  t.titles = std::move(titles);
   for (size_t i = 0; i < items.size(); ++i) t.spelling += fmt::format("{}{}: {}", i ? ", " : "", fields[i], items[i]->spelling);
   t.spelling = fmt::format("{}({})", name.empty() ? "Record" : name, t.spelling);
   t.fields = std::move(fields);
   t.name = std::move(name);
   return intern(std::move(key), t);
+}
+
+std::optional<size_t> field_named(Type record, std::string_view name) {
+  for (const auto* names : {&record->fields, &record->titles})
+    for (size_t i = 0; i < names->size(); ++i)
+      if ((*names)[i] == name && !name.empty()) return i;
+  return std::nullopt;
+}
+
+Type tuple_like(Type tuple, std::span<const Type> items) {
+  return tuple->fields.empty() ? tuple_type(items) : named_tuple_type(tuple->object, tuple->name, tuple->fields, items);
+}
+
+Type by_reference(Type t) {
+  if (t->is(Kind::record) && !t->object) return array_type(t, 0, 'C');
+  if (!t->is(Kind::tuple)) return t;
+  std::vector<Type> items;
+  for (Type item : t->items) items.push_back(by_reference(item));
+  return items == t->items ? t : tuple_like(t, items);
 }
 
 Type optional_type(Type of) {

@@ -62,6 +62,7 @@ struct TypeInfo {
   Space space = Space::generic;
   std::vector<Type> items;          ///< tuple, record
   std::vector<std::string> fields;  ///< named tuple, record
+  std::vector<std::string> titles;  ///< record: other names of the fields, where it has such
   std::vector<uint32_t> offsets;    ///< record
   std::string name;                 ///< named tuple, record, string, builtin, function, module, type
   int64_t value = 0;                ///< literal
@@ -96,10 +97,16 @@ Type tuple_type(std::span<const Type> items);
 Type uniform_tuple_type(Type item, int n);
 /// A named tuple; `object` is the Python class, `name` its name.
 Type named_tuple_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items);
+/// A tuple of other items with the fields of another tuple.
+Type tuple_like(Type tuple, std::span<const Type> items);
+/// The type with elements of arrays in the place of records, in tuples too.
+Type by_reference(Type t);
 /// A struct with the given offsets (a structured dtype, or a dataclass with natural alignment where `offsets` is empty). `object` is the
-/// dataclass, nullptr for dtypes.
+/// dataclass, nullptr for dtypes. `titles` are other names of fields, empty where a field has none.
 Type record_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items,
-                 std::vector<uint32_t> offsets = {}, uint32_t bytes = 0, uint32_t alignment = 0);
+                 std::vector<uint32_t> offsets = {}, uint32_t bytes = 0, uint32_t alignment = 0, std::vector<std::string> titles = {});
+/// The place of the field of this name or title.
+std::optional<size_t> field_named(Type record, std::string_view name);
 Type optional_type(Type t);
 Type range_type(DType t);
 /// `given`: which of start (1), stop (2) and step (4) a slice has; the others are None. `optional`: which of these may be None at run time.

@@ -1,6 +1,7 @@
 #include "runtime/compiled_functions.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -455,6 +456,25 @@ void ignored(const char* name, int32_t kind, const char* cls, const char* text, 
                cls != nullptr ? cls : exception_name(static_cast<Raised>(-kind)), static_cast<int>(size), text);
 }
 
+/// The last quarter of a MiB is for what a deep function calls, and for the exception.
+uint64_t stack_of_thread(uint64_t page) {
+  static thread_local const uint64_t range = [] {
+    pthread_attr_t attributes;
+    void* low = nullptr;
+    size_t size = 0;
+    constexpr size_t kKept = 256 << 10, kMost = size_t{4095} << 20;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+      pthread_attr_getstack(&attributes, &low, &size);
+      pthread_attr_destroy(&attributes);
+    }
+    uint64_t first = reinterpret_cast<uint64_t>(low) + std::min(kKept, size / 2), end = reinterpret_cast<uint64_t>(low) + size;
+    first = std::max(first, end - std::min<uint64_t>(kMost, end));
+    return first >> 12 | (end - first) >> 12 << 44;
+  }();
+  if (page < (range & ((uint64_t{1} << 44) - 1))) raise(Raised::recursion, "maximum recursion depth exceeded");
+  return range;
+}
+
 void product(int32_t dtype, int64_t m, int64_t n, int64_t k, const void* a, const int64_t* a_strides, const void* b,
              const int64_t* b_strides, void* c) {
   const int64_t from_a[3] = {0, a_strides[0], a_strides[1]}, from_b[3] = {0, b_strides[0], b_strides[1]};
@@ -525,7 +545,8 @@ const Table& table() {
                           enter_container,
                           leave_container,
                           raise_of,
-                          raise_shapes};
+                          raise_shapes,
+                          stack_of_thread};
   return t;
 }
 
@@ -624,11 +645,12 @@ void* foreign_object(const Block* block) {
 }
 
 const char* exception_name(Raised raised) {
-  constexpr const char* names[] = {
-      "RuntimeError",     "ValueError",     "IndexError",  "ZeroDivisionError",   "TypeError",          "KeyError",        "RuntimeError",
-      "OverflowError",    "AssertionError", "MemoryError", "NotImplementedError", "StopIteration",      "ArithmeticError", "AttributeError",
-      "LookupError",      "Exception",      "OSError",     "LinAlgError",         "FloatingPointError", "NameError",       "AxisError",
-      "KeyboardInterrupt"};
+  constexpr const char* names[] = {"RuntimeError",    "ValueError",        "IndexError",          "ZeroDivisionError",
+                                   "TypeError",       "KeyError",          "RuntimeError",        "OverflowError",
+                                   "AssertionError",  "MemoryError",       "NotImplementedError", "StopIteration",
+                                   "ArithmeticError", "AttributeError",    "LookupError",         "Exception",
+                                   "OSError",         "LinAlgError",       "FloatingPointError",  "NameError",
+                                   "AxisError",       "KeyboardInterrupt", "RecursionError"};
   return names[static_cast<int>(raised)];
 }
 

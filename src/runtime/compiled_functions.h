@@ -47,7 +47,8 @@ enum class Raised : int32_t {
   floating_point,
   name,
   axis,
-  interrupted  ///< by the user (runtime/interrupt.h)
+  interrupted,  ///< by the user (runtime/interrupt.h)
+  recursion
 };
 
 /// An argument of an exception: None, or a value.
@@ -182,6 +183,9 @@ struct Table {
   void (*raise_of)(int32_t kind, const char* text, int64_t size, const Part* parts, int64_t count);
   /// Raises what NumPy says of shapes that do not broadcast.
   [[noreturn]] void (*raise_shapes)(const Part* shapes, int64_t count);
+  /// The calling thread's stack: its lowest page that may be used in the low 44 bits, and the number of pages. Raises RecursionError where
+  /// `page` is below.
+  uint64_t (*stack)(uint64_t page);
 };
 const Table& table();
 /// As Table::lapack.

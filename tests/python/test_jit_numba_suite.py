@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array as array_module
 import ctypes
+import threading
 
 import numpy as np
 import pytest
@@ -275,7 +277,7 @@ def test_isinstance_of_typed_containers_and_bytes():
 
 def test_an_attribute_that_a_function_does_not_have_is_refused():
     add = bc.vectorize(lambda a, b: a + b)
-    for function in (lambda x: add.at(x, x, 1), lambda x: kept.nothing):
+    for function in (lambda x: add.inner(x, x), lambda x: kept.nothing):
         with pytest.raises(bc.TypingError, match="has no attribute"):
             njit(function)(np.zeros(2))
 
@@ -452,3 +454,225 @@ def test_jitclass_refuses_what_it_cannot_have():
         jitclass(type("Deleting", (), {"value": property(lambda self: 1, None, lambda self: None)}))
     with pytest.raises(TypeError, match="a field is a name"):
         jitclass([(1, types.int64)])(type("Numbered", (), {}))
+
+
+# ---- records
+
+PAIR = np.dtype([("x", np.float64), ("n", np.int32), ("grid", np.float32, (3, 2))])
+
+
+@njit
+def fill(record):
+    record["x"] = 2.5
+    record.n += 3
+    record.grid[1, :] = 7
+    return record
+
+
+def test_a_record_that_is_passed_is_changed_where_it_lies():
+    for make in (np.zeros, np.recarray):
+        array = make(3, PAIR)
+        array["n"] = 1
+        array["grid"] = 0
+        returned = fill(array[1])
+        assert array["x"][1] == 2.5 and array["n"].tolist() == [1, 4, 1] and array["grid"][1].tolist() == [[0, 0], [7, 7], [0, 0]]
+        assert type(returned) is type(array[1]) and returned == array[1]
+        returned["n"] = 9
+        assert array["n"][1] == 9
+    declared = njit((types.from_dtype(PAIR),))(fill.py_func)
+    declared(array[2])
+    assert array["x"][2] == 2.5
+
+
+def test_records_in_tuples_and_records_of_read_only_arrays():
+    array = np.zeros(2, PAIR)
+
+    @njit
+    def both(pair):
+        pair[0].n = 5
+        pair[1].n = pair[0].n + 1
+
+    both((array[0], array[1]))
+    assert array["n"].tolist() == [5, 6]
+    array.flags.writeable = False
+    with pytest.raises(bc.TypingError, match="read-only"):
+        fill(array[0])
+    assert njit(lambda r: r["grid"][2, 1])(array[0]) == 0
+    whole = np.broadcast_to(np.ones(2, PAIR), (3, 2))
+    assert_array_equal(njit(lambda a: a["grid"][1, 0])(whole), whole["grid"][1, 0])
+
+
+def test_functions_of_a_record_take_records_with_more_fields():
+    few, more = np.array([(1.0,)], [("a", "f8")]), np.array([(2.0, 3)], [("a", "f8"), ("b", "i4")])
+    other = np.array([(3, 2.0)], [("b", "i4"), ("a", "f8")])
+    get = njit((types.from_dtype(few.dtype),))(lambda r: r["a"])
+    assert get(few[0]) == 1.0 and get(more[0]) == 2.0
+    with pytest.raises(TypeError, match="no signature"):
+        get(other[0])  # the field lies at another place
+
+
+def test_titles_of_fields_are_names():
+    titled = np.dtype([(("first", "a"), "i4"), (("second", "b"), "i4")])
+    array = np.zeros(2, titled)
+
+    @njit
+    def store(array):
+        array[0]["first"] = 4
+        array[1]["b"] += 2
+        return array["second"].sum()
+
+    assert store(array) == 2 and array["a"].tolist() == [4, 0]
+    made = types.from_dtype(titled)
+    assert made.is_title("first") and not made.is_title("a") and made.offset("b") == 4 and len(made) == 2 and made.size == 8
+
+
+# ---- what is changed where it is
+
+
+@jitclass([("x", types.float64[:])])
+class Holder:
+    def __init__(self, x):
+        self.x = x
+
+    def grow(self):
+        self.x += 1
+
+
+def test_augmented_assignment_changes_arrays_where_they_are():
+    array = np.zeros(2)
+    Holder(array).grow()
+    assert array.tolist() == [1, 1]
+
+    @njit
+    def in_containers(rows, named):
+        first, one = rows[0], named["a"]
+        rows[0] += 1
+        named["a"] *= 3
+        return first, one
+
+    rows, named = [np.zeros(2), np.ones(2)], typed.Dict()
+    named["a"] = np.ones(2)
+    first, one = in_containers(rows, named)
+    assert first.tolist() == [1, 1] and rows[0].tolist() == [1, 1] and one.tolist() == [3, 3] and named["a"].tolist() == [3, 3]
+
+
+def test_items_come_out_of_a_dict_from_the_end():
+    d = typed.Dict({"a": 1, "b": 2})
+    assert d.popitem() == ("b", 2) and d.popitem() == ("a", 1)
+    with pytest.raises(KeyError, match="empty"):
+        d.popitem()
+
+
+# ---- recursion
+
+
+@njit
+def deep(n, taken):
+    taken.append(n)
+    return 1 + deep(n + 1, taken) + len(taken) if n >= 0 else 0
+
+
+def test_recursion_without_an_end_is_an_error():
+    for _ in range(2):
+        with pytest.raises(RecursionError, match="maximum recursion depth"):
+            deep(0, typed.List([1]))
+    failures = []
+
+    def run():
+        with pytest.raises(RecursionError):
+            deep(0, typed.List([1]))
+        failures.append(0)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == [0, 0]
+
+
+@njit
+def endless(x):
+    return endless(x)
+
+
+@njit
+def even(n):
+    if n > 0:
+        return not odd(n - 1)
+    return True
+
+
+@njit
+def odd(n):
+    if n > 0:
+        return not even(n - 1)
+    return True
+
+
+def test_recursion_through_two_functions_has_a_type():
+    assert even(4) is even.py_func(4) and odd(4) is odd.py_func(4)
+    with pytest.raises(bc.TypingError, match="never ends"):
+        endless(1)
+
+
+# ---- buffers, flags and numbers
+
+
+def test_an_array_of_the_array_module_is_shared():
+    @njit
+    def halve(buffer):
+        for i in range(len(buffer)):
+            buffer[i] /= 2
+        return buffer[0] + buffer[-1]
+
+    numbers = array_module.array("d", [2.0, 4.0, 8.0])
+    assert halve(numbers) == 5.0 and numbers.tolist() == [1.0, 2.0, 4.0]
+    tell = njit(lambda m: (m.readonly, m.contiguous))
+    assert tell(memoryview(b"ab")) == (True, True) and tell(memoryview(np.zeros((4, 4)))[::2]) == (False, False)
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_flags_tell_how_the_array_lies(columns):
+    flags = njit(lambda a: (a.flags.c_contiguous, a.flags.f_contiguous, a.flags.contiguous))
+    cube = np.zeros((3, 4, 5), order="F" if columns else "C")
+    for a in (cube, cube[:1], cube[:, :1], cube[:, :, :1], cube[::2], cube[:0], cube[0, 0], cube[1:2, 1:2, 1:2], cube.T):
+        part = a[:]
+        assert flags(part) == (part.flags.c_contiguous, part.flags.f_contiguous, part.flags.contiguous), part.strides
+        inside = njit(lambda a: (a[..., 1:].flags.c_contiguous, a[..., 1:].flags.f_contiguous))
+        assert inside(part) == (part[..., 1:].flags.c_contiguous, part[..., 1:].flags.f_contiguous)
+
+
+def test_views_and_classes_of_numbers():
+    assert njit(lambda x: np.float32(x).view(np.int32))(1.0) == 0x3F800000
+    with pytest.raises(bc.TypingError, match="sizes"):
+        njit(lambda x: np.float64(x).view(np.int32))(1.0)
+    got = njit(lambda: np.int8((1.0, 2.0)))()
+    assert got.dtype == np.int8 and got.tolist() == [1, 2]
+    assert njit(lambda a: sorted(set(a)))(("b", "a", "b")) == ["a", "b"]
+    x = np.zeros(2)
+    assert njit(lambda a: a.ctypes.data)(x) == x.ctypes.data
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_divmod_with_outputs_reads_before_it_writes(same):
+    a, b = np.array([7, -7, 9]), np.array([2, 2, -4])
+    expected = np.divmod(a, b)
+    q, r = (a, b) if same else (np.zeros(3, np.int64), np.zeros(3, np.int64))
+    njit(lambda a, b, q, r: np.divmod(a, b, q, r))(a, b, q, r)
+    assert_array_equal(q, expected[0])
+    assert_array_equal(r, expected[1])
+
+
+def test_options_that_numba_does_not_have_are_errors():
+    with pytest.raises(KeyError, match="Unrecognized options"):
+        bc.vectorize(nonexistent=2)(lambda x: x)
+
+
+def test_typed_containers_are_pythons_while_functions_stay_python():
+    bc.config.DISABLE_JIT = True
+    try:
+        assert type(typed.List([1])) is list and type(typed.Dict({"a": 1})) is dict and typed.List.empty_list(types.int64) == []
+        assert typed.Dict.empty(types.int64, types.int64) == {}
+    finally:
+        bc.config.DISABLE_JIT = False

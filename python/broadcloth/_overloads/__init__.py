@@ -4,7 +4,7 @@ They are compiled as if the caller had written them, for the types that it calls
 when they are compiled.
 """
 
-from . import curves, heaps, linear_algebra, numbers, operators, python_random, random_numbers, sets, shapes, statistics, texts  # noqa: F401
+from . import curves, heaps, linear_algebra, numbers, operators, python_random, random_numbers, sets, shapes, statistics, texts, ufuncs  # noqa: F401
 from ._table import OVERLOADS
 
 __all__ = ["OVERLOADS"]

@@ -201,8 +201,11 @@ def isclose_numbers(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 @stands_for("numpy.divmod")
-def divmod_numbers(x1, x2):
-    return x1 // x2, x1 % x2
+def divmod_numbers(x1, x2, out1=None, out2=None):
+    if out1 is None and out2 is None:
+        return x1 // x2, x1 % x2
+    rest = np.remainder(x1, x2)  # before the first output is written, which may be an operand
+    return np.floor_divide(x1, x2, out1), np.positive(rest, out2)
 
 
 @stands_for("numpy.fix")

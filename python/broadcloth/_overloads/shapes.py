@@ -33,10 +33,10 @@ def _in_fortran_order(a, order):
         return True
     if order != "A" and order != "K":
         raise ValueError("order must be one of 'C', 'F', 'A' and 'K'")
-    if a.flags.c_contiguous or a.ndim < 2:
+    if a.flags.typed_c_contiguous or a.ndim < 2:
         return False
-    if a.flags.f_contiguous or order == "A":
-        return a.flags.f_contiguous
+    if a.flags.typed_f_contiguous or order == "A":
+        return a.flags.typed_f_contiguous
     if a.ndim == 2:
         return abs(a.strides[0]) < abs(a.strides[1])
     raise ValueError("order 'K' of arrays of three dimensions needs contiguous ones in compiled functions")
@@ -1113,6 +1113,20 @@ def tolist(a):
     if a.ndim == 1:
         return list(a)
     return [tolist(row) for row in a]
+
+
+@stands_for("array.contiguous")
+def contiguous(a, columns):
+    """Whether the elements lie without gaps, the first axis running fastest if `columns` is set, else the last one."""
+    if a.size == 0:
+        return True
+    step = a.itemsize
+    for k in range(a.ndim):
+        axis = k if columns else a.ndim - 1 - k
+        if a.shape[axis] != 1 and a.strides[axis] != step:
+            return False
+        step *= a.shape[axis]
+    return True
 
 
 @stands_for("array.merged")

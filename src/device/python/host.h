@@ -86,6 +86,8 @@ struct Table {
   void (*raise_of)(i32 kind, const char* text, i64 size, const Part* parts, i64 count);
   /// Raises NumPy's error for shapes that do not broadcast.
   __attribute__((noreturn)) void (*raise_shapes)(const Part* shapes, i64 count);
+  /// The thread's stack: its lowest page in the low 44 bits, and the number of pages. Raises RecursionError if `page` is below.
+  u64 (*stack)(u64 page);
 };
 extern "C" {
 /// Set when the code is loaded; defined by the entry's text.
@@ -115,7 +117,8 @@ enum Raised : i32 {
   kFloatingPoint,
   kName,
   kAxis,
-  kInterrupted
+  kInterrupted,
+  kRecursion
 };
 template <int N>
 __attribute__((noinline, cold, noreturn)) static void raise(i32 kind, const char (&text)[N]) {
@@ -184,7 +187,12 @@ struct Poll {
 /// Polls at the entry of recursive functions. If several threads run one, any of them may see a change of the word first; after a few
 /// changes the main thread, which alone can end, has seen one.
 static u32 seen_at_entry;
+/// The stack of the thread that entered such a function last.
+static u64 stack_at_entry;
 BC_INLINE void poll_at_entry() {
+  const u64 page = reinterpret_cast<u64>(__builtin_frame_address(0)) >> 12, known = __atomic_load_n(&stack_at_entry, __ATOMIC_RELAXED);
+  if (__builtin_expect(page - (known & ((u64{1} << 44) - 1)) >= known >> 44, 0))
+    __atomic_store_n(&stack_at_entry, bc_host->stack(page), __ATOMIC_RELAXED);
   const u32 now = *const_cast<const volatile u32*>(bc_host->tick);
   if (__builtin_expect(now != __atomic_load_n(&seen_at_entry, __ATOMIC_RELAXED), 0)) {
     __atomic_store_n(&seen_at_entry, now, __ATOMIC_RELAXED);
