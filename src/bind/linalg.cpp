@@ -3,6 +3,7 @@
 
 #include "bind/args.h"
 #include "ops/linalg.h"
+#include "ops/structured.h"
 
 namespace bc::bind {
 namespace {
@@ -89,6 +90,17 @@ std::vector<PyMethodDef> linalg_functions() {
                   linalg::square_root),
       BC_LOOKING("linalg_sylvester(r, s, f, adjoint) x of r x + x s = f, of Schur forms r and s, or with the adjoint of s.",
                  linalg::triangular_sylvester),
+      // These are made at once in host memory, or are None where ops must be composed.
+      BC_LOOKING("linalg_constant_along(what, column, row=None) The matrix that is constant along diagonals (0), along antidiagonals (1), or "
+                 "along diagonals that go on at the other side (2).",
+                 [](int64_t what, const Array& column, const std::optional<Array>& row) {
+                   return linalg::constant_along(static_cast<linalg::Constant>(what), column, row.value_or(Array()));
+                 }),
+      BC_LOOKING("linalg_block_diagonal(blocks) Matrices on the diagonal of one of zeros.", linalg::block_diagonal),
+      BC_LOOKING("linalg_over_subdiagonal(top, below=None) The matrix of a first row and of what, or ones, lie below the diagonal.",
+                 [](const Array& top, const std::optional<Array>& below) { return linalg::over_subdiagonal(top, below.value_or(Array())); }),
+      BC_LOOKING("linalg_bandwidth(a) How far elements that are not zero lie below and above the diagonal.", linalg::bandwidth),
+      BC_LOOKING("linalg_is_symmetric(a, conjugate) Whether a matrix is its transpose.", linalg::is_symmetric),
       BC_FUNCTION("linalg_parlett(t, values) f(t) from its diagonal, and the least distance of two eigenvalues.", linalg::parlett),
   };
 }

@@ -3,11 +3,16 @@
 
 #include "bind/args.h"
 #include "ops/sparse.h"
+#include "ops/sparse_host.h"
 
 namespace bc::bind {
 namespace {
 
 std::vector<Array> parts_of(const sparse::Matrix& m) { return {m.data, m.rows.indices, m.rows.indptr}; }
+
+std::optional<std::vector<Array>> parts_of(const std::optional<sparse::Matrix>& m) {
+  return m ? std::optional(parts_of(*m)) : std::nullopt;
+}
 
 /// The number that a Python object is; false where it is of another type than the vector's elements, or does not fit.
 bool read_number(PyObject* o, double& to) {
@@ -128,18 +133,54 @@ std::vector<PyMethodDef> sparse_functions() {
                    return parts_of(
                        sparse::sum(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, subtract, composed));
                  }),
-      BC_LOOKING("sparse_is_sorted(indices, indptr, columns) Whether the columns of each row ascend, none twice.",
-                 [](const Array& indices, const Array& indptr, int64_t columns) { return sparse::is_sorted({indices, indptr, columns}); }),
-      BC_LOOKING("sparse_compress(data, row, column, rows, columns) -> tuple[ndarray, ndarray, ndarray] Data, indices and pointers of "
-                 "elements at places; those of one place "
-                 "are added up.",
-                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
-                   return parts_of(sparse::compress(data, row, column, rows, columns));
+      BC_LOOKING("sparse_is_sorted(indices, indptr, columns, strictly=True, composed=False) Whether the columns of each row ascend, none "
+                 "twice.",
+                 [](const Array& indices, const Array& indptr, int64_t columns, bool strictly, bool composed) {
+                   return sparse::is_sorted({indices, indptr, columns}, strictly, composed);
                  }),
-      BC_FUNCTION("sparse_dense(data, indices, indptr, columns, distinct=False) All places of a matrix.",
-                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct) {
-                    return sparse::dense(data, {indices, indptr, columns}, distinct);
-                  }),
+      BC_LOOKING("sparse_compress(data, row, column, rows, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of elements at places; those of one place are added up.",
+                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
+                   return parts_of(sparse::compress(data, row, column, rows, columns, composed));
+                 }),
+      BC_LOOKING("sparse_dense(data, indices, indptr, columns, distinct=False, transposed=False, composed=False) All places of a matrix, or "
+                 "of its transpose.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct, bool transposed,
+                    bool composed) { return sparse::dense(data, {indices, indptr, columns}, distinct, transposed, composed); }),
+      // These are made at once in host memory, or are None where ops must be composed.
+      BC_LOOKING("sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
+                 "that are not zero.",
+                 [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
+      BC_LOOKING("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
+                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+                   return sparse::host::dense(data, row, column, rows, columns);
+                 }),
+      BC_LOOKING("sparse_facts(indices, indptr) The first and the last pointer, whether they ascend, and the bounds of the indices.",
+                 sparse::host::facts),
+      BC_LOOKING("sparse_bounds(numbers) The least and the greatest of some indices.", sparse::host::bounds),
+      BC_LOOKING("sparse_diagonal(data, indices, indptr, columns, k) The elements on a diagonal.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t k) {
+                   return sparse::host::diagonal(data, {indices, indptr, columns}, k);
+                 }),
+      BC_LOOKING("sparse_of_diagonals(data, offsets, rows, columns) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of "
+                 "the rows of a matrix of diagonals.",
+                 [](const Array& data, const Array& offsets, int64_t rows, int64_t columns) {
+                   return parts_of(sparse::host::of_diagonals(data, offsets, rows, columns));
+                 }),
+      BC_LOOKING("sparse_diagonals(data, indices, indptr, columns) -> tuple[ndarray, ndarray] | None The diagonals that have elements, and "
+                 "their offsets.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
+                   return sparse::host::diagonals(data, {indices, indptr, columns});
+                 }),
+      BC_LOOKING("sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
+                 "columns and pointers.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
+                   return parts_of(sparse::host::blocks(data, {indices, indptr, columns}, height, width));
+                 }),
+      BC_LOOKING("sparse_count_blocks(indices, indptr, columns, height, width) How many blocks have elements.",
+                 [](const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
+                   return sparse::host::count_blocks({indices, indptr, columns}, height, width);
+                 }),
   };
 }
 

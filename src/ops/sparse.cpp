@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ops/compose.h"
 #include "ops/sorting.h"
+#include "ops/sparse_host.h"
 
 namespace bc::sparse {
 namespace {
@@ -512,18 +513,20 @@ Array block_product(const Array& blocks_in, const Rows& a, const Array& x_in, bo
   return cast(record_op(SparseExtra(Sparse::block_product, shape[0]), {blocks, a.indices, a.indptr, x}, shape, t), result);
 }
 
-bool is_sorted(const Rows& a) {
+bool is_sorted(const Rows& a, bool strictly, bool composed) {
   require_rows(a);
+  if (!composed)
+    if (const std::optional<bool> known = host::ascends(a, strictly)) return *known;
   const int64_t n = elements_of(a);
   if (n < 2) return true;
   const Array row = expand(a.indptr, n);
   const auto [row_after, row_before] = neighbours(row);
   const auto [column_after, column_before] = neighbours(a.indices);
-  const Array disorder = both(equal(row_after, row_before), ufunc(Op::less_equal, {column_after, column_before}));
+  const Array disorder = both(equal(row_after, row_before), ufunc(strictly ? Op::less_equal : Op::less, {column_after, column_before}));
   return !truth_of(reduce(Op::reduce_any, disorder));
 }
 
-Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
   require_indices(row);
   require_indices(column);
   const int64_t n = row.size();
@@ -533,29 +536,35 @@ Matrix compress(const Array& data, const Array& row, const Array& column, int64_
   const DType index = row.dtype();
   const Device device = data.device();
   if (n == 0) return {data, {column, zeros(Dims{rows + 1}, index, device), columns}};
+  if (!composed)
+    if (const std::optional<Matrix> made = host::compress(data, row, column, rows, columns)) return *made;
   const auto [row_after, row_before] = neighbours(row);
   const auto [column_after, column_before] = neighbours(column);
   const Array ascends = either(ufunc(Op::greater, {row_after, row_before}),
                                both(equal(row_after, row_before), ufunc(Op::greater, {column_after, column_before})));
-  if (truth_of(reduce(Op::reduce_all, ascends))) return {data, {column, pointers(row, rows), columns}};
+  if (truth_of(reduce(Op::reduce_all, ascends))) 
+    return {copy(data), {copy(column), pointers(row, rows), columns}};
   const Array by_column = group(column, columns).order;
   const Groups by_row = group(at(row, by_column), rows);
   const Array order = at(by_column, by_row.order);
   return merged(at(data, order), {at(column, order), by_row.indptr, columns}, at(row, order));
 }
 
-Array dense(const Array& data, const Rows& a, bool distinct) {
+Array dense(const Array& data, const Rows& a, bool distinct, bool transposed, bool composed) {
   require_rows(a);
+  if (!composed)
+    if (const std::optional<Array> made = host::dense(data, a, distinct, transposed)) return *made;
   const int64_t rows = rows_of(a), n = elements_of(a);
   const Array flat = zeros(Dims{rows * a.columns}, data.dtype(), data.device());
   if (n > 0) {
-    const IndexItem item{{}, keys_of(expand(a.indptr, n), a.indices, rows, a.columns)};
+    const Array row = expand(a.indptr, n);
+    const IndexItem item{{}, transposed ? keys_of(a.indices, row, a.columns, rows) : keys_of(row, a.indices, rows, a.columns)};
     if (distinct)
       setitem(flat, {&item, 1}, data);
     else
       ufunc_at(Op::add, flat, {&item, 1}, Arg(data));
   }
-  return reshape(flat, Dims{rows, a.columns});
+  return reshape(flat, transposed ? Dims{a.columns, rows} : Dims{rows, a.columns});
 }
 
 }  // namespace bc::sparse

@@ -95,12 +95,12 @@ def over_stacks(**dimensions: int | str) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         parameters = list(inspect.signature(function).parameters)
         places = {name: parameters.index(name) for name in dimensions}
+        most = {name: 2 if count == "1|2" else int(count) for name, count in dimensions.items()}
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             given = {name: kwargs[name] if name in kwargs else args[i] if i < len(args) else None for name, i in places.items()}
-            most = {name: 2 if count == "1|2" else int(count) for name, count in dimensions.items()}
-            if not any(np.ndim(x) > most[name] for name, x in given.items() if x is not None):
+            if not any((x.ndim if type(x) is ndarray else np.ndim(x)) > most[name] for name, x in given.items() if x is not None):
                 return function(*args, **kwargs)
             arrays = {name: _c.asarray(x) for name, x in given.items() if x is not None}
             own = {name: min(x.ndim, 2) if dimensions[name] == "1|2" else most[name] for name, x in arrays.items()}

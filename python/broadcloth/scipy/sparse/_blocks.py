@@ -133,6 +133,9 @@ class _dia(spbase):
         count, width = self.data.shape
         if count == 0 or width == 0:
             return self._kind("csr")(self._shape, dtype=self.dtype, device=self.device)
+        made = _c.sparse_of_diagonals(self.data, self.offsets, rows, columns)
+        if made is not None:
+            return self._kind("csr")._from_rows_of(Rows(*made, columns, True), self._shape)
         # Each row takes an element of each diagonal, from left to right.
         offsets = self.offsets.tolist()
         order = sorted(range(count), key=offsets.__getitem__)
@@ -271,6 +274,9 @@ class _bsr(spbase):
         r, c = _block_size(rows) if blocksize is None else shape_of(blocksize)
         if r < 1 or c < 1 or shape[0] % r or shape[1] % c:
             raise ValueError(f"invalid blocksize {(r, c)}")
+        made = _c.sparse_blocks(rows.data, rows.indices, rows.indptr, rows.columns, r, c) if rows.size else None
+        if made is not None:
+            return cls._made(*made, shape)
         if rows.size == 0:
             empty = Rows.empty(shape[0] // r, shape[1] // c, rows.data.dtype, rows.device)
             return cls._made(bc.zeros((0, r, c), rows.data.dtype, device=rows.device), empty.indices, empty.indptr, shape)
@@ -403,11 +409,16 @@ def _block_size(rows: Rows, efficiency: float = 0.7) -> tuple[int, int]:
     """The largest of a few blocks of which at least `efficiency` would be filled."""
     if rows.size == 0:
         return 1, 1
-    row, keys = rows.numbers().astype(np.int64), []
-    sizes = [s for s in ((6, 6), (4, 4), (3, 3), (2, 2)) if rows.count % s[0] == 0 and rows.columns % s[1] == 0]
-    for r, c in sizes:
-        keys.append(bc.unique(row // r * (rows.columns // c) + rows.indices // c).size)
-    for (r, c), blocks in zip(sizes, keys, strict=True):
-        if rows.size >= efficiency * blocks * r * c:
+    for r, c in ((6, 6), (4, 4), (3, 3), (2, 2)):
+        if rows.count % r == 0 and rows.columns % c == 0 and rows.size >= efficiency * _count_blocks(rows, r, c) * r * c:
             return r, c
     return 1, 1
+
+
+def _count_blocks(rows: Rows, r: int, c: int) -> int:
+    """How many blocks of a shape have elements."""
+    count = _c.sparse_count_blocks(rows.indices, rows.indptr, rows.columns, r, c)
+    if count is not None:
+        return count
+    row = rows.numbers().astype(np.int64)
+    return bc.unique(row // r * (rows.columns // c) + rows.indices // c).size

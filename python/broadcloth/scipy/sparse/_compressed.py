@@ -69,7 +69,7 @@ class _cs(Indexed, spbase):
         if dtype is not None:
             a = a.astype(dtype, copy=False)
         two = a if a.ndim == 2 else a[None]
-        rows = Rows.from_dense(two if self._major == 0 else two.T)
+        rows = Rows.from_dense(two, self._major == 1)
         if shape is not None and shape != a.shape:
             # Rows may be longer than the dense ones.
             major, minor = (shape if len(shape) == 2 else (1, *shape))[:: 1 if self._major == 0 else -1]
@@ -88,7 +88,7 @@ class _cs(Indexed, spbase):
                 warn(f"{name} array has non-integer dtype ({a.dtype.name})", UserWarning)
         if indptr.size == 0:
             raise ValueError(f"index pointer size {indptr.size} should be at least 1")
-        ends = bc.stack([indptr[0], indptr[-1], bc.diff(indptr).min() if indptr.size > 1 else indptr[0]]).tolist()
+        first, n, ascends, low, high = _c.sparse_facts(indices, indptr) or _facts(indices, indptr)
         if shape is None:
             extent = int(indices.max()) + 1 if indices.size else 0
             shape = (indptr.size - 1, extent) if self._major == 0 else (extent, indptr.size - 1)
@@ -96,20 +96,18 @@ class _cs(Indexed, spbase):
         major, minor = (two[0], two[1]) if self._major == 0 else (two[1], two[0])
         if indptr.size != major + 1:
             raise ValueError(f"index pointer size {indptr.size} should be {major + 1}")
-        if ends[0] != 0:
+        if first != 0:
             raise ValueError("index pointer should start with 0")
         if indices.size != data.size:
             raise ValueError("indices and data should have the same size")
-        n = int(ends[1])
         if n > indices.size:
             raise ValueError("Last value of index pointer should be less than the size of index and data arrays")
-        if major and ends[2] < 0:
+        if not ascends:
             raise ValueError("indptr values must form a non-decreasing sequence")
         if n < indices.size:
             data, indices = data[:n], indices[:n]
         t = index_dtype(n, major, minor)
         if n:
-            low, high = bc.stack([indices.min(), indices.max()]).tolist()
             if high >= minor:
                 raise ValueError(f"indices must be < {minor}")
             if low < 0:
@@ -251,6 +249,9 @@ class _cs(Indexed, spbase):
         if self.ndim != 2:
             raise ValueError("diagonal requires two dimensions")
         n = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+        made = _c.sparse_diagonal(self.data, *self._places(), self._shape[1 - self._major], k if self._major == 0 else -k)
+        if made is not None:
+            return made
         i = bc.arange(n, dtype=np.int64, device=self.device)
         return self._lookup(i + -k if k < 0 else i, i + k if k > 0 else i)
 
@@ -313,6 +314,14 @@ class _cs(Indexed, spbase):
         )
 
 
+def _facts(indices: ndarray, indptr: ndarray) -> tuple[int, int, bool, int, int]:
+    """The first and the last pointer, whether they ascend, and the least and the greatest of the indices below the last one."""
+    first, n, step = bc.stack([indptr[0], indptr[-1], bc.diff(indptr).min() if indptr.size > 1 else bc.zeros_like(indptr[0])]).tolist()
+    used = indices[: max(int(n), 0)]
+    low, high = bc.stack([used.min(), used.max()]).tolist() if used.size else (0, 0)
+    return int(first), int(n), step >= 0, low, high
+
+
 def _vector(a: Any, name: str, device: Any) -> ndarray:
     a = bc.asarray(a) if device is None else bc.asarray(a, device=device)
     if a.ndim != 1:
@@ -360,7 +369,7 @@ class _csc(_cs):
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
         if order is not None or out is not None:
             return spbase.toarray(self, order, out)
-        return bc.ascontiguousarray(self._own_rows().dense().T)
+        return self._own_rows().dense(True)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None and not swaps(axes):

@@ -82,7 +82,7 @@ class _coo(spbase):
                 raise ValueError("all index and data arrays must have the same length")
             if a.size and a.dtype.kind not in "iu":
                 raise TypeError(f"index arrays should have integer data types, got {a.dtype}")
-        bounds = [bc.stack([a.min(), a.max()]).tolist() if a.size else None for a in arrays]
+        bounds = [(_c.sparse_bounds(a) or bc.stack([a.min(), a.max()]).tolist()) if a.size else None for a in arrays]
         if shape is None:
             if any(b is None for b in bounds):
                 raise ValueError("cannot infer dimensions from zero sized index arrays")
@@ -143,16 +143,16 @@ class _coo(spbase):
     def tocsr(self, copy: bool = False) -> Any:
         if self.has_canonical_format:
             indptr = _c.sparse_pointers(self.row, self._shape2[0])
-            rows = Rows(self.data, self.col, indptr, self._shape2[1], True)
+            rows = Rows(self.data.copy(), self.col.copy(), indptr, self._shape2[1], True)
         else:
             rows = Rows.from_coordinates(self.data, self.row, self.col, *self._shape2)
-        return self._kind("csr")._from_rows_of(rows.copy(), self._shape)
+        return self._kind("csr")._from_rows_of(rows, self._shape)
 
     def tocsc(self, copy: bool = False) -> Any:
         if self.ndim != 2:
             raise ValueError("Cannot convert a 1d sparse array to csc format")
         rows = Rows.from_coordinates(self.data, self.col, self.row, *self._shape[::-1])
-        return self._kind("csc")._from_rows_of(rows.copy(), self._shape)
+        return self._kind("csc")._from_rows_of(rows, self._shape)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         rows, columns = self._shape2
@@ -170,6 +170,9 @@ class _coo(spbase):
             return spbase.toarray(self, order, out)
         rows, columns = self._shape2
         check_places(rows, columns)
+        made = _c.sparse_coordinates_dense(self.data, self.row, self.col, rows, columns)
+        if made is not None:
+            return made if self.ndim == 2 else made.reshape(self._shape)
         flat = bc.zeros(rows * columns, self.dtype, device=self.device)
         if self.data.size:
             bc.add.at(flat, self.row.astype(np.int64) * columns + self.col, self.data)

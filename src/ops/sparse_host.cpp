@@ -1,0 +1,497 @@
+#include "ops/sparse_host.h"
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "array/small_near.h"
+#include "core/error.h"
+
+namespace bc::sparse::host {
+namespace {
+
+// ---- Memory ----------------------------------------------------------------------------------------------------------------------------
+
+template <class... A>
+bool near(const Array& first, const A&... rest) {
+  const auto fits = [&](const Array& a) { return a.device() == first.device() && !has_history(a) && !a.has_loose_booleans(); };
+  return small::open(first.device()) && fits(first) && (fits(rest) && ...);
+}
+
+/// A C-contiguous array's elements in host memory.
+template <class T>
+const T* elements(const Array& a) {
+  return a.size() ? reinterpret_cast<const T*>(small::first_element(a)) : nullptr;
+}
+template <class T>
+T* memory(const Array& made) {
+  return made.size() ? static_cast<T*>(made.storage()->current->buffer->ptr) : nullptr;
+}
+/// A new vector; its elements are not set.
+Array vector_of(int64_t n, DType t, const Array& like) { return empty(Dims{n}, t, like.device()); }
+
+// ---- Dtypes ----------------------------------------------------------------------------------------------------------------------------
+
+/// Calls f with an integer of the indices' type; nullopt for vectors that are no indices, or not of one dtype.
+template <class F, class... A>
+auto by_index(F&& f, const Array& first, const A&... rest) -> decltype(f(int32_t())) {
+  const auto fits = [&](const Array& a) { return a.ndim() == 1 && a.dtype() == first.dtype(); };
+  if (!fits(first) || !(fits(rest) && ...)) return std::nullopt;
+  if (first.dtype() == DType::i32) return f(int32_t());
+  return first.dtype() == DType::i64 ? f(int64_t()) : decltype(f(int32_t()))();
+}
+
+/// Elements that are only moved: as many words as an element has.
+template <class U, int kWords>
+struct Bits {
+  U words[kWords];
+  /// Whether it is the number zero, of either sign where the mask leaves the sign out.
+  bool is_zero(U mask) const {
+    U any = 0;
+    for (U w : words) any = static_cast<U>(any | w);
+    return (any & mask) == 0;
+  }
+};
+/// Calls f with Bits and the mask of their words.
+template <class F>
+auto by_bits(DType t, F&& f) {
+  const bool floats = !is_integer(t) && t != DType::b1;
+  const auto run = [&]<class U, int kWords>(Bits<U, kWords> b) {
+    return f(b, static_cast<U>(floats ? static_cast<U>(~U(0)) >> 1 : ~U(0)));
+  };
+  if (t == DType::c64) return run(Bits<uint32_t, 2>());
+  if (t == DType::c128) return run(Bits<uint64_t, 2>());
+  switch (itemsize(t)) {
+    case 1: return run(Bits<uint8_t, 1>());
+    case 2: return run(Bits<uint16_t, 1>());
+    case 4: return run(Bits<uint32_t, 1>());
+    default: return run(Bits<uint64_t, 1>());
+  }
+}
+/// Calls f with a number of the dtype, for those that are added up here.
+template <class F>
+auto by_number(DType t, F&& f) -> decltype(f(double())) {
+  switch (t) {
+    case DType::f32: return f(float());
+    case DType::f64: return f(double());
+    case DType::c64: return f(std::complex<float>());
+    case DType::c128: return f(std::complex<double>());
+    case DType::i32: return f(uint32_t());  // wraps
+    case DType::i64: return f(uint64_t());
+    default: return std::nullopt;
+  }
+}
+
+// ---- Rows ------------------------------------------------------------------------------------------------------------------------------
+
+/// A matrix in host memory whose indices are of type I. It owns the arrays that its pointers point into.
+template <class I>
+struct Near {
+  Array indices_array, indptr_array;
+  const I *indices, *indptr;
+  int64_t count, columns;
+
+  explicit Near(const Rows& a)
+      : indices_array(ascontiguous(a.indices)),
+        indptr_array(ascontiguous(a.indptr)),
+        indices(elements<I>(indices_array)),
+        indptr(elements<I>(indptr_array)),
+        count(a.indptr.size() - 1),
+        columns(a.columns) {}
+  int64_t size() const { return indices_array.size(); }
+};
+template <class F>
+auto by_rows(const Rows& a, F&& f) {
+  return by_index([&]<class I>(I) { return f(Near<I>(a)); }, a.indices, a.indptr);
+}
+
+template <class I>
+void add_up(I* indptr, int64_t rows) {
+  indptr[0] = 0;
+  for (int64_t i = 0; i < rows; ++i) indptr[i + 1] = static_cast<I>(indptr[i + 1] + indptr[i]);
+}
+
+constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
+
+/// The indices of a dense matrix' elements, where a line is a row, or a column; the lines lie one after another in memory.
+template <class B, class U>
+Matrix along_lines(const B* a, const Array& like, int64_t lines, int64_t length, U mask) {
+  const Array indptr = vector_of(lines + 1, DType::i32, like);
+  int32_t* ends = memory<int32_t>(indptr);
+  ends[0] = 0;
+  for (int64_t i = 0; i < lines; ++i) {
+    int32_t n = 0;
+    for (int64_t j = 0; j < length; ++j) n += !a[i * length + j].is_zero(mask);
+    ends[i + 1] = ends[i] + n;
+  }
+  const Matrix made{vector_of(ends[lines], like.dtype(), like), {vector_of(ends[lines], DType::i32, like), indptr, length}};
+  B* data = memory<B>(made.data);
+  int32_t* indices = memory<int32_t>(made.rows.indices);
+  for (int64_t i = 0; i < lines; ++i) {
+    if (ends[i] == ends[i + 1]) continue;
+    for (int64_t j = 0; j < length; ++j)
+      if (!a[i * length + j].is_zero(mask)) {
+        *data++ = a[i * length + j];
+        *indices++ = static_cast<int32_t>(j);
+      }
+  }
+  return made;
+}
+/// The same where the lines lie across the memory, whose rows are read in turn.
+template <class B, class U>
+Matrix across_lines(const B* a, const Array& like, int64_t lines, int64_t length, U mask) {
+  const Array indptr = vector_of(lines + 1, DType::i32, like);
+  int32_t* ends = memory<int32_t>(indptr);
+  std::fill_n(ends, lines + 1, 0);
+  for (int64_t i = 0; i < length; ++i)
+    for (int64_t j = 0; j < lines; ++j) ends[j + 1] += !a[i * lines + j].is_zero(mask);
+  add_up(ends, lines);
+  const Matrix made{vector_of(ends[lines], like.dtype(), like), {vector_of(ends[lines], DType::i32, like), indptr, length}};
+  B* to = memory<B>(made.data);
+  int32_t* indices = memory<int32_t>(made.rows.indices);
+  std::vector<int32_t> next(ends, ends + lines);
+  for (int64_t i = 0; i < length; ++i)
+    for (int64_t j = 0; j < lines; ++j)
+      if (!a[i * lines + j].is_zero(mask)) {
+        const int32_t at = next[static_cast<size_t>(j)]++;
+        to[at] = a[i * lines + j];
+        indices[at] = static_cast<int32_t>(i);
+      }
+  return made;
+}
+
+/// Puts or adds elements into a dense matrix of zeros: f(k, place) for each element k.
+template <class Each>
+std::optional<Array> spread(const Array& data, const Dims& shape, bool distinct, const Each& each) {
+  const Array made = empty(shape, data.dtype(), data.device());
+  if (made.size() > 0) std::memset(memory<char>(made), 0, static_cast<size_t>(made.size() * itemsize(data.dtype())));
+  if (made.size() == 0 || data.size() == 0) return made;
+  const Array from = ascontiguous(data);
+  if (distinct)
+    return by_bits(data.dtype(), [&]<class B>(B, auto) -> std::optional<Array> {
+      const B* values = elements<B>(from);
+      B* to = memory<B>(made);
+      each([&](int64_t k, int64_t place) { to[place] = values[k]; });
+      return made;
+    });
+  return by_number(data.dtype(), [&]<class T>(T) -> std::optional<Array> {
+    const T* values = elements<T>(from);
+    T* to = memory<T>(made);
+    each([&](int64_t k, int64_t place) { to[place] += values[k]; });
+    return made;
+  });
+}
+
+// ---- Sorting by places -----------------------------------------------------------------------------------------------------------------
+
+/// A stable order of `keys` in [0, groups), of the positions that `order` has (null: all in turn), and the groups' pointers.
+template <class I>
+void group(const I* keys, const I* order, int64_t n, int64_t groups, I* indptr, I* to) {
+  std::fill_n(indptr, groups + 1, I(0));
+  for (int64_t k = 0; k < n; ++k) ++indptr[keys[k] + 1];
+  add_up(indptr, groups);
+  for (int64_t k = 0; k < n; ++k) {
+    const I at = order ? order[k] : static_cast<I>(k);
+    to[indptr[keys[at]]++] = at;
+  }
+  std::copy_backward(indptr, indptr + groups, indptr + groups + 1);
+  indptr[0] = 0;
+}
+
+template <class I>
+bool inside(const I* numbers, int64_t n, int64_t end) {
+  I low = 0, high = 0;
+  for (int64_t k = 0; k < n; ++k) {
+    low = std::min(low, numbers[k]);
+    high = std::max(high, numbers[k]);
+  }
+  return low >= 0 && high < end;
+}
+
+/// Elements in an order, of which neighbours at one place are added up. `indptr` counts elements before and places after.
+template <class I>
+struct Sorted {
+  const I *row, *column, *order;
+  int64_t n;
+  bool follows(int64_t k) const { return column[order[k]] == column[order[k - 1]] && row[order[k]] == row[order[k - 1]]; }
+};
+template <class I>
+std::optional<Matrix> gathered(const Array& data, const Sorted<I>& s, const Array& indptr, int64_t rows, int64_t columns) {
+  const Array from = ascontiguous(data);
+  int64_t places = s.n > 0;
+  for (int64_t k = 1; k < s.n; ++k) places += !s.follows(k);
+  const Matrix made{vector_of(places, data.dtype(), data), {vector_of(places, indptr.dtype(), data), indptr, columns}};
+  I* indices = memory<I>(made.rows.indices);
+  if (places == s.n) {
+    for (int64_t k = 0; k < s.n; ++k) indices[k] = s.column[s.order[k]];
+    by_bits(data.dtype(), [&]<class B>(B, auto) {
+      const B* values = elements<B>(from);
+      B* to = memory<B>(made.data);
+      for (int64_t k = 0; k < s.n; ++k) to[k] = values[s.order[k]];
+    });
+    return made;
+  }
+  I* ends = memory<I>(indptr);
+  std::fill_n(ends, rows + 1, I(0));
+  return by_number(data.dtype(), [&]<class T>(T) -> std::optional<Matrix> {
+    const T* values = elements<T>(from);
+    T* to = memory<T>(made.data);
+    for (int64_t k = 0, at = -1; k < s.n; ++k) {
+      const I place = s.order[k];
+      if (k > 0 && s.follows(k)) {
+        to[at] += values[place];
+        continue;
+      }
+      to[++at] = values[place];
+      indices[at] = s.column[place];
+      ++ends[s.row[place] + 1];
+    }
+    add_up(ends, rows);
+    return made;
+  });
+}
+
+template <class I>
+std::optional<Matrix> compressed(const Array& data, const Array& row_in, const Array& column_in, int64_t rows, int64_t columns) {
+  const Array rows_array = ascontiguous(row_in), columns_array = ascontiguous(column_in);
+  const I *row = elements<I>(rows_array), *column = elements<I>(columns_array);
+  const int64_t n = data.size();
+  if (!inside(row, n, rows) || !inside(column, n, columns)) return std::nullopt;
+  bool sorted = true;
+  for (int64_t k = 1; k < n; ++k) sorted &= row[k] > row[k - 1] || (row[k] == row[k - 1] && column[k] > column[k - 1]);
+  const Array indptr = vector_of(rows + 1, row_in.dtype(), data);
+  I* ends = memory<I>(indptr);
+  if (sorted) {
+    std::fill_n(ends, rows + 1, I(0));
+    for (int64_t k = 0; k < n; ++k) ++ends[row[k] + 1];
+    add_up(ends, rows);
+    return Matrix{copy(data), {copy(column_in), indptr, columns}};
+  }
+  std::vector<I> by_column(static_cast<size_t>(n)), order(static_cast<size_t>(n)), starts(static_cast<size_t>(columns + 1));
+  group<I>(column, nullptr, n, columns, starts.data(), by_column.data());
+  group<I>(row, by_column.data(), n, rows, ends, order.data());
+  return gathered<I>(data, {row, column, order.data(), n}, indptr, rows, columns);
+}
+
+// ---- Blocks ----------------------------------------------------------------------------------------------------------------------------
+
+/// Calls f(block row, block column) for each block that has an element.
+template <class I, class F>
+void each_block(const Near<I>& a, int64_t height, int64_t width, F&& f) {
+  std::vector<int64_t> seen(static_cast<size_t>(a.columns / width), -1);
+  for (int64_t band = 0; band < a.count / height; ++band)
+    for (int64_t i = band * height; i < (band + 1) * height; ++i)
+      for (int64_t k = a.indptr[i]; k < a.indptr[i + 1]; ++k) {
+        const int64_t block = a.indices[k] / width;
+        if (seen[static_cast<size_t>(block)] != band) f(band, block);
+        seen[static_cast<size_t>(block)] = band;
+      }
+}
+
+}  // namespace
+
+std::optional<Matrix> of_dense(const Array& a, bool by_columns) {
+  if (!near(a) || a.ndim() != 2 || a.shape()[0] >= kMost32 || a.shape()[1] >= kMost32 || a.size() > kMost32) return std::nullopt;
+  const Array flipped = transpose(a);
+  const bool across_memory = !a.contiguous() && flipped.contiguous();
+  const Array lines = across_memory ? flipped : ascontiguous(a);
+  const int64_t outer = lines.shape()[0], inner = lines.shape()[1];
+  return by_bits(a.dtype(), [&]<class B>(B, auto mask) -> std::optional<Matrix> {
+    const B* from = elements<B>(lines);
+    return by_columns == across_memory ? along_lines(from, a, outer, inner, mask) : across_lines(from, a, inner, outer, mask);
+  });
+}
+
+std::optional<Array> dense(const Array& data, const Rows& a, bool distinct, bool transposed) {
+  if (!near(data, a.indices, a.indptr)) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
+    const int64_t down = transposed ? 1 : r.columns, across = transposed ? r.count : 1;
+    return spread(data, transposed ? Dims{r.columns, r.count} : Dims{r.count, r.columns}, distinct, [&](auto&& put) {
+      for (int64_t i = 0; i < r.count; ++i)
+        for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) put(k, i * down + r.indices[k] * across);
+    });
+  });
+}
+
+std::optional<Array> dense(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+  if (!near(data, row, column)) return std::nullopt;
+  return by_index(
+      [&]<class I>(I) -> std::optional<Array> {
+        const Array rows_array = ascontiguous(row), columns_array = ascontiguous(column);
+        const I *i = elements<I>(rows_array), *j = elements<I>(columns_array);
+        return spread(data, Dims{rows, columns}, false, [&](auto&& put) {
+          for (int64_t k = 0; k < data.size(); ++k) put(k, i[k] * columns + j[k]);
+        });
+      },
+      row, column);
+}
+
+std::optional<Matrix> compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+  if (!near(data, row, column) || data.size() == 0) return std::nullopt;
+  return by_index([&]<class I>(I) { return compressed<I>(data, row, column, rows, columns); }, row, column);
+}
+
+std::optional<bool> ascends(const Rows& a, bool strictly) {
+  if (!near(a.indices, a.indptr)) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<bool> {
+    for (int64_t i = 0; i < r.count; ++i)
+      for (int64_t k = r.indptr[i] + 1; k < r.indptr[i + 1]; ++k)
+        if (r.indices[k] < r.indices[k - 1] || (strictly && r.indices[k] == r.indices[k - 1])) return false;
+    return true;
+  });
+}
+
+std::optional<std::array<int64_t, 5>> facts(const Array& indices, const Array& indptr) {
+  if (!near(indices, indptr) || indptr.size() == 0) return std::nullopt;
+  return by_rows({indices, indptr, 0}, [&]<class I>(const Near<I>& r) -> std::optional<std::array<int64_t, 5>> {
+    bool rising = true;
+    for (int64_t i = 0; i < r.count; ++i) rising &= r.indptr[i] <= r.indptr[i + 1];
+    const int64_t n = std::clamp<int64_t>(r.indptr[r.count], 0, r.size());
+    I low = n > 0 ? r.indices[0] : 0, high = low;
+    for (int64_t k = 1; k < n; ++k) {
+      low = std::min(low, r.indices[k]);
+      high = std::max(high, r.indices[k]);
+    }
+    return std::array<int64_t, 5>{r.indptr[0], r.indptr[r.count], rising, low, high};
+  });
+}
+
+std::optional<std::array<int64_t, 2>> bounds(const Array& numbers) {
+  if (!near(numbers) || numbers.size() == 0) return std::nullopt;
+  return by_index(
+      [&]<class I>(I) -> std::optional<std::array<int64_t, 2>> {
+        const Array all = ascontiguous(numbers);
+        const I* from = elements<I>(all);
+        I low = from[0], high = low;
+        for (int64_t k = 1; k < all.size(); ++k) {
+          low = std::min(low, from[k]);
+          high = std::max(high, from[k]);
+        }
+        return std::array<int64_t, 2>{low, high};
+      },
+      numbers);
+}
+
+std::optional<Array> diagonal(const Array& data, const Rows& a, int64_t k) {
+  if (!near(data, a.indices, a.indptr)) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
+    const int64_t first = std::max<int64_t>(-k, 0), n = std::max<int64_t>(std::min(r.count - first, r.columns - std::max<int64_t>(k, 0)), 0);
+    return spread(data, Dims{n}, false, [&](auto&& put) {
+      for (int64_t i = first; i < first + n; ++i)
+        for (int64_t e = r.indptr[i]; e < r.indptr[i + 1]; ++e)
+          if (r.indices[e] == i + k) put(e, i - first);
+    });
+  });
+}
+
+std::optional<Matrix> of_diagonals(const Array& data_in, const Array& offsets, int64_t rows, int64_t columns) {
+  if (!near(data_in, offsets) || data_in.ndim() != 2 || offsets.shape() != Dims{data_in.shape()[0]}) return std::nullopt;
+  const int64_t count = data_in.shape()[0], stride = data_in.shape()[1], width = std::min(stride, columns);
+  if (rows >= kMost32 || columns >= kMost32 || data_in.size() > kMost32) return std::nullopt;
+  const Array data = ascontiguous(data_in);
+  return by_index(
+      [&]<class I>(I) -> std::optional<Matrix> {
+        const Array offsets_array = ascontiguous(offsets);
+        const I* offset = elements<I>(offsets_array);
+        std::vector<int64_t> order(static_cast<size_t>(count));
+        std::iota(order.begin(), order.end(), 0);
+        std::sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return offset[x] < offset[y]; });
+        return by_bits(data.dtype(), [&]<class B>(B, auto mask) -> std::optional<Matrix> {
+          const B* values = elements<B>(data);
+          const auto each = [&](int64_t i, auto&& f) {
+            for (int64_t d : order) {
+              const int64_t j = i + offset[d];
+              if (j >= 0 && j < width && !values[d * stride + j].is_zero(mask)) f(j, values[d * stride + j]);
+            }
+          };
+          const Array indptr = vector_of(rows + 1, DType::i32, data);
+          int32_t* ends = memory<int32_t>(indptr);
+          ends[0] = 0;
+          for (int64_t i = 0; i < rows; ++i) {
+            ends[i + 1] = ends[i];
+            each(i, [&](int64_t, const B&) { ++ends[i + 1]; });
+          }
+          const Matrix made{vector_of(ends[rows], data.dtype(), data), {vector_of(ends[rows], DType::i32, data), indptr, columns}};
+          B* to = memory<B>(made.data);
+          int32_t* indices = memory<int32_t>(made.rows.indices);
+          for (int64_t i = 0; i < rows; ++i)
+            each(i, [&](int64_t j, const B& v) {
+              *to++ = v;
+              *indices++ = static_cast<int32_t>(j);
+            });
+          return made;
+        });
+      },
+      offsets);
+}
+
+std::optional<ArrayPair> diagonals(const Array& data, const Rows& a) {
+  if (!near(data, a.indices, a.indptr) || data.size() == 0) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<ArrayPair> {
+    std::vector<int64_t> numbers(static_cast<size_t>(r.count + r.columns), -1);
+    int64_t width = 0;
+    for (int64_t i = 0; i < r.count; ++i)
+      for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) {
+        numbers[static_cast<size_t>(r.indices[k] - i + r.count)] = 0;
+        width = std::max<int64_t>(width, r.indices[k] + 1);
+      }
+    int64_t count = 0;
+    for (int64_t& number : numbers)
+      if (number == 0) number = count++;
+    if (count > kMost32 / std::max<int64_t>(width, 1)) return std::nullopt;
+    const Array offsets = vector_of(count, a.indices.dtype(), data);
+    I* offset = memory<I>(offsets);
+    for (size_t d = 0; d < numbers.size(); ++d)
+      if (numbers[d] >= 0) offset[numbers[d]] = static_cast<I>(static_cast<int64_t>(d) - r.count);
+    const std::optional<Array> made = spread(data, Dims{count, width}, false, [&](auto&& put) {
+      for (int64_t i = 0; i < r.count; ++i)
+        for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k)
+          put(k, numbers[static_cast<size_t>(r.indices[k] - i + r.count)] * width + r.indices[k]);
+    });
+    return made ? std::optional(ArrayPair(*made, offsets)) : std::nullopt;
+  });
+}
+
+std::optional<Matrix> blocks(const Array& data, const Rows& a, int64_t height, int64_t width) {
+  if (!near(data, a.indices, a.indptr) || data.size() == 0) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Matrix> {
+    const Array indptr = vector_of(r.count / height + 1, a.indptr.dtype(), data);
+    I* ends = memory<I>(indptr);
+    std::fill_n(ends, r.count / height + 1, I(0));
+    std::vector<I> found;  // the blocks' columns, which are sorted in each band
+    each_block(r, height, width, [&](int64_t band, int64_t block) {
+      ++ends[band + 1];
+      found.push_back(static_cast<I>(block));
+    });
+    add_up(ends, r.count / height);
+    std::vector<int64_t> place(static_cast<size_t>(r.columns / width));
+    const int64_t count = static_cast<int64_t>(found.size());
+    const Array indices = vector_of(count, a.indices.dtype(), data);
+    for (int64_t band = 0; band < r.count / height; ++band) std::sort(found.begin() + ends[band], found.begin() + ends[band + 1]);
+    std::copy(found.begin(), found.end(), memory<I>(indices));
+    const std::optional<Array> made = spread(data, Dims{count, height, width}, false, [&](auto&& put) {
+      for (int64_t i = 0; i < r.count; ++i) {
+        if (i % height == 0)
+          for (int64_t b = ends[i / height]; b < ends[i / height + 1]; ++b) place[static_cast<size_t>(found[static_cast<size_t>(b)])] = b;
+        for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) {
+          const int64_t block = r.indices[k] / width;
+          put(k, (place[static_cast<size_t>(block)] * height + i % height) * width + r.indices[k] - block * width);
+        }
+      }
+    });
+    return made ? std::optional(Matrix{*made, {indices, indptr, r.columns / width}}) : std::nullopt;
+  });
+}
+
+std::optional<int64_t> count_blocks(const Rows& a, int64_t height, int64_t width) {
+  if (!near(a.indices, a.indptr)) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<int64_t> {
+    int64_t n = 0;
+    each_block(r, height, width, [&](int64_t, int64_t) { ++n; });
+    return n;
+  });
+}
+
+}  // namespace bc::sparse::host
