@@ -16,7 +16,7 @@ std::optional<std::vector<Array>> parts_of(const std::optional<sparse::Matrix>& 
 
 /// The number that a Python object is; false where it is of another type than the vector's elements, or does not fit.
 bool read_number(PyObject* o, double& to) {
-  if (!PyFloat_CheckExact(o)) return false;
+  if (!PyFloat_Check(o)) return false;  // NumPy's float64 is one, too
   to = PyFloat_AsDouble(o);
   return true;
 }

@@ -57,7 +57,7 @@ def scipy_sparse(x: Any) -> bool:
 
 
 def is_scalar(x: Any) -> bool:
-    return np.isscalar(x) or (isinstance(x, (ndarray, np.ndarray)) and x.ndim == 0)
+    return x.ndim == 0 if isinstance(x, (ndarray, np.ndarray)) else np.isscalar(x)
 
 
 def is_dense(x: Any) -> bool:
@@ -73,6 +73,17 @@ def dense_operand(x: Any, device: Any) -> Any:
         return None if host.dtype.kind not in "biufc" else bc.asarray(host, device=device)
     except (TypeError, ValueError):
         return None
+
+
+def host_operand(x: Any) -> np.ndarray | None:
+    """An array-like operand as NumPy's array; None for what is none."""
+    if isinstance(x, ndarray):
+        return x.get()
+    try:
+        host = np.asarray(x)
+    except (TypeError, ValueError):
+        return None
+    return host if host.dtype.kind in "biufc" else None
 
 
 def swaps(axes: Any) -> bool:
