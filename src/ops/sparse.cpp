@@ -291,6 +291,8 @@ Array product(const Array& data_in, const Rows& a, const Array& x_in, bool trans
   const Array data = cast(data_in, t), x = cast(x_in, t);
   const Dims shape = product_shape(outer, x);
   if (product(shape) == 0 || data.size() == 0) return zeros(shape, result, data.device());
+  if (!composed)
+    if (const std::optional<Array> made = host::product(data_in, a, x_in, transposed)) return *made;
   if (transposed && !has_bodies(data, composed)) {
     const Matrix turned = transpose(data, a, true);
     return cast(product(turned.data, turned.rows, x, false, composed), result);
@@ -497,6 +499,8 @@ Array diagonal_product(const Array& data_in, const Array& offsets_in, const Arra
   const Dims shape = product_shape(rows, x_in);
   if (product(shape) == 0 || data_in.size() == 0 || x_in.size() == 0) return zeros(shape, result, data_in.device());
   const Array data = cast(data_in, t), x = cast(x_in, t), offsets = cast(offsets_in, DType::i64);
+  if (!composed)
+    if (const std::optional<Array> made = host::diagonal_product(data_in, offsets, x_in, rows, transposed)) return *made;
   if (!has_bodies(data, composed) || has_history(data) || has_history(x))
     return cast(diagonal_product_composed(data, offsets, x, rows, transposed), result);
   return cast(record_op(SparseExtra(Sparse::diagonal_product, rows, transposed), {data, offsets, x}, shape, t), result);

@@ -494,4 +494,67 @@ std::optional<int64_t> count_blocks(const Rows& a, int64_t height, int64_t width
   });
 }
 
+namespace {
+
+/// Multiplications above which threads and vectors are worth a recorded op.
+constexpr int64_t kFewProducts = 1 << 12;
+
+template <class T>
+T times(T a, T b) {
+  return a * b;
+}
+/// Without the special cases of infinities, as the kernels multiply.
+template <class R>
+std::complex<R> times(std::complex<R> a, std::complex<R> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+/// Sums of products: `each(f)` calls f(element, row of the result, row of x).
+template <class Each>
+std::optional<Array> summed_products(const Array& data_in, const Array& x_in, int64_t rows, const Each& each) {
+  const int64_t width = x_in.ndim() == 1 ? 1 : x_in.shape()[1];
+  if (x_in.dtype() != data_in.dtype() || data_in.size() * width > kFewProducts) return std::nullopt;
+  const Array data = ascontiguous(data_in), x = ascontiguous(x_in);
+  const Array made = empty(x.ndim() == 1 ? Dims{rows} : Dims{rows, width}, x.dtype(), x.device());
+  std::memset(memory<char>(made), 0, static_cast<size_t>(made.size() * itemsize(x.dtype())));
+  return by_number(x.dtype(), [&]<class T>(T) -> std::optional<Array> {
+    const T *values = elements<T>(data), *from = elements<T>(x);
+    T* to = memory<T>(made);
+    if (width == 1) {
+      each([&](int64_t k, int64_t i, int64_t j) { to[i] += times(values[k], from[j]); });
+    } else {
+      each([&](int64_t k, int64_t i, int64_t j) {
+        for (int64_t c = 0; c < width; ++c) to[i * width + c] += times(values[k], from[j * width + c]);
+      });
+    }
+    return made;
+  });
+}
+
+}  // namespace
+
+std::optional<Array> product(const Array& data, const Rows& a, const Array& x, bool transposed) {
+  if (!near(data, a.indices, a.indptr, x)) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) {
+    return summed_products(data, x, transposed ? r.columns : r.count, [&](auto&& add) {
+      for (int64_t i = 0; i < r.count; ++i)
+        for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) transposed ? add(k, r.indices[k], i) : add(k, i, r.indices[k]);
+    });
+  });
+}
+
+std::optional<Array> diagonal_product(const Array& data, const Array& offsets, const Array& x, int64_t rows, bool transposed) {
+  if (!near(data, offsets, x) || offsets.dtype() != DType::i64) return std::nullopt;
+  const Array offsets_array = ascontiguous(offsets);
+  const int64_t *offset = elements<int64_t>(offsets_array), stride = data.shape()[1], inner = x.shape()[0];
+  return summed_products(data, x, rows, [&](auto&& add) {
+    for (int64_t d = 0; d < offsets.size(); ++d) {
+      // Column j and row j - offset, of which the result has one and x the other.
+      const int64_t height = transposed ? inner : rows, columns = std::min(stride, transposed ? rows : inner);
+      for (int64_t j = std::max<int64_t>(0, offset[d]); j < std::min(columns, height + offset[d]); ++j)
+        transposed ? add(d * stride + j, j, j - offset[d]) : add(d * stride + j, j - offset[d], j);
+    }
+  });
+}
+
 }  // namespace bc::sparse::host

@@ -44,4 +44,9 @@ std::optional<Matrix> blocks(const Array& data, const Rows& a, int64_t height, i
 /// How many of those there are.
 std::optional<int64_t> count_blocks(const Rows& a, int64_t height, int64_t width);
 
+/// A matrix of few elements, or its transpose, times a vector or a matrix of the same dtype.
+std::optional<Array> product(const Array& data, const Rows& a, const Array& x, bool transposed);
+/// The same of elements on diagonals.
+std::optional<Array> diagonal_product(const Array& data, const Array& offsets, const Array& x, int64_t rows, bool transposed);
+
 }  // namespace bc::sparse::host

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -401,6 +402,10 @@ class spbase:
         """The matrix with f of its elements, which keeps zeros."""
         return self.tocsr()._mapped(f)
 
+    def _stored(self) -> ndarray:
+        """All elements in some order; those of one place may lie in several parts."""
+        return self._rows().data
+
     # ---- Shapes ----
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
@@ -734,11 +739,10 @@ class spbase:
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """The sum of all elements, or along an axis; of a matrix with both axes."""
-        axis = normal_axis(axis, self.ndim)
-        rows = self._rows()
+        axis = None if axis is None else normal_axis(axis, self.ndim)
         t = sum_dtype(self.dtype) if dtype is None else np.dtype(dtype)
         if axis is None or self.ndim == 1:
-            return self._deliver_whole(rows.data.sum(dtype=t), out)
+            return self._deliver_whole(self._stored().sum(dtype=t), out)
         ones = bc.ones(self.shape[axis], t, device=self.device)
         total = self.astype(t, copy=False)._product(ones, transposed=axis == 0)
         return deliver(self._with_axes(total, axis), out)
@@ -755,7 +759,7 @@ class spbase:
         """The mean of all elements, or along an axis."""
         axis = normal_axis(axis, self.ndim)
         inner = np.dtype(np.float64) if self.dtype.kind in "biu" else self.dtype
-        count = int(np.prod(self.shape)) if axis is None or self.ndim == 1 else self.shape[axis]
+        count = math.prod(self.shape) if axis is None or self.ndim == 1 else self.shape[axis]
         result = self.sum(axis, dtype=np.promote_types(inner, dtype) if dtype is not None else inner)
         result = (result / count).astype(inner if dtype is None else dtype)
         return self._deliver_whole(result, out) if result.ndim == 0 else deliver(result, out)
@@ -772,7 +776,9 @@ class spbase:
         if k <= -rows or k >= columns:
             return bc.zeros(0, self.dtype, device=self.device)
         n = min(rows + min(k, 0), columns - max(k, 0))
-        coo = self.tocoo()
+        if self._format != "coo":
+            return self.tocsr().diagonal(k)
+        coo = self
         on = coo.col.astype(np.int64) - coo.row == k
         made = bc.zeros(n, self.dtype, device=self.device)
         bc.add.at(made, (coo.row + min(k, 0))[on], coo.data[on])
@@ -795,14 +801,14 @@ class spbase:
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """The places of the elements that are not zero."""
-        coo = self.tocsr().tocoo() if self._format == "csc" else self.tocoo()
-        keep = coo.data != 0
-        if bool(keep.all()):
+        coo = self.tocsr().tocoo(copy=False) if self._format == "csc" else self.tocoo(copy=False)
+        if int(bc.count_nonzero(coo.data)) == coo.data.size:
             return tuple(c.copy() for c in coo.coords)
+        keep = coo.data != 0
         return tuple(c[keep] for c in coo.coords)
 
     def _getnnz(self, axis: Any = None) -> Any:
-        axis = normal_axis(axis, self.ndim)
+        axis = None if axis is None else normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1:
             return self.data.size
         coo = self.tocoo()
@@ -810,9 +816,9 @@ class spbase:
 
     def count_nonzero(self, axis: Any = None) -> Any:
         """How many elements are not zero: of all, or along an axis."""
-        axis = normal_axis(axis, self.ndim)
+        axis = None if axis is None else normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1:
-            return int(bc.count_nonzero(self._rows().data))
+            return int(bc.count_nonzero(self._stored()))
         rows = self._rows().nonzeros()
         if axis == 1:
             return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)

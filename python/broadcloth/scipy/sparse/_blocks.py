@@ -305,6 +305,9 @@ class _bsr(spbase):
             raise NotImplementedError("_getnnz over an axis is not implemented for BSR format")
         return self.data.size
 
+    def _stored(self) -> ndarray:
+        return self.data
+
     def _of_blocks(self) -> Rows:
         columns = self._shape[1] // self.blocksize[1]
         return Rows(span(self.data.shape[0], self.data), self.indices, self.indptr, columns)

@@ -152,6 +152,9 @@ class _cs(Indexed, spbase):
             return indices, indptr
         return indices.astype(np.int64, copy=False), indptr.astype(np.int64, copy=False)
 
+    def _stored(self) -> ndarray:
+        return self.data
+
     def _by_rows(self, f: Callable[[Rows], Rows]) -> Any:
         return self._from_rows_of(f(self._own_rows()), self._shape)
 
@@ -174,7 +177,7 @@ class _cs(Indexed, spbase):
     @property
     def has_sorted_indices(self) -> bool:
         """Whether the indices of each row (column) ascend."""
-        return self._own_rows().is_sorted()
+        return self._canonical is True or self._own_rows().is_sorted()
 
     @has_sorted_indices.setter
     def has_sorted_indices(self, value: bool) -> None:
@@ -193,9 +196,10 @@ class _cs(Indexed, spbase):
 
     def _find_canonical(self) -> None:
         """Finds out once whether the matrix is canonical, and keeps it."""
-        rows = self._own_rows()
-        rows.is_canonical()
-        self._canonical = rows.canonical
+        if self._canonical is None:
+            rows = self._own_rows()
+            rows.is_canonical()
+            self._canonical = rows.canonical
 
     def _become(self, rows: Rows) -> None:
         self.data, self.indices, self.indptr, self._canonical = rows.data, rows.indices, rows.indptr, rows.canonical
@@ -227,6 +231,8 @@ class _cs(Indexed, spbase):
         self._kind(self._format)((self.data, self.indices, self.indptr), shape=self._shape)
 
     def _getnnz(self, axis: Any = None) -> Any:
+        if axis is None:
+            return self.data.size
         axis = normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1 or axis == self._major:
             return spbase._getnnz(self, axis)
@@ -304,8 +310,8 @@ class _cs(Indexed, spbase):
         return self._reduced("arg_extreme", axis, out, False, explicit)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
-        minor = self._shape2[1 - self._major]
-        return _c.sparse_product(self.data, *self._places(), minor, x, transposed != (self._major == 1))
+        indices, indptr = self._places()
+        return _c.sparse_product(self.data, indices, indptr, self._shape2[1 - self._major], x, transposed != (self._major == 1))
 
     def _warn_of_structure(self) -> None:
         warn(

@@ -154,6 +154,9 @@ class _coo(spbase):
         rows = Rows.from_coordinates(self.data, self.col, self.row, *self._shape[::-1])
         return self._kind("csc")._from_rows_of(rows, self._shape)
 
+    def _stored(self) -> ndarray:
+        return self.data
+
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         rows, columns = self._shape2
         row, column = (self.col, self.row) if transposed else (self.row, self.col)
