@@ -72,7 +72,18 @@ std::vector<PyMethodDef> linalg_functions() {
       BC_LOOKING("linalg_cho_solve_banded(factor, b, lower) x of a x = b, by the diagonals of a's factor.", linalg::banded_cholesky_solve),
       BC_FUNCTION("linalg_solve_toeplitz(values, b) x by Levinson's recursion, and 0, or 1 where another way must be taken.",
                   linalg::toeplitz_solve),
-      BC_LOOKING("linalg_eigh_tridiagonal(diagonal, beside, vectors) The eigenvalues, and eigenvectors, of symmetric matrices.",
+      BC_LOOKING("linalg_eigh_range(a, lower, vectors, first, count) Some eigenvalues, and eigenvectors; nothing where all must be made.",
+                 linalg::eigh_range),
+      BC_FUNCTION("linalg_definite_eigh(a, b, lower, vectors) The eigenvalues, and eigenvectors, of a v = w b v, and LAPACK's info; nothing "
+                  "where composed ops must make them.",
+                  linalg::definite_eigh),
+      BC_LOOKING("linalg_banded_eigh(diagonals, lower, vectors) The eigenvalues, and eigenvectors; nothing where composed ops must make them.",
+                 linalg::banded_eigh),
+      BC_LOOKING("linalg_known_inverse(a, lower, definite) The inverses of triangles, or of positive definite matrices; None where composed "
+                 "ops must make them.",
+                 linalg::known_inverse),
+      BC_LOOKING("linalg_eigh_tridiagonal(diagonal, beside, vectors, first=0, count=0) The eigenvalues, and eigenvectors, of symmetric "
+                 "matrices.",
                  linalg::tridiagonal_eigh),
       BC_FUNCTION("linalg_triangular_sqrt(t) The square roots of upper triangular matrices, and 0 or a column without one.",
                   linalg::triangular_sqrt),

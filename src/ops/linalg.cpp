@@ -44,6 +44,9 @@ Dims under(const Dims& batch, const Array& a, int trailing = 2) {
   return shape;
 }
 
+/// Whether the CPU's LAPACK computes what an op without a derivative is recorded for.
+bool has_lapack(const Array& a) { return traits(a.device()).on_host && !has_history(a); }
+
 /// Records an op and gives its parts, the last of which is `info`.
 std::vector<Array> record_parts(std::unique_ptr<LinalgExtra> op, std::vector<Array> inputs, std::vector<Dims> shapes) {
   op->add(DType::i32, Dims());
@@ -280,6 +283,58 @@ std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors) {
   return record_parts(std::move(op), {cast(a, t)}, {a.shape()});
 }
 
+std::vector<Array> eigh_range(const Array& a, bool lower, bool vectors, int64_t first, int64_t count) {
+  require_square(a);
+  if (!has_lapack(a)) return {};
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::eigh_range, t, batch_of(a));
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->below = first;
+  op->count = count;
+  op->add(real_type(t), Dims{count});
+  if (vectors) op->add(t, Dims{rows_of(a), count});
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kNoEigenvalues);
+}
+
+std::vector<Array> definite_eigh(const Array& a, const Array& b, bool lower, bool vectors) {
+  require_square(a);
+  require_square(b);
+  if (!has_lapack(a) || !has_lapack(b)) return {};
+  const DType t = common_dtype({&a, &b});
+  const Dims batch = broadcast_shapes("eigh", batch_of(a), batch_of(b));
+  auto op = make_op(Linalg::definite_eigh, t, batch);
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(real_type(t), Dims{rows_of(a)});
+  if (vectors) op->add(t, Dims{rows_of(a), rows_of(a)});
+  return record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
+}
+
+std::vector<Array> banded_eigh(const Array& diagonals, bool lower, bool vectors) {
+  require_stack(diagonals);
+  if (!has_lapack(diagonals)) return {};
+  const DType t = common_dtype({&diagonals});
+  const int64_t n = columns_of(diagonals);
+  auto op = make_op(Linalg::banded_eigh, t, batch_of(diagonals));
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(real_type(t), Dims{n});
+  if (vectors) op->add(t, Dims{n, n});
+  return record_checked(std::move(op), {cast(diagonals, t)}, {diagonals.shape()}, kNoEigenvalues);
+}
+
+std::optional<Array> known_inverse(const Array& a, bool lower, bool definite) {
+  require_square(a);
+  if (!has_lapack(a)) return std::nullopt;
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::known_inverse, t, batch_of(a));
+  op->lower = lower;
+  op->hermitian = definite;
+  op->add(t, Dims{rows_of(a), columns_of(a)});
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kSingular)[0];
+}
+
 std::vector<Array> eig(const Array& a, bool vectors, bool left) {
   require_square(a);
   const DType t = common_dtype({&a});
@@ -513,7 +568,7 @@ Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower) {
   return banded(std::move(op), factor, b, "singular matrix");
 }
 
-std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors) {
+std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors, int64_t first, int64_t count) {
   BC_CHECK(diagonal.ndim() >= 1 && beside.ndim() >= 1, Value, "eigh_tridiagonal: expected vectors, got shapes {} and {}", diagonal.shape(),
            beside.shape());
   const int64_t n = diagonal.shape()[diagonal.ndim() - 1], next = beside.shape()[beside.ndim() - 1];
@@ -523,8 +578,10 @@ std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, 
   const Dims batch = broadcast_shapes("eigh_tridiagonal", batch_of(diagonal, 1), batch_of(beside, 1));
   auto op = make_op(Linalg::tridiagonal_eigh, t, batch);
   op->vectors = vectors ? Vectors::full : Vectors::none;
-  op->add(t, Dims{n});
-  if (vectors) op->add(t, Dims{n, n});
+  op->below = first;
+  op->count = count;
+  op->add(t, Dims{count ? count : n});
+  if (vectors) op->add(t, Dims{n, count ? count : n});
   std::vector<Array> parts = record_checked(std::move(op), {cast(diagonal, t), cast(beside, t)},
                                             {under(batch, diagonal, 1), under(batch, beside, 1)}, kNoEigenvalues);
   return parts;

@@ -38,7 +38,11 @@ enum class Linalg : uint8_t {
   banded_cholesky,        ///< (diagonals of a triangle) -> those of the factor
   banded_cholesky_solve,  ///< (diagonals of the factor, b) -> x
   toeplitz_solve,    ///< (t(1 - n), ..., t(n - 1) with a[i, j] = t(i - j), b) -> x; `info`: not 0 where Levinson's recursion is unreliable
-  tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w
+  tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w; `count` of them
+  eigh_range,        ///< (a) -> the `count` eigenvalues from the one with number `below` on, and v; or w
+  banded_eigh,       ///< (diagonals of a triangle) -> w, v; or w
+  definite_eigh,     ///< (a, b) -> w of a v = w b v for a positive definite b, v; or w; `info`: above n a minor of b that is not positive
+  known_inverse,     ///< (a) -> its inverse, of a triangle, or `hermitian` of a positive definite matrix, of which a triangle is read
   triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
   complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z
@@ -73,6 +77,7 @@ struct LinalgExtra final : LibraryExtra {
   bool left = false;              ///< eig: also computes left eigenvectors; rotated: turns w
   bool hermitian = false;         ///< ldl: the matrix is Hermitian, not symmetric
   int64_t below = 0;              ///< number of diagonals of a band below the main diagonal; the others are above it
+  int64_t count = 0;              ///< number of eigenvalues from number `below` on; 0: all
   double tolerance = 0;           ///< of lstsq: singular values below it times the largest one count as zero
   DType dtype;                    ///< of the matrices
   const char* failure = nullptr;  ///< the text of the error if the last part is not zero; nullptr: that part is a result

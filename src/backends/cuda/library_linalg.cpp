@@ -727,6 +727,10 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
     case Linalg::complex_schur:
     case Linalg::square_root:
     case Linalg::rotated:
+    case Linalg::eigh_range:
+    case Linalg::banded_eigh:
+    case Linalg::definite_eigh:
+    case Linalg::known_inverse:
     case Linalg::exponential:
     case Linalg::sylvester: break;
   }
