@@ -200,14 +200,46 @@ void group(const I* keys, const I* order, int64_t n, int64_t groups, I* indptr, 
   indptr[0] = 0;
 }
 
+/// Whether all numbers are in [0, end). A number outside, or end - 1 less it, is negative; signs are looked at once, so that the loop is
+/// one of vectors for any processor.
 template <class I>
 bool inside(const I* numbers, int64_t n, int64_t end) {
-  I low = 0, high = 0;
-  for (int64_t k = 0; k < n; ++k) {
-    low = std::min(low, numbers[k]);
-    high = std::max(high, numbers[k]);
-  }
-  return low >= 0 && high < end;
+  using U = std::make_unsigned_t<I>;
+  if (end > static_cast<int64_t>(std::numeric_limits<I>::max())) end = std::numeric_limits<I>::max();
+  const U last = static_cast<U>(end - 1);
+  constexpr int64_t kSide = 32 / sizeof(I);
+  U signs[kSide] = {};
+  int64_t k = 0;
+  for (; k + kSide <= n; k += kSide)
+    for (int64_t l = 0; l < kSide; ++l) {
+      const U number = static_cast<U>(numbers[k + l]);
+      signs[l] |= number | (last - number);
+    }
+  for (; k < n; ++k) signs[0] |= static_cast<U>(numbers[k]) | (last - static_cast<U>(numbers[k]));
+  U all = 0;
+  for (U s : signs) all |= s;
+  return n == 0 || (end > 0 && static_cast<I>(all) >= 0);
+}
+/// Whether no number is less than the one before it.
+template <class I>
+bool rises(const I* numbers, int64_t n) {
+  using U = std::make_unsigned_t<I>;
+  constexpr int64_t kSide = 32 / sizeof(I);
+  U signs[kSide] = {};
+  int64_t k = 0;
+  for (; k + kSide < n; k += kSide)
+    for (int64_t l = 0; l < kSide; ++l) signs[l] |= static_cast<U>(numbers[k + l + 1]) - static_cast<U>(numbers[k + l]);
+  for (; k + 1 < n; ++k) signs[0] |= static_cast<U>(numbers[k + 1]) - static_cast<U>(numbers[k]);
+  U all = 0;
+  for (U s : signs) all |= s;
+  return static_cast<I>(all) >= 0;
+}
+template <class I>
+std::array<int64_t, 2> range_of(const I* numbers, int64_t n, int64_t end) {
+  if (n == 0) return {0, 0};
+  if (end > 0 && inside(numbers, n, end)) return {0, end - 1};
+  const auto [low, high] = std::minmax_element(numbers, numbers + n);
+  return {*low, *high};
 }
 
 /// Elements in an order, of which neighbours at one place are added up. `indptr` counts elements before and places after.
@@ -270,8 +302,9 @@ std::optional<Matrix> compressed(const Array& data, const Array& row_in, const A
     return Matrix{copy(data), {copy(column_in), indptr, columns}};
   }
   std::vector<I> by_column(static_cast<size_t>(n)), order(static_cast<size_t>(n)), starts(static_cast<size_t>(columns + 1));
-  group<I>(column, nullptr, n, columns, starts.data(), by_column.data());
-  group<I>(row, by_column.data(), n, rows, ends, order.data());
+  const bool by_columns = rises(column, n);
+  if (!by_columns) group<I>(column, nullptr, n, columns, starts.data(), by_column.data());
+  group<I>(row, by_columns ? nullptr : by_column.data(), n, rows, ends, order.data());
   return gathered<I>(data, {row, column, order.data(), n}, indptr, rows, columns);
 }
 
@@ -343,35 +376,65 @@ std::optional<bool> ascends(const Rows& a, bool strictly) {
   });
 }
 
-std::optional<std::array<int64_t, 5>> facts(const Array& indices, const Array& indptr) {
+std::optional<std::array<int64_t, 5>> facts(const Array& indices, const Array& indptr, int64_t end) {
   if (!near(indices, indptr) || indptr.size() == 0) return std::nullopt;
   return by_rows({indices, indptr, 0}, [&]<class I>(const Near<I>& r) -> std::optional<std::array<int64_t, 5>> {
-    bool rising = true;
-    for (int64_t i = 0; i < r.count; ++i) rising &= r.indptr[i] <= r.indptr[i + 1];
-    const int64_t n = std::clamp<int64_t>(r.indptr[r.count], 0, r.size());
-    I low = n > 0 ? r.indices[0] : 0, high = low;
-    for (int64_t k = 1; k < n; ++k) {
-      low = std::min(low, r.indices[k]);
-      high = std::max(high, r.indices[k]);
-    }
-    return std::array<int64_t, 5>{r.indptr[0], r.indptr[r.count], rising, low, high};
+    const auto [low, high] = range_of(r.indices, std::clamp<int64_t>(r.indptr[r.count], 0, r.size()), end);
+    return std::array<int64_t, 5>{r.indptr[0], r.indptr[r.count], rises(r.indptr, r.count + 1), low, high};
   });
 }
 
-std::optional<std::array<int64_t, 2>> bounds(const Array& numbers) {
+std::optional<std::array<int64_t, 2>> bounds(const Array& numbers, int64_t end) {
   if (!near(numbers) || numbers.size() == 0) return std::nullopt;
   return by_index(
       [&]<class I>(I) -> std::optional<std::array<int64_t, 2>> {
         const Array all = ascontiguous(numbers);
-        const I* from = elements<I>(all);
-        I low = from[0], high = low;
-        for (int64_t k = 1; k < all.size(); ++k) {
-          low = std::min(low, from[k]);
-          high = std::max(high, from[k]);
-        }
-        return std::array<int64_t, 2>{low, high};
+        return range_of(elements<I>(all), all.size(), end);
       },
       numbers);
+}
+
+std::optional<Matrix> nonzeros(const Array& data_in, const Rows& a) {
+  if (!near(data_in, a.indices, a.indptr) || data_in.shape() != a.indices.shape()) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) {
+    const Array data = ascontiguous(data_in);
+    return by_bits(data.dtype(), [&]<class B>(B, auto mask) -> std::optional<Matrix> {
+      const B* values = elements<B>(data);
+      int64_t n = 0;
+      for (int64_t k = 0; k < r.size(); ++k) n += !values[k].is_zero(mask);
+      if (n == r.size()) return Matrix{data_in, a};
+      const Matrix made{vector_of(n, data.dtype(), data), {vector_of(n, a.indices.dtype(), data), vector_of(r.count + 1, a.indptr.dtype(), data), r.columns}};
+      // Each element is written, and the next one over it unless it stays: a branch would not be predicted. The last one is checked.
+      B* const to = memory<B>(made.data);
+      I *const indices = memory<I>(made.rows.indices), *const ends = memory<I>(made.rows.indptr);
+      int64_t at = 0;
+      ends[0] = 0;
+      for (int64_t i = 0; i < r.count; ++i) {
+        for (int64_t k = r.indptr[i]; k < r.indptr[i + 1] && at < n; ++k) {
+          to[at] = values[k];
+          indices[at] = r.indices[k];
+          at += !values[k].is_zero(mask);
+        }
+        ends[i + 1] = static_cast<I>(at);
+      }
+      return made;
+    });
+  });
+}
+
+std::optional<Array> diagonal(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k) {
+  if (!near(data, row, column)) return std::nullopt;
+  return by_index(
+      [&]<class I>(I) -> std::optional<Array> {
+        const Array rows_array = ascontiguous(row), columns_array = ascontiguous(column);
+        const I *i = elements<I>(rows_array), *j = elements<I>(columns_array);
+        const int64_t first = std::max<int64_t>(-k, 0), n = std::max<int64_t>(std::min(rows - first, columns - std::max<int64_t>(k, 0)), 0);
+        return spread(data, Dims{n}, false, [&](auto&& put) {
+          for (int64_t e = 0; e < data.size(); ++e)
+            if (j[e] - i[e] == k) put(e, i[e] - first);
+        });
+      },
+      row, column);
 }
 
 std::optional<Array> diagonal(const Array& data, const Rows& a, int64_t k) {
@@ -533,8 +596,30 @@ std::optional<Array> summed_products(const Array& data_in, const Array& x_in, in
 
 }  // namespace
 
+/// Rows times a vector: four sums of each row, which do not wait for one another.
+template <class I>
+std::optional<Array> rows_by_vector(const Array& data_in, const Near<I>& r, const Array& x_in) {
+  const Array data = ascontiguous(data_in), x = ascontiguous(x_in), made = empty(Dims{r.count}, x.dtype(), x.device());
+  return by_number(x.dtype(), [&]<class T>(T) -> std::optional<Array> {
+    const T *values = elements<T>(data), *from = elements<T>(x);
+    T* to = memory<T>(made);
+    for (int64_t i = 0; i < r.count; ++i) {
+      int64_t k = r.indptr[i];
+      const int64_t end = r.indptr[i + 1];
+      T sums[4] = {};
+      for (; k + 4 <= end; k += 4)
+        for (int64_t l = 0; l < 4; ++l) sums[l] += times(values[k + l], from[r.indices[k + l]]);
+      for (; k < end; ++k) sums[0] += times(values[k], from[r.indices[k]]);
+      to[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+    return made;
+  });
+}
+
 std::optional<Array> product(const Array& data, const Rows& a, const Array& x, bool transposed) {
   if (!near(data, a.indices, a.indptr, x)) return std::nullopt;
+  if (!transposed && x.ndim() == 1 && x.dtype() == data.dtype() && data.size() <= kFewProducts)
+    return by_rows(a, [&]<class I>(const Near<I>& r) { return rows_by_vector(data, r, x); });
   return by_rows(a, [&]<class I>(const Near<I>& r) {
     return summed_products(data, x, transposed ? r.columns : r.count, [&](auto&& add) {
       for (int64_t i = 0; i < r.count; ++i)

@@ -25,13 +25,18 @@ std::optional<Matrix> compress(const Array& data, const Array& row, const Array&
 std::optional<bool> ascends(const Rows& a, bool strictly);
 
 /// The first and the last pointer, whether none is less than the one before it, and the least and the greatest of the indices below the
-/// last pointer (0 where there are none).
-std::optional<std::array<int64_t, 5>> facts(const Array& indices, const Array& indptr);
-/// The least and the greatest of a vector's numbers.
-std::optional<std::array<int64_t, 2>> bounds(const Array& numbers);
+/// last pointer (0 where there are none), or 0 and `end` - 1 where all lie between these.
+std::optional<std::array<int64_t, 5>> facts(const Array& indices, const Array& indptr, int64_t end);
+/// The least and the greatest of a vector's numbers, or 0 and `end` - 1 where all lie between these.
+std::optional<std::array<int64_t, 2>> bounds(const Array& numbers, int64_t end);
+
+/// The elements that are not zero.
+std::optional<Matrix> nonzeros(const Array& data, const Rows& a);
 
 /// The elements of a matrix on diagonal k, added up for one place.
 std::optional<Array> diagonal(const Array& data, const Rows& a, int64_t k);
+/// The same of elements at places.
+std::optional<Array> diagonal(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k);
 
 /// Diagonals as compressed rows, without zeros; element j of the diagonal k is in column j and row j - offsets[k].
 std::optional<Matrix> of_diagonals(const Array& data, const Array& offsets, int64_t rows, int64_t columns);

@@ -156,6 +156,29 @@ class _assembled(spbase):
         made = self.tocoo().reshape(*args, order=order)
         return self if made.shape == self._shape and not copy else self._from_coo(made)
 
+    # As SciPy's, these give compressed rows.
+    def __abs__(self) -> Any:
+        return abs(self.tocsr())
+
+    def __round__(self, ndigits: int = 0) -> Any:
+        return round(self.tocsr(), ndigits)
+
+    def power(self, n: Any, dtype: Any = None) -> Any:
+        return self.tocsr().power(n, dtype)
+
+    def conjugate(self, copy: bool = True) -> Any:
+        return self.tocsr().conjugate() if self._dtype.kind == "c" else spbase.conjugate(self, copy)
+
+    conj = conjugate
+
+    @property
+    def real(self) -> Any:
+        return self.tocsr().real
+
+    @property
+    def imag(self) -> Any:
+        return self.tocsr().imag
+
     def setdiag(self, values: Any, k: int = 0) -> None:
         rows, columns = self._shape2
         if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
@@ -191,6 +214,11 @@ class _assembled(spbase):
 
     def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
         """The elements of an index that is no single place."""
+        if len(index) == 2 and all(isinstance(k, np.ndarray) and k.size for k in index) and index[0].shape == index[1].shape:
+            values = [self._find(i, j) for i, j in zip(index[0].ravel().tolist(), index[1].ravel().tolist(), strict=True)]
+            dense = self._on_device(np.array(values, self._dtype).reshape(index[0].shape))
+            places = self._kind("coo")(dense)
+            return places.asformat(self._format) if places.ndim == 2 else places
         found = self.tocsr()[key]
         if not issparse(found):
             found = self._kind("coo")(found)
@@ -360,6 +388,12 @@ class _dok(_assembled):
             made[place if len(place) > 1 else place[0]] = value
         return made
 
+    def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
+        made = self.tocoo().reshape(*args, order=order)
+        if made.shape == self._shape:
+            return self.copy() if copy else self
+        return made
+
     def todok(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
 
@@ -393,8 +427,9 @@ class _lil(_assembled):
         return sum(map(len, self.rows)) if axis is None else self.tocsr()._getnnz(axis)
 
     def tocsr(self, copy: bool = False) -> Any:
-        ends = [0, *itertools.accumulate(map(len, self.rows))]
-        n, columns = ends[-1], self._shape[1]
+        ends = np.empty(len(self.rows) + 1, np.int64)
+        _c.sparse_list_ends(self.rows.tolist(), ends)
+        n, columns = int(ends[-1]), self._shape[1]
         t = index_dtype(n, *self._shape)
         indices = _flat(self.rows, np.dtype(np.int64), n)
         if n and indices.max() >= columns:
@@ -402,7 +437,7 @@ class _lil(_assembled):
         if n and indices.min() < 0:
             raise ValueError("indices must be >= 0")
         to = self._on_device
-        made = Rows(to(_flat(self.data, self._dtype, n)), to(indices.astype(t)), to(np.array(ends, t)), columns)
+        made = Rows(to(_flat(self.data, self._dtype, n)), to(indices.astype(t)), to(ends.astype(t)), columns)
         return self._kind("csr")._from_rows_of(made, self._shape)
 
     def tocoo(self, copy: bool = False) -> Any:
@@ -411,8 +446,14 @@ class _lil(_assembled):
     def copy(self) -> Any:
         return self._of_lists(map(list.copy, self.rows), map(list.copy, self.data))
 
+    def __neg__(self) -> Any:
+        return -self.tocsr()
+
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        return self._from_coo(self.tocoo().transpose(axes))
+        if axes is not None and not swaps(axes):
+            return spbase.transpose(self, axes, copy)
+        csr = self.tocsr()
+        return self._kind("lil")._from_csr(csr.transpose().tocsr())
 
     def _of_lists(self, rows: Iterable[Any], data: Iterable[Any], dtype: np.dtype | None = None, columns: int | None = None) -> Any:
         """A matrix of the same kind of lists that are its own."""
@@ -441,10 +482,10 @@ class _lil(_assembled):
         return self._kind("coo")._of_vector(values, self._on_device(np.array(places, index_dtype(n, length))), length, True)
 
     def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
-        if (i != i[:, :1]).any():
+        if j.shape[1] == 1 or (i != i[:, :1]).any():
             super()._store(i, j, x)
             return
-        if (np.diff(j) == 1).all():
+        if j.shape[1] > 1 and (np.diff(j) == 1).all():
             for row, first, values in zip(i[:, 0].tolist(), j[:, 0].tolist(), x, strict=True):
                 self._store_range(row, first, values)
             return
@@ -528,25 +569,14 @@ class _Places:
 
 def _columns_of(rows: list[Any], data: list[Any], j: Any, columns: int) -> tuple[list[Any], list[Any], int] | None:
     """Copies of the lists of some rows with the columns that an index selects; None where it selects a column twice."""
-    if isinstance(j, slice) and j.step == 1:
-        if j.start == 0 and j.stop == columns:
-            return [*map(list.copy, rows)], [*map(list.copy, data)], columns
-        start, stop = j.start, max(j.start, j.stop)
-        ends = [(bisect_left(row, start), bisect_left(row, stop)) for row in rows]
-        kept = [[c - start for c in row[b:e]] for row, (b, e) in zip(rows, ends, strict=True)]
-        return kept, [values[b:e] for values, (b, e) in zip(data, ends, strict=True)], stop - start
-    chosen = _Places(j)
-    if not chosen.distinct:
+    if isinstance(j, slice) and j == slice(0, columns, 1):
+        return [*map(list.copy, rows)], [*map(list.copy, data)], columns
+    chosen = host_numbers(j)
+    places = np.full(columns, -1, np.int64)
+    places[chosen] = np.arange(chosen.size)
+    if isinstance(j, np.ndarray) and np.count_nonzero(places >= 0) < chosen.size:
         return None
-    inside = chosen.places
-    pairs = [[(chosen[c], v) for c, v in zip(row, values, strict=True) if c in inside] for row, values in zip(rows, data, strict=True)]
-    for row in pairs:
-        row.sort(key=_first)
-    return [[c for c, _ in row] for row in pairs], [[v for _, v in row] for row in pairs], chosen.count
-
-
-def _first(pair: tuple[int, Any]) -> int:
-    return pair[0]
+    return *_c.sparse_list_part(rows, data, places), chosen.size
 
 
 def _flat(lists: Any, dtype: np.dtype, n: int) -> np.ndarray:

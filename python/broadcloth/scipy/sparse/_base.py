@@ -13,6 +13,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from ._rows import Rows, index_dtype
@@ -155,7 +156,7 @@ def _method(name: str) -> Callable[..., Any]:
     """A method that is computed in compressed rows."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self.tocsr(), name)(*args, **kwargs)
+        return self._extreme_of(name, *args, **kwargs)
 
     method.__name__ = name
     return method
@@ -401,6 +402,10 @@ class spbase:
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         """The matrix with f of its elements, which keeps zeros."""
         return self.tocsr()._mapped(f)
+
+    def _summed(self) -> Any:
+        """The matrix with the elements of one place added up, in place as in SciPy, where it may have several."""
+        return self
 
     def _stored(self) -> ndarray:
         """All elements in some order; those of one place may lie in several parts."""
@@ -778,7 +783,10 @@ class spbase:
         n = min(rows + min(k, 0), columns - max(k, 0))
         if self._format != "coo":
             return self.tocsr().diagonal(k)
-        coo = self
+        coo: Any = self
+        known = _c.sparse_coordinates_diagonal(coo.data, coo.row, coo.col, rows, columns, k)
+        if known is not None:
+            return known
         on = coo.col.astype(np.int64) - coo.row == k
         made = bc.zeros(n, self.dtype, device=self.device)
         bc.add.at(made, (coo.row + min(k, 0))[on], coo.data[on])
@@ -818,11 +826,11 @@ class spbase:
         """How many elements are not zero: of all, or along an axis."""
         axis = None if axis is None else normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1:
-            return int(bc.count_nonzero(self._stored()))
-        rows = self._rows().nonzeros()
-        if axis == 1:
-            return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
-        return bc.bincount(rows.indices, minlength=self.shape[1])
+            return int(bc.count_nonzero(self._summed()._stored()))
+        return self.tocsr().count_nonzero(axis)
+
+    def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.tocsr(), name)(*args, **kwargs)
 
     max = _method("max")
     min = _method("min")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -120,6 +121,18 @@ class _dia(spbase):
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         return self._made(f(self.data), self.offsets, self._shape)
+
+    def _joined(self, other: Any, op: Callable[[ndarray, ndarray], ndarray]) -> Any:
+        if other.format != "dia" or op not in (operator.add, operator.sub, operator.mul):
+            return spbase._joined(self, other, op)
+        self._same_shape(other)
+        if self.data.shape == other.data.shape and self.offsets.tolist() == other.offsets.tolist():
+            return self._made(op(self.data, other.data), self.offsets.copy(), self._shape)
+        return spbase._joined(self, other, op).todia()
+
+    def _stored(self) -> ndarray:
+        """The elements that lie in the matrix; the others, which diagonals may have at their ends, as zeros."""
+        return bc.where(self._inside(), self.data, bc.zeros((), self.dtype, device=self.device))
 
     def tocoo(self, copy: bool = False) -> Any:
         keep = self._inside() & (self.data != 0)
@@ -272,6 +285,8 @@ class _bsr(spbase):
         """Blocks of compressed rows; without a size one that most blocks would fill."""
         shape = (rows.count, rows.columns)
         r, c = _block_size(rows) if blocksize is None else shape_of(blocksize)
+        if r == c == 1 and rows.size and rows.is_canonical():
+            return cls._made(rows.data.reshape(-1, 1, 1).copy(), rows.indices.copy(), rows.indptr.copy(), shape)
         if r < 1 or c < 1 or shape[0] % r or shape[1] % c:
             raise ValueError(f"invalid blocksize {(r, c)}")
         made = _c.sparse_blocks(rows.data, rows.indices, rows.indptr, rows.columns, r, c) if rows.size else None
@@ -307,6 +322,10 @@ class _bsr(spbase):
 
     def _stored(self) -> ndarray:
         return self.data
+
+    def _summed(self) -> Any:
+        self.sum_duplicates()
+        return self
 
     def _of_blocks(self) -> Rows:
         columns = self._shape[1] // self.blocksize[1]
@@ -412,10 +431,18 @@ def _block_size(rows: Rows, efficiency: float = 0.7) -> tuple[int, int]:
     """The largest of a few blocks of which at least `efficiency` would be filled."""
     if rows.size == 0:
         return 1, 1
-    for r, c in ((6, 6), (4, 4), (3, 3), (2, 2)):
-        if rows.count % r == 0 and rows.columns % c == 0 and rows.size >= efficiency * _count_blocks(rows, r, c) * r * c:
-            return r, c
-    return 1, 1
+    def filled(n: int) -> float:
+        """The share of the blocks of n x n that is filled."""
+        return rows.size / (_count_blocks(rows, n, n) * n * n) if rows.count % n == 0 and rows.columns % n == 0 else 0.0
+
+    # Blocks of four hold whole blocks of two, and are not filled better.
+    twos, threes = filled(2), filled(3)
+    high = (1 + efficiency) / 2
+    if twos > high and threes > high:
+        return (6, 6) if filled(6) > efficiency else (3, 3)
+    if twos > efficiency and filled(4) > efficiency:
+        return 4, 4
+    return (3, 3) if threes > efficiency else (2, 2) if twos > efficiency else (1, 1)
 
 
 def _count_blocks(rows: Rows, r: int, c: int) -> int:

@@ -88,9 +88,11 @@ class _cs(Indexed, spbase):
                 warn(f"{name} array has non-integer dtype ({a.dtype.name})", UserWarning)
         if indptr.size == 0:
             raise ValueError(f"index pointer size {indptr.size} should be at least 1")
-        first, n, ascends, low, high = _c.sparse_facts(indices, indptr) or _facts(indices, indptr)
+        end = 0 if shape is None else shape[-1 if len(shape) == 1 else 1 - self._major]
+        first, n, ascends, low, high = _c.sparse_facts(indices, indptr, end) or _facts(indices, indptr)
         if shape is None:
-            extent = int(indices.max()) + 1 if indices.size else 0
+            extent = high + 1 if n == indices.size else int(indices.max()) + 1
+            extent = extent if indices.size else 0
             shape = (indptr.size - 1, extent) if self._major == 0 else (extent, indptr.size - 1)
         two = shape if len(shape) == 2 else (1, *shape)
         major, minor = (two[0], two[1]) if self._major == 0 else (two[1], two[0])
@@ -154,6 +156,11 @@ class _cs(Indexed, spbase):
 
     def _stored(self) -> ndarray:
         return self.data
+
+    def _summed(self) -> Any:
+        if not self.has_canonical_format:
+            self.sum_duplicates()
+        return self
 
     def _by_rows(self, f: Callable[[Rows], Rows]) -> Any:
         return self._from_rows_of(f(self._own_rows()), self._shape)
@@ -237,6 +244,16 @@ class _cs(Indexed, spbase):
         if axis is None or self.ndim == 1 or axis == self._major:
             return spbase._getnnz(self, axis)
         return self.indptr[1:] - self.indptr[:-1]
+
+    def count_nonzero(self, axis: Any = None) -> Any:
+        """How many elements are not zero: of all, or along an axis."""
+        axis = None if axis is None else normal_axis(axis, self.ndim)
+        if axis is None or self.ndim == 1:
+            return int(bc.count_nonzero(self._summed().data))
+        rows = self._summed()._own_rows().nonzeros()
+        if axis != self._major:
+            return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
+        return bc.bincount(rows.indices, minlength=rows.columns)
 
     # ---- Conversion ----
 

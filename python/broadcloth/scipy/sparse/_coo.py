@@ -82,7 +82,9 @@ class _coo(spbase):
                 raise ValueError("all index and data arrays must have the same length")
             if a.size and a.dtype.kind not in "iu":
                 raise TypeError(f"index arrays should have integer data types, got {a.dtype}")
-        bounds = [(_c.sparse_bounds(a) or bc.stack([a.min(), a.max()]).tolist()) if a.size else None for a in arrays]
+        ends = (0, 0) if shape is None or len(shape) != len(arrays) else shape
+        known = [_c.sparse_bounds(a, end) for a, end in zip(arrays, ends, strict=False)]
+        bounds = [(b or bc.stack([a.min(), a.max()]).tolist()) if a.size else None for a, b in zip(arrays, known, strict=True)]
         if shape is None:
             if any(b is None for b in bounds):
                 raise ValueError("cannot infer dimensions from zero sized index arrays")
@@ -157,10 +159,17 @@ class _coo(spbase):
     def _stored(self) -> ndarray:
         return self.data
 
+    def _summed(self) -> Any:
+        self.sum_duplicates()
+        return self
+
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         rows, columns = self._shape2
         row, column = (self.col, self.row) if transposed else (self.row, self.col)
         return _c.sparse_coordinate_product(self.data, row, column, x, columns if transposed else rows)
+
+    def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._summed().tocsr(), name)(*args, **kwargs)
 
     def todia(self, copy: bool = False) -> Any:
         return self._kind("dia")._from_coo(self)

@@ -127,7 +127,10 @@ class Rows:
         return self if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
 
     def nonzeros(self) -> Rows:
-        return self.where(self.data != 0)
+        made = _c.sparse_nonzeros(self.data, self.indices, self.indptr, self.columns)
+        if made is None:
+            return self.where(self.data != 0)
+        return self if made[0].size == self.size else Rows(*made, self.columns, self.canonical)
 
     # ---- Shapes ----
 
