@@ -255,6 +255,10 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
                    return sparse::host::diagonals(data, {indices, indptr, columns});
                  }),
+      BC_LOOKING("sparse_triangular_solve(data, indices, indptr, b, lower, unit, by_columns) x of a x = b for a triangle.",
+                 [](const Array& data, const Array& indices, const Array& indptr, const Array& b, bool lower, bool unit, bool by_columns) {
+                   return sparse::host::triangular_solve(data, {indices, indptr, indptr.size() - 1}, b, lower, unit, by_columns);
+                 }),
       BC_LOOKING("sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
                  "columns and pointers.",
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {

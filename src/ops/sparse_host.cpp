@@ -642,4 +642,60 @@ std::optional<Array> diagonal_product(const Array& data, const Array& offsets, c
   });
 }
 
+namespace {
+
+/// Solves in place; `x` has `width` numbers for each row. Returns false at a zero on the diagonal or an element in the other triangle.
+template <class T, class I>
+bool solve_triangle(const T* values, const Near<I>& r, T* x, int64_t width, bool lower, bool unit, bool by_columns) {
+  for (int64_t step = 0; step < r.count; ++step) {
+    const int64_t i = lower ? step : r.count - 1 - step;
+    T diagonal = unit ? T(1) : T(0);
+    for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) {
+      const int64_t j = r.indices[k];
+      if (j == i) {
+        if (!unit) diagonal = values[k];
+        continue;
+      }
+      // A column's elements are below (or above) the diagonal where a row's are before (or behind) it.
+      if ((j < i) != (lower != by_columns)) return false;
+      if (!by_columns)
+        for (int64_t c = 0; c < width; ++c) x[i * width + c] -= times(values[k], x[j * width + c]);
+    }
+    if (diagonal == T(0)) return false;
+    for (int64_t c = 0; c < width; ++c) x[i * width + c] /= diagonal;
+    if (by_columns)
+      for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k)
+        if (r.indices[k] != i)
+          for (int64_t c = 0; c < width; ++c) x[r.indices[k] * width + c] -= times(values[k], x[i * width + c]);
+  }
+  return true;
+}
+
+/// Calls f with a number of an inexact dtype of LAPACK.
+template <class F>
+auto by_inexact(DType t, F&& f) -> decltype(f(double())) {
+  switch (t) {
+    case DType::f32: return f(float());
+    case DType::f64: return f(double());
+    case DType::c64: return f(std::complex<float>());
+    case DType::c128: return f(std::complex<double>());
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Array> triangular_solve(const Array& data_in, const Rows& a, const Array& b, bool lower, bool unit, bool by_columns) {
+  if (!near(data_in, a.indices, a.indptr, b) || b.dtype() != data_in.dtype()) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
+    if (b.size() == 0 || b.shape()[0] != r.count) return std::nullopt;
+    return by_inexact(b.dtype(), [&]<class T>(T) -> std::optional<Array> {
+      const Array data = ascontiguous(data_in), made = empty(b.shape(), b.dtype(), b.device());
+      T* const x = memory<T>(made);
+      to_host(b, x);
+      return solve_triangle(elements<T>(data), r, x, b.size() / r.count, lower, unit, by_columns) ? std::optional(made) : std::nullopt;
+    });
+  });
+}
+
 }  // namespace bc::sparse::host
