@@ -92,10 +92,11 @@ std::vector<PyMethodDef> linalg_functions() {
                     const std::optional<Array> x = linalg::exponential(a);
                     return x ? std::vector<Array>{*x} : std::vector<Array>();
                   }),
-      BC_FUNCTION(
-          "linalg_rotated(q, r, w, below) -> list[ndarray] Q and R, rotated so that R loses its diagonals below the main one, or w all "
-          "elements but the first; no arrays where composed ops must make them.",
-          linalg::rotated),
+      BC_FUNCTION("linalg_qr_changed(change, q, r, operands, k, count) Q and R of a changed matrix; nothing where composed ops must make "
+                  "them.",
+                  [](int64_t change, const Array& q, const Array& r, const std::vector<Array>& operands, int64_t k, int64_t count) {
+                    return linalg::qr_changed(static_cast<QrChange>(change), q, r, operands, k, count);
+                  }),
       BC_FUNCTION("linalg_complex_schur(t, z) T and Z of the complex Schur form, from the real one's.", linalg::complex_schur),
       BC_FUNCTION("linalg_sqrtm(a) The square roots, complex; whether their real part is all; and 0 or a column without one.",
                   linalg::square_root),

@@ -608,20 +608,35 @@ ArrayPair parlett(const Array& a, const Array& values) {
   return {parts[0], parts[1]};
 }
 
-std::vector<Array> rotated(const Array& q, const Array& r, const Array& w, int64_t below) {
+std::vector<Array> qr_changed(QrChange change, const Array& q, const Array& r, std::span<const Array> operands, int64_t k, int64_t count) {
   require_stack(q);
   require_stack(r);
-  const DType t = common_dtype({&q, &r, &w});
-  BC_CHECK(columns_of(q) == rows_of(r) && w.ndim() == q.ndim() - 1 && w.shape()[w.ndim() - 1] == rows_of(r), Value,
-           "qr_update: expected Q, R and a vector that fit, got shapes {}, {} and {}", q.shape(), r.shape(), w.shape());
-  if (!traits(q.device()).on_host || has_history(q) || has_history(r) || has_history(w)) return {};
-  auto op = make_op(Linalg::rotated, t, batch_of(q));
-  op->left = below == 0;
-  op->below = below;
-  op->add(t, Dims{rows_of(q), columns_of(q)});
-  op->add(t, Dims{rows_of(r), columns_of(r)});
-  op->add(t, Dims());
-  std::vector<Array> parts = record_parts(std::move(op), {cast(q, t), cast(r, t), cast(w, t)}, {q.shape(), r.shape(), w.shape()});
+  const int64_t m = rows_of(q), n = columns_of(q), width = columns_of(r);
+  const bool rows = change == QrChange::insert_rows || change == QrChange::delete_rows;
+  const bool inserts = change == QrChange::insert_rows || change == QrChange::insert_columns;
+  BC_CHECK(n == rows_of(r) && operands.size() == (change == QrChange::update ? 2u : inserts ? 1u : 0u), Value,
+           "qr_update: expected Q, R and operands that fit, got shapes {} and {}", q.shape(), r.shape());
+  BC_CHECK(count >= 1 && k >= 0 && (change == QrChange::update || k + (inserts ? 0 : count) <= (rows ? m : width)), Value,
+           "qr_update: expected a place inside, got {}", k);
+  if (!has_lapack(q) || !has_lapack(r)) return {};
+  DType t = common_dtype({&q, &r});
+  std::vector<Array> inputs{cast(q, t), cast(r, t)};
+  std::vector<Dims> shapes{q.shape(), r.shape()};
+  for (const Array& a : operands) {
+    if (!has_lapack(a)) return {};
+    inputs.push_back(cast(a, t));
+    shapes.push_back(a.shape());
+  }
+  auto op = make_op(Linalg::qr_changed, t, batch_of(q));
+  op->change = change;
+  op->below = k;
+  op->count = count;
+  const bool economic = m > n;
+  const int64_t step = inserts ? count : change == QrChange::update ? 0 : -count;
+  const int64_t kept = rows ? (economic ? n : n + step) : change == QrChange::delete_columns && economic ? n - count : n;
+  op->add(t, Dims{rows ? m + step : m, kept});
+  op->add(t, Dims{kept, rows ? width : width + step});
+  std::vector<Array> parts = record_parts(std::move(op), std::move(inputs), std::move(shapes));
   parts.pop_back();
   return parts;
 }

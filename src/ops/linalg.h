@@ -102,10 +102,9 @@ std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, 
 ArrayPair triangular_sqrt(const Array& t);
 /// f(t) of upper triangular matrices from its diagonal, and the least distance of two eigenvalues.
 ArrayPair parlett(const Array& t, const Array& values);
-/// q and r with the same product, by rotations of neighbouring rows of r that take w to a multiple of the first unit vector, whose factor
-/// is the third result; or, if `below` > 0, that take r, which has so many diagonals below the main one, to a triangle. Empty where the
+/// The factors of a changed matrix from those of the matrix, by rotations: of `count` rows or columns from place k on. Empty where the
 /// device has no body for it or a derivative is wanted.
-std::vector<Array> rotated(const Array& q, const Array& r, const Array& w, int64_t below);
+std::vector<Array> qr_changed(QrChange change, const Array& q, const Array& r, std::span<const Array> operands, int64_t k, int64_t count);
 /// T and Z of the complex Schur form, from those of the real one.
 ArrayPair complex_schur(const Array& t, const Array& z);
 /// The principal square roots, complex; int32 for each: whether the real part is the root, and 0, or the number of a column at which there

@@ -34,9 +34,17 @@ Array vector_of(int64_t n, DType t, const Array& like) { return empty(Dims{n}, t
 
 // ---- Dtypes ----------------------------------------------------------------------------------------------------------------------------
 
-/// Calls f with an integer of the indices' type; nullopt for vectors that are no indices, or not of one dtype.
+/// Calls f with an int32; nullopt for vectors that are no int32. Only matrices with more elements than int32 counts have int64 indices, and
+/// for those ops are not slow.
 template <class F, class... A>
 auto by_index(F&& f, const Array& first, const A&... rest) -> decltype(f(int32_t())) {
+  const auto fits = [&](const Array& a) { return a.ndim() == 1 && a.dtype() == DType::i32; };
+  if (!fits(first) || !(fits(rest) && ...)) return std::nullopt;
+  return f(int32_t());
+}
+/// The same for what programs give, which may be int64.
+template <class F, class... A>
+auto by_given_index(F&& f, const Array& first, const A&... rest) -> decltype(f(int32_t())) {
   const auto fits = [&](const Array& a) { return a.ndim() == 1 && a.dtype() == first.dtype(); };
   if (!fits(first) || !(fits(rest) && ...)) return std::nullopt;
   if (first.dtype() == DType::i32) return f(int32_t());
@@ -378,15 +386,17 @@ std::optional<bool> ascends(const Rows& a, bool strictly) {
 
 std::optional<std::array<int64_t, 5>> facts(const Array& indices, const Array& indptr, int64_t end) {
   if (!near(indices, indptr) || indptr.size() == 0) return std::nullopt;
-  return by_rows({indices, indptr, 0}, [&]<class I>(const Near<I>& r) -> std::optional<std::array<int64_t, 5>> {
+  const auto look = [&]<class I>(I) -> std::optional<std::array<int64_t, 5>> {
+    const Near<I> r({indices, indptr, 0});
     const auto [low, high] = range_of(r.indices, std::clamp<int64_t>(r.indptr[r.count], 0, r.size()), end);
     return std::array<int64_t, 5>{r.indptr[0], r.indptr[r.count], rises(r.indptr, r.count + 1), low, high};
-  });
+  };
+  return by_given_index(look, indices, indptr);
 }
 
 std::optional<std::array<int64_t, 2>> bounds(const Array& numbers, int64_t end) {
   if (!near(numbers) || numbers.size() == 0) return std::nullopt;
-  return by_index(
+  return by_given_index(
       [&]<class I>(I) -> std::optional<std::array<int64_t, 2>> {
         const Array all = ascontiguous(numbers);
         return range_of(elements<I>(all), all.size(), end);
@@ -629,7 +639,7 @@ std::optional<Array> product(const Array& data, const Rows& a, const Array& x, b
 }
 
 std::optional<Array> diagonal_product(const Array& data, const Array& offsets, const Array& x, int64_t rows, bool transposed) {
-  if (!near(data, offsets, x) || offsets.dtype() != DType::i64) return std::nullopt;
+  if (!near(data, offsets, x)) return std::nullopt;
   const Array offsets_array = ascontiguous(offsets);
   const int64_t *offset = elements<int64_t>(offsets_array), stride = data.shape()[1], inner = x.shape()[0];
   return summed_products(data, x, rows, [&](auto&& add) {
@@ -671,25 +681,14 @@ bool solve_triangle(const T* values, const Near<I>& r, T* x, int64_t width, bool
   return true;
 }
 
-/// Calls f with a number of an inexact dtype of LAPACK.
-template <class F>
-auto by_inexact(DType t, F&& f) -> decltype(f(double())) {
-  switch (t) {
-    case DType::f32: return f(float());
-    case DType::f64: return f(double());
-    case DType::c64: return f(std::complex<float>());
-    case DType::c128: return f(std::complex<double>());
-    default: return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::optional<Array> triangular_solve(const Array& data_in, const Rows& a, const Array& b, bool lower, bool unit, bool by_columns) {
   if (!near(data_in, a.indices, a.indptr, b) || b.dtype() != data_in.dtype()) return std::nullopt;
   return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
     if (b.size() == 0 || b.shape()[0] != r.count) return std::nullopt;
-    return by_inexact(b.dtype(), [&]<class T>(T) -> std::optional<Array> {
+    if (!is_inexact(b.dtype())) return std::nullopt;
+    return by_number(b.dtype(), [&]<class T>(T) -> std::optional<Array> {
       const Array data = ascontiguous(data_in), made = empty(b.shape(), b.dtype(), b.device());
       T* const x = memory<T>(made);
       to_host(b, x);

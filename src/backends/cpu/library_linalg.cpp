@@ -1082,7 +1082,7 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::exponential:
     case Linalg::sylvester:
     case Linalg::complex_schur:
-    case Linalg::rotated:
+    case Linalg::qr_changed:
     case Linalg::square_root: return run_function(s);
   }
 }
