@@ -217,4 +217,40 @@ std::optional<bool> is_symmetric(const Array& a, bool conjugate) {
   }
 }
 
+namespace {
+
+/// An exponent of ones, to which its lowest bit is added, overflows into the sign. Signs are looked at once for many numbers, so that the
+/// loop is one of vectors for any processor.
+template <class U>
+bool all_finite(const U* bits, int64_t n, U exponent, U lowest) {
+  constexpr int64_t kBlock = 4096, kSide = 32 / sizeof(U);
+  constexpr U kSign = U(1) << (8 * sizeof(U) - 1);
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, n);
+    U signs[kSide] = {};
+    int64_t k = begin;
+    for (; k + kSide <= end; k += kSide)
+      for (int64_t l = 0; l < kSide; ++l) signs[l] |= (bits[k + l] & exponent) + lowest;
+    for (; k < end; ++k) signs[0] |= (bits[k] & exponent) + lowest;
+    U all = 0;
+    for (U sign : signs) all |= sign;
+    if (all & kSign) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<bool> is_finite(const Array& a) {
+  if (!near(a) || !is_inexact(a.dtype()) || is_small_float(a.dtype())) return std::nullopt;
+  const Array flipped = transpose(a);
+  const Array rows = !a.contiguous() && flipped.contiguous() ? flipped : ascontiguous(a);
+  const int64_t n = a.size() * (is_complex(a.dtype()) ? 2 : 1);
+  if (n == 0) return true;
+  const char* first = small::first_element(rows);
+  if (a.dtype() == DType::f32 || a.dtype() == DType::c64)
+    return all_finite(reinterpret_cast<const uint32_t*>(first), n, 0x7f800000u, 0x00800000u);
+  return all_finite(reinterpret_cast<const uint64_t*>(first), n, uint64_t{0x7ff0} << 48, uint64_t{0x0010} << 48);
+}
+
 }  // namespace bc::linalg

@@ -27,4 +27,7 @@ std::optional<std::array<int64_t, 2>> bandwidth(const Array& a);
 /// Whether a square matrix is its transpose, or with `conjugate` its conjugate transpose.
 std::optional<bool> is_symmetric(const Array& a, bool conjugate);
 
+/// Whether no element of an array of float32, float64 or their complex numbers is NaN or infinite.
+std::optional<bool> is_finite(const Array& a);
+
 }  // namespace bc::linalg

@@ -33,9 +33,18 @@ def operand(x: Any, check_finite: bool = True, device: Any = None) -> ndarray:
         a = a.astype(np.float32 if a.dtype.kind == "V" else np.float64)
     elif a.dtype.itemsize < 4:
         a = a.astype(np.float32)
-    if check_finite and not _c.differs(a) and not bool(_c.ufuncs["isfinite"](a).all()):
-        raise ValueError("array must not contain infs or NaNs")
+    if check_finite:
+        require_finite(a)
     return a
+
+
+def require_finite(a: ndarray) -> None:
+    """Raises ValueError where an element is NaN or infinite. Looks, unless the elements differ between the examples of a vmap."""
+    known = _c.linalg_is_finite(a)
+    if known is None:
+        known = _c.differs(a) or bool(_c.ufuncs["isfinite"](a).all())
+    if not known:
+        raise ValueError("array must not contain infs or NaNs")
 
 
 def has_rows(right: ndarray, count: int) -> bool:

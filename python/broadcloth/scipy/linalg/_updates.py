@@ -9,7 +9,7 @@ from numpy.linalg import LinAlgError
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._operands import dagger, eps, over_stacks
+from ._operands import dagger, eps, over_stacks, require_finite
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -22,8 +22,8 @@ def _checked(name: str, x: Any, check_finite: bool, like: ndarray | None = None)
         raise ValueError(f"{name}: expected float32, float64, complex64 or complex128, got {a.dtype}")
     if like is not None and a.dtype != like.dtype:
         raise ValueError(f"{name}: expected the dtype of Q, {like.dtype}, got {a.dtype}")
-    if check_finite and not bool(_c.ufuncs["isfinite"](a).all()):
-        raise ValueError("array must not contain infs or NaNs")
+    if check_finite:
+        require_finite(a)
     return a
 
 
