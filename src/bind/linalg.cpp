@@ -112,6 +112,10 @@ std::vector<PyMethodDef> linalg_functions() {
       BC_LOOKING("linalg_over_subdiagonal(top, below=None) The matrix of a first row and of what, or ones, lie below the diagonal.",
                  [](const Array& top, const std::optional<Array>& below) { return linalg::over_subdiagonal(top, below.value_or(Array())); }),
       BC_LOOKING("linalg_bandwidth(a) How far elements that are not zero lie below and above the diagonal.", linalg::bandwidth),
+      BC_LOOKING("linalg_lu_parts(factors, pivots, how) P (a matrix: 0, places: 1, applied to L: 2), L and U.",
+                 [](const Array& factors, const Array& pivots, int64_t how) {
+                   return linalg::lu_parts(factors, pivots, static_cast<linalg::Permutation>(how));
+                 }),
       BC_LOOKING("linalg_is_finite(a) Whether no element is NaN or infinite.", linalg::is_finite),
       BC_LOOKING("linalg_is_symmetric(a, conjugate) Whether a matrix is its transpose.", linalg::is_symmetric),
       BC_FUNCTION("linalg_parlett(t, values) f(t) from its diagonal, and the least distance of two eigenvalues.", linalg::parlett),

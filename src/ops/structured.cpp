@@ -253,4 +253,57 @@ std::optional<bool> is_finite(const Array& a) {
   return all_finite(reinterpret_cast<const uint64_t*>(first), n, uint64_t{0x7ff0} << 48, uint64_t{0x0010} << 48);
 }
 
+namespace {
+
+template <class T>
+std::vector<Array> split_factors(const Array& all, const int32_t* pivots, Permutation how) {
+  const int64_t m = all.shape()[0], n = all.shape()[1], k = std::min(m, n);
+  const Array lower = unset_matrix(m, k, all), upper = unset_matrix(k, n, all);
+  // Row i of the exchanged matrix is row order[i]; the row of L for row r of the matrix is the inverse.
+  std::vector<int32_t> order(static_cast<size_t>(m)), place(static_cast<size_t>(m));
+  for (int64_t i = 0; i < m; ++i) order[static_cast<size_t>(i)] = static_cast<int32_t>(i);
+  for (int64_t i = 0; i < k; ++i) std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(pivots[i])]);
+  for (int64_t i = 0; i < m; ++i) place[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int32_t>(i);
+  const T* from = reinterpret_cast<const T*>(small::first_element(all));
+  T *l = reinterpret_cast<T*>(memory(lower)), *u = reinterpret_cast<T*>(memory(upper));
+  for (int64_t i = 0; i < m; ++i) {
+    T* const row = l + (how == Permutation::applied ? order[static_cast<size_t>(i)] : i) * k;
+    const int64_t below = std::min(i, k);
+    std::copy_n(from + i * n, below, row);
+    std::fill(row + below, row + k, T(0));
+    if (i >= k) continue;
+    row[i] = T(1);
+    std::fill_n(u + i * n, i, T(0));
+    std::copy(from + i * n + i, from + (i + 1) * n, u + i * n + i);
+  }
+  if (how == Permutation::applied) return {lower, upper};
+  if (how == Permutation::places) {
+    const Array places = empty(Dims{m}, DType::i32, all.device());
+    std::copy(place.begin(), place.end(), reinterpret_cast<int32_t*>(memory(places)));
+    return {places, lower, upper};
+  }
+  const Array matrix = empty(Dims{m, m}, (all.dtype() == DType::f32 || all.dtype() == DType::c64 ? DType::f32 : DType::f64), all.device());
+  char* to = memory(matrix);
+  const int item = itemsize(matrix.dtype());
+  std::memset(to, 0, static_cast<size_t>(m * m * item));
+  for (int64_t i = 0; i < m; ++i)
+    Scalar::integer(1).store(matrix.dtype(), to + (i * m + place[static_cast<size_t>(i)]) * item);
+  return {matrix, lower, upper};
+}
+
+}  // namespace
+
+std::optional<std::vector<Array>> lu_parts(const Array& factors, const Array& pivots, Permutation how) {
+  if (!near(factors, pivots) || factors.ndim() != 2 || factors.size() == 0 || pivots.dtype() != DType::i32) return std::nullopt;
+  const Array all = ascontiguous(factors), exchanges = ascontiguous(pivots);
+  const auto* order = reinterpret_cast<const int32_t*>(small::first_element(exchanges));
+  switch (factors.dtype()) {
+    case DType::f32: return split_factors<float>(all, order, how);
+    case DType::f64: return split_factors<double>(all, order, how);
+    case DType::c64: return split_factors<std::complex<float>>(all, order, how);
+    case DType::c128: return split_factors<std::complex<double>>(all, order, how);
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace bc::linalg

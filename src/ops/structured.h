@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "array/array.h"
 
@@ -26,6 +27,11 @@ std::optional<std::array<int64_t, 2>> bandwidth(const Array& a);
 
 /// Whether a square matrix is its transpose, or with `conjugate` its conjugate transpose.
 std::optional<bool> is_symmetric(const Array& a, bool conjugate);
+
+/// P, L and U of the factors of one matrix and their pivots (int32, from 0 on): P as a matrix of 0 and 1, as the rows of L that the matrix'
+/// rows are (int32), or applied to L.
+enum class Permutation : uint8_t { matrix, places, applied };
+std::optional<std::vector<Array>> lu_parts(const Array& factors, const Array& pivots, Permutation how);
 
 /// Whether no element of an array of float32, float64 or their complex numbers is NaN or infinite.
 std::optional<bool> is_finite(const Array& a);

@@ -756,6 +756,9 @@ def lu(
     m, n = x.shape[-2:]
     k = min(m, n)
     factors, pivots, _ = _c.linalg_lu(x)
+    parts = _c.linalg_lu_parts(factors, pivots, 1 if p_indices else 2 if permute_l else 0)
+    if parts is not None:
+        return parts
     lower = _c.tril(factors[..., :k], -1) + _c.eye(m, k, dtype=x.dtype, device=x.device)
     upper = _c.triu(factors[..., :k, :])
     # Row i of P @ L is the row of L that came from i: the inverse order.

@@ -327,6 +327,16 @@ class _bsr(spbase):
         self.sum_duplicates()
         return self
 
+    def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        whole = not args and set(kwargs) <= {"explicit"} and name in ("max", "min", "nanmax", "nanmin")
+        if not whole or not self.data.size or not self.has_canonical_format:
+            return spbase._extreme_of(self, name, *args, **kwargs)
+        # The blocks' zeros count whether or not zeros that are not stored do.
+        op = {"max": bc.maximum, "min": bc.minimum, "nanmax": bc.fmax, "nanmin": bc.fmin}[name]
+        best = op.reduce(self.data.ravel())
+        full = kwargs.get("explicit") or self.data.size == self._shape[0] * self._shape[1]
+        return best if full else op(best, False if self.dtype.kind == "b" else 0)
+
     def _of_blocks(self) -> Rows:
         columns = self._shape[1] // self.blocksize[1]
         return Rows(span(self.data.shape[0], self.data), self.indices, self.indptr, columns)
