@@ -20,7 +20,7 @@ std::optional<std::vector<Array>> parts_of(const std::optional<sparse::Matrix>& 
 
 /// The number that a Python object is; false where it is of another type than the vector's elements, or does not fit.
 bool read_number(PyObject* o, double& to) {
-  if (!PyFloat_Check(o)) return false;  // NumPy's float64 is one, too
+  if (!PyFloat_CheckExact(o) && !PyFloat_Check(o)) return false;  // NumPy's float64 is one, too
   to = PyFloat_AsDouble(o);
   return true;
 }
@@ -34,10 +34,11 @@ bool read_number(PyObject* o, int64_t& to) {
 template <class T>
 bool flatten_into(PyObject* lists, T* to, int64_t n) {
   T* const end = to + n;
-  for (Py_ssize_t i = 0; i < PyList_Size(lists); ++i) {
+  for (Py_ssize_t i = 0, count = PyList_Size(lists); i < count; ++i) {
     PyObject* list = PyList_GetItem(lists, i);
-    if (!PyList_Check(list) || PyList_Size(list) > end - to) return false;
-    for (Py_ssize_t j = 0; j < PyList_Size(list); ++j, ++to)
+    const Py_ssize_t size = PyList_Check(list) ? PyList_Size(list) : end - to + 1;
+    if (size > end - to) return false;
+    for (Py_ssize_t j = 0; j < size; ++j, ++to)
       if (!read_number(PyList_GetItem(list, j), *to)) return false;
   }
   return to == end;
@@ -259,6 +260,9 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, const Array& b, bool lower, bool unit, bool by_columns) {
                    return sparse::host::triangular_solve(data, {indices, indptr, indptr.size() - 1}, b, lower, unit, by_columns);
                  }),
+      BC_LOOKING("sparse_multiply_diagonals(a, a_offsets, b, b_offsets, rows, inner, columns) -> tuple[ndarray, ndarray] | None The product "
+                 "of two matrices of diagonals.",
+                 sparse::host::multiply_diagonals),
       BC_LOOKING("sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
                  "columns and pointers.",
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {

@@ -697,4 +697,41 @@ std::optional<Array> triangular_solve(const Array& data_in, const Rows& a, const
   });
 }
 
+std::optional<ArrayPair> multiply_diagonals(const Array& a_in, const Array& a_offsets, const Array& b_in, const Array& b_offsets,
+                                            int64_t rows, int64_t inner, int64_t columns) {
+  if (!near(a_in, a_offsets, b_in, b_offsets) || a_in.ndim() != 2 || b_in.ndim() != 2 || a_in.dtype() != b_in.dtype()) return std::nullopt;
+  return by_index(
+      [&]<class I>(I) -> std::optional<ArrayPair> {
+        const Array a = ascontiguous(a_in), b = ascontiguous(b_in), of_a = ascontiguous(a_offsets), of_b = ascontiguous(b_offsets);
+        const I *x = elements<I>(of_a), *y = elements<I>(of_b);
+        std::vector<I> sums;
+        for (int64_t i = 0; i < of_a.size(); ++i)
+          for (int64_t j = 0; j < of_b.size(); ++j)
+            if (x[i] + y[j] > -rows && x[i] + y[j] < columns) sums.push_back(x[i] + y[j]);
+        std::sort(sums.begin(), sums.end());
+        sums.erase(std::unique(sums.begin(), sums.end()), sums.end());
+        const int64_t count = static_cast<int64_t>(sums.size()), a_width = a.shape()[1], width = std::min(b.shape()[1], columns);
+        if (count == 0 || width == 0 || count * columns > 8 * (a.size() + b.size())) return std::nullopt;
+        const Array offsets = vector_of(count, a_offsets.dtype(), a);
+        std::copy(sums.begin(), sums.end(), memory<I>(offsets));
+        const Array made = empty(Dims{count, columns}, a.dtype(), a.device());
+        std::memset(memory<char>(made), 0, static_cast<size_t>(made.size() * itemsize(a.dtype())));
+        return by_number(a.dtype(), [&]<class T>(T) -> std::optional<ArrayPair> {
+          for (int64_t i = 0; i < of_a.size(); ++i)
+            for (int64_t j = 0; j < of_b.size(); ++j) {
+              const auto found = std::lower_bound(sums.begin(), sums.end(), x[i] + y[j]);
+              if (found == sums.end() || *found != x[i] + y[j]) continue;
+              const T *left = elements<T>(a) + i * a_width, *right = elements<T>(b) + j * b.shape()[1];
+              T* const to = memory<T>(made) + (found - sums.begin()) * columns;
+              // Column c of b's diagonal y is in row c - y, which is a column of a's diagonal x, in row c - y - x.
+              const int64_t first = std::max<int64_t>({0, y[j], x[i] + y[j]});
+              const int64_t last = std::min<int64_t>({width, std::min(a_width, inner) + y[j], rows + x[i] + y[j]});
+              for (int64_t c = first; c < last; ++c) to[c] += times(left[c - y[j]], right[c]);
+            }
+          return ArrayPair(made, offsets);
+        });
+      },
+      a_offsets, b_offsets);
+}
+
 }  // namespace bc::sparse::host

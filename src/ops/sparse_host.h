@@ -44,6 +44,11 @@ std::optional<Matrix> of_diagonals(const Array& data, const Array& offsets, int6
 /// Data, (d, width), and ascending offsets of the diagonals that have elements, each at its column.
 std::optional<ArrayPair> diagonals(const Array& data, const Rows& a);
 
+/// The product of two matrices of diagonals, rows x inner and inner x columns, as diagonals; nullopt also where these would have many more
+/// elements than the factors.
+std::optional<ArrayPair> multiply_diagonals(const Array& a, const Array& a_offsets, const Array& b, const Array& b_offsets, int64_t rows,
+                                            int64_t inner, int64_t columns);
+
 /// Blocks of height x width in compressed rows: the blocks, their columns and pointers.
 std::optional<Matrix> blocks(const Array& data, const Rows& a, int64_t height, int64_t width);
 /// How many of those there are.

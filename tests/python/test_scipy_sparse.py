@@ -1189,3 +1189,23 @@ def test_sums_of_diagonals_stay_diagonals():
         assert got.format == "dia"
         np.testing.assert_array_equal(dense(got), dense(want))
     assert int((a + b).sum()) == 2 * int(a.toarray().sum())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_of_diagonals(dtype):
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        m, n, k = rng.integers(1, 9, 3)
+
+        def diagonals(lib, rows, columns, seed):
+            own = np.random.default_rng(seed)
+            offsets = own.choice(np.arange(1 - rows, columns), min(3, rows + columns - 1), replace=False)
+            return lib.dia_array((own.integers(-2, 3, (offsets.size, own.integers(1, columns + 3))).astype(dtype), offsets), shape=(rows, columns))
+
+        seed = int(rng.integers(1000))
+        a, b = diagonals(sparse, m, n, seed), diagonals(sparse, n, k, seed + 1)
+        want = diagonals(ss, m, n, seed), diagonals(ss, n, k, seed + 1)
+        # SciPy's own product of diagonals reads what lies outside of the matrices.
+        got = a @ b
+        np.testing.assert_array_equal(dense(got), want[0].toarray() @ want[1].toarray())
+        assert got.dtype == np.dtype(dtype) and (a.nnz, b.nnz) == (want[0].nnz, want[1].nnz)

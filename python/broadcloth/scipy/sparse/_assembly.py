@@ -428,10 +428,11 @@ class _lil(_assembled):
 
     def tocsr(self, copy: bool = False) -> Any:
         ends = np.empty(len(self.rows) + 1, np.int64)
-        _c.sparse_list_ends(self.rows.tolist(), ends)
+        rows = self.rows.tolist()
+        _c.sparse_list_ends(rows, ends)
         n, columns = int(ends[-1]), self._shape[1]
         t = index_dtype(n, *self._shape)
-        indices = _flat(self.rows, np.dtype(np.int64), n)
+        indices = _flat(rows, np.dtype(np.int64), n)
         if n and indices.max() >= columns:
             raise ValueError(f"indices must be < {columns}")
         if n and indices.min() < 0:

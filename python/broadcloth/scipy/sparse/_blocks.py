@@ -117,7 +117,16 @@ class _dia(spbase):
     def _getnnz(self, axis: Any = None) -> Any:
         if axis is not None:
             raise NotImplementedError("_getnnz over an axis is not implemented for DIA format")
-        return int(self._inside().sum())
+        (rows, columns), width = self._shape, self.data.shape[1]
+        return sum(max(min(rows + k, width, columns) - max(k, 0), 0) for k in self.offsets.tolist())
+
+    def _matmul_sparse(self, other: Any) -> Any:
+        known = other.format == "dia" and self._shape[1] == other._shape[0] and self.dtype == other.dtype
+        extents = *self._shape, other.shape[-1]
+        parts = known and _c.sparse_multiply_diagonals(self.data, self.offsets, other.data, other.offsets, *extents)
+        if not parts:
+            return spbase._matmul_sparse(self, other)
+        return self._made(*parts, (self._shape[0], other._shape[1]))
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         return self._made(f(self.data), self.offsets, self._shape)
