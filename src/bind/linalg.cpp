@@ -74,14 +74,17 @@ std::vector<PyMethodDef> linalg_functions() {
                   linalg::toeplitz_solve),
       BC_LOOKING("linalg_eigh_range(a, lower, vectors, first, count) Some eigenvalues, and eigenvectors; nothing where all must be made.",
                  linalg::eigh_range),
-      BC_FUNCTION("linalg_definite_eigh(a, b, lower, vectors) The eigenvalues, and eigenvectors, of a v = w b v, and LAPACK's info; nothing "
-                  "where composed ops must make them.",
-                  linalg::definite_eigh),
-      BC_LOOKING("linalg_banded_eigh(diagonals, lower, vectors) The eigenvalues, and eigenvectors; nothing where composed ops must make them.",
-                 linalg::banded_eigh),
-      BC_LOOKING("linalg_known_inverse(a, lower, definite) The inverses of triangles, or of positive definite matrices; None where composed "
-                 "ops must make them.",
-                 linalg::known_inverse),
+      BC_FUNCTION(
+          "linalg_definite_eigh(a, b, lower, vectors) The eigenvalues, and eigenvectors, of a v = w b v, and LAPACK's info; nothing "
+          "where composed ops must make them.",
+          linalg::definite_eigh),
+      BC_LOOKING(
+          "linalg_banded_eigh(diagonals, lower, vectors) The eigenvalues, and eigenvectors; nothing where composed ops must make them.",
+          linalg::banded_eigh),
+      BC_LOOKING(
+          "linalg_known_inverse(a, lower, definite) The inverses of triangles, or of positive definite matrices; None where composed "
+          "ops must make them.",
+          linalg::known_inverse),
       BC_LOOKING("linalg_eigh_tridiagonal(diagonal, beside, vectors, first=0, count=0) The eigenvalues, and eigenvectors, of symmetric "
                  "matrices.",
                  linalg::tridiagonal_eigh),
@@ -103,14 +106,16 @@ std::vector<PyMethodDef> linalg_functions() {
       BC_LOOKING("linalg_sylvester(r, s, f, adjoint) x of r x + x s = f, of Schur forms r and s, or with the adjoint of s.",
                  linalg::triangular_sylvester),
       // These are made at once in host memory, or are None where ops must be composed.
-      BC_LOOKING("linalg_constant_along(what, column, row=None) The matrix that is constant along diagonals (0), along antidiagonals (1), or "
-                 "along diagonals that go on at the other side (2).",
-                 [](int64_t what, const Array& column, const std::optional<Array>& row) {
-                   return linalg::constant_along(static_cast<linalg::Constant>(what), column, row.value_or(Array()));
-                 }),
+      BC_LOOKING(
+          "linalg_constant_along(what, column, row=None) The matrix that is constant along diagonals (0), along antidiagonals (1), or "
+          "along diagonals that go on at the other side (2).",
+          [](int64_t what, const Array& column, const std::optional<Array>& row) {
+            return linalg::constant_along(static_cast<linalg::Constant>(what), column, row.value_or(Array()));
+          }),
       BC_LOOKING("linalg_block_diagonal(blocks) Matrices on the diagonal of one of zeros.", linalg::block_diagonal),
-      BC_LOOKING("linalg_over_subdiagonal(top, below=None) The matrix of a first row and of what, or ones, lie below the diagonal.",
-                 [](const Array& top, const std::optional<Array>& below) { return linalg::over_subdiagonal(top, below.value_or(Array())); }),
+      BC_LOOKING(
+          "linalg_over_subdiagonal(top, below=None) The matrix of a first row and of what, or ones, lie below the diagonal.",
+          [](const Array& top, const std::optional<Array>& below) { return linalg::over_subdiagonal(top, below.value_or(Array())); }),
       BC_LOOKING("linalg_bandwidth(a) How far elements that are not zero lie below and above the diagonal.", linalg::bandwidth),
       BC_LOOKING("linalg_lu_parts(factors, pivots, how) P (a matrix: 0, places: 1, applied to L: 2), L and U.",
                  [](const Array& factors, const Array& pivots, int64_t how) {

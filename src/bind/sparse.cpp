@@ -219,14 +219,17 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
                    return parts_of(sparse::compress(data, row, column, rows, columns, composed));
                  }),
-      BC_LOOKING("sparse_dense(data, indices, indptr, columns, distinct=False, transposed=False, composed=False) All places of a matrix, or "
-                 "of its transpose.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct, bool transposed,
-                    bool composed) { return sparse::dense(data, {indices, indptr, columns}, distinct, transposed, composed); }),
+      BC_LOOKING(
+          "sparse_dense(data, indices, indptr, columns, distinct=False, transposed=False, composed=False) All places of a matrix, or "
+          "of its transpose.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct, bool transposed, bool composed) {
+            return sparse::dense(data, {indices, indptr, columns}, distinct, transposed, composed);
+          }),
       // These are made at once in host memory, or are None where ops must be composed.
-      BC_LOOKING("sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
-                 "that are not zero.",
-                 [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
+      BC_LOOKING(
+          "sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
+          "that are not zero.",
+          [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
       BC_LOOKING("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
                  [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
                    return sparse::host::dense(data, row, column, rows, columns);
@@ -234,10 +237,11 @@ std::vector<PyMethodDef> sparse_functions() {
       BC_LOOKING("sparse_facts(indices, indptr, end=0) The first and the last pointer, whether they ascend, and the bounds of the indices.",
                  sparse::host::facts),
       BC_LOOKING("sparse_bounds(numbers, end=0) The least and the greatest of some indices.", sparse::host::bounds),
-      BC_LOOKING("sparse_nonzeros(data, indices, indptr, columns) -> tuple[ndarray, ndarray, ndarray] | None The elements that are not zero.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
-                   return parts_of(sparse::host::nonzeros(data, {indices, indptr, columns}));
-                 }),
+      BC_LOOKING(
+          "sparse_nonzeros(data, indices, indptr, columns) -> tuple[ndarray, ndarray, ndarray] | None The elements that are not zero.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
+            return parts_of(sparse::host::nonzeros(data, {indices, indptr, columns}));
+          }),
       BC_LOOKING("sparse_coordinates_diagonal(data, row, column, rows, columns, k) The elements on a diagonal, of elements at places.",
                  [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k) {
                    return sparse::host::diagonal(data, row, column, rows, columns, k);
@@ -246,11 +250,12 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t k) {
                    return sparse::host::diagonal(data, {indices, indptr, columns}, k);
                  }),
-      BC_LOOKING("sparse_of_diagonals(data, offsets, rows, columns) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of "
-                 "the rows of a matrix of diagonals.",
-                 [](const Array& data, const Array& offsets, int64_t rows, int64_t columns) {
-                   return parts_of(sparse::host::of_diagonals(data, offsets, rows, columns));
-                 }),
+      BC_LOOKING(
+          "sparse_of_diagonals(data, offsets, rows, columns) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of "
+          "the rows of a matrix of diagonals.",
+          [](const Array& data, const Array& offsets, int64_t rows, int64_t columns) {
+            return parts_of(sparse::host::of_diagonals(data, offsets, rows, columns));
+          }),
       BC_LOOKING("sparse_diagonals(data, indices, indptr, columns) -> tuple[ndarray, ndarray] | None The diagonals that have elements, and "
                  "their offsets.",
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
@@ -260,9 +265,10 @@ std::vector<PyMethodDef> sparse_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, const Array& b, bool lower, bool unit, bool by_columns) {
                    return sparse::host::triangular_solve(data, {indices, indptr, indptr.size() - 1}, b, lower, unit, by_columns);
                  }),
-      BC_LOOKING("sparse_multiply_diagonals(a, a_offsets, b, b_offsets, rows, inner, columns) -> tuple[ndarray, ndarray] | None The product "
-                 "of two matrices of diagonals.",
-                 sparse::host::multiply_diagonals),
+      BC_LOOKING(
+          "sparse_multiply_diagonals(a, a_offsets, b, b_offsets, rows, inner, columns) -> tuple[ndarray, ndarray] | None The product "
+          "of two matrices of diagonals.",
+          sparse::host::multiply_diagonals),
       BC_LOOKING("sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
                  "columns and pointers.",
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {

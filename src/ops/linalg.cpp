@@ -614,8 +614,10 @@ std::vector<Array> qr_changed(QrChange change, const Array& q, const Array& r, s
   const int64_t m = rows_of(q), n = columns_of(q), width = columns_of(r);
   const bool rows = change == QrChange::insert_rows || change == QrChange::delete_rows;
   const bool inserts = change == QrChange::insert_rows || change == QrChange::insert_columns;
-  BC_CHECK(n == rows_of(r) && operands.size() == (change == QrChange::update ? 2u : inserts ? 1u : 0u), Value,
-           "qr_update: expected Q, R and operands that fit, got shapes {} and {}", q.shape(), r.shape());
+  BC_CHECK(n == rows_of(r) && operands.size() == (change == QrChange::update ? 2u
+                                                  : inserts                  ? 1u
+                                                                             : 0u),
+           Value, "qr_update: expected Q, R and operands that fit, got shapes {} and {}", q.shape(), r.shape());
   BC_CHECK(count >= 1 && k >= 0 && (change == QrChange::update || k + (inserts ? 0 : count) <= (rows ? m : width)), Value,
            "qr_update: expected a place inside, got {}", k);
   if (!has_lapack(q) || !has_lapack(r)) return {};

@@ -48,8 +48,8 @@ std::vector<Array> eigh(const Array& a, bool lower, bool vectors);
 std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors);
 /// The `count` eigenvalues from the one with number `first` on; empty where the device has no body for it or a derivative is wanted.
 std::vector<Array> eigh_range(const Array& a, bool lower, bool vectors, int64_t first, int64_t count);
-/// Eigenvalues, and eigenvectors if wanted, of a v = w b v for positive definite b, and int32: 0, n + the number of a minor of b that is not
-/// positive, or a lower number where they were not found. Empty for the same reasons.
+/// Eigenvalues, and eigenvectors if wanted, of a v = w b v for positive definite b, and int32: 0, n + the number of a minor of b that is
+/// not positive, or a lower number where they were not found. Empty for the same reasons.
 std::vector<Array> definite_eigh(const Array& a, const Array& b, bool lower, bool vectors);
 /// The same as eigh of matrices of which the diagonals of one triangle are given. Empty for the same reasons.
 std::vector<Array> banded_eigh(const Array& diagonals, bool lower, bool vectors);

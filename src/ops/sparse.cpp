@@ -546,8 +546,7 @@ Matrix compress(const Array& data, const Array& row, const Array& column, int64_
   const auto [column_after, column_before] = neighbours(column);
   const Array ascends = either(ufunc(Op::greater, {row_after, row_before}),
                                both(equal(row_after, row_before), ufunc(Op::greater, {column_after, column_before})));
-  if (truth_of(reduce(Op::reduce_all, ascends))) 
-    return {copy(data), {copy(column), pointers(row, rows), columns}};
+  if (truth_of(reduce(Op::reduce_all, ascends))) return {copy(data), {copy(column), pointers(row, rows), columns}};
   const Array by_column = group(column, columns).order;
   const Groups by_row = group(at(row, by_column), rows);
   const Array order = at(by_column, by_row.order);

@@ -413,7 +413,8 @@ std::optional<Matrix> nonzeros(const Array& data_in, const Rows& a) {
       int64_t n = 0;
       for (int64_t k = 0; k < r.size(); ++k) n += !values[k].is_zero(mask);
       if (n == r.size()) return Matrix{data_in, a};
-      const Matrix made{vector_of(n, data.dtype(), data), {vector_of(n, a.indices.dtype(), data), vector_of(r.count + 1, a.indptr.dtype(), data), r.columns}};
+      const Matrix made{vector_of(n, data.dtype(), data),
+                        {vector_of(n, a.indices.dtype(), data), vector_of(r.count + 1, a.indptr.dtype(), data), r.columns}};
       // Each element is written, and the next one over it unless it stays: a branch would not be predicted. The last one is checked.
       B* const to = memory<B>(made.data);
       I *const indices = memory<I>(made.rows.indices), *const ends = memory<I>(made.rows.indptr);
@@ -450,7 +451,8 @@ std::optional<Array> diagonal(const Array& data, const Array& row, const Array& 
 std::optional<Array> diagonal(const Array& data, const Rows& a, int64_t k) {
   if (!near(data, a.indices, a.indptr)) return std::nullopt;
   return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
-    const int64_t first = std::max<int64_t>(-k, 0), n = std::max<int64_t>(std::min(r.count - first, r.columns - std::max<int64_t>(k, 0)), 0);
+    const int64_t first = std::max<int64_t>(-k, 0),
+                  n = std::max<int64_t>(std::min(r.count - first, r.columns - std::max<int64_t>(k, 0)), 0);
     return spread(data, Dims{n}, false, [&](auto&& put) {
       for (int64_t i = first; i < first + n; ++i)
         for (int64_t e = r.indptr[i]; e < r.indptr[i + 1]; ++e)

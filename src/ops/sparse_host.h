@@ -59,8 +59,8 @@ std::optional<Array> product(const Array& data, const Rows& a, const Array& x, b
 /// The same of elements on diagonals.
 std::optional<Array> diagonal_product(const Array& data, const Array& offsets, const Array& x, int64_t rows, bool transposed);
 
-/// x of a x = b for a triangle in compressed rows, or with `by_columns` columns, and a vector or a matrix of the same dtype; with `unit` its
-/// diagonal is not read. Nullopt also where there is a zero on the diagonal, or an element in the other triangle.
+/// x of a x = b for a triangle in compressed rows, or with `by_columns` columns, and a vector or a matrix of the same dtype; with `unit`
+/// its diagonal is not read. Nullopt also where there is a zero on the diagonal, or an element in the other triangle.
 std::optional<Array> triangular_solve(const Array& data, const Rows& a, const Array& b, bool lower, bool unit, bool by_columns);
 
 }  // namespace bc::sparse::host

@@ -93,28 +93,28 @@ std::array<int64_t, 2> band_of(const U* a, int64_t rows, int64_t columns, U mask
   return {below, above};
 }
 
-/// Whether a[i, j] is a[j, i], by tiles that stay in the cache.
+/// Whether a[i, j] is a[j, i] below the diagonal, and on it if that is asked for, by tiles that stay in the cache.
 template <class T, class Same>
-bool mirrored(const T* a, int64_t n, Same same) {
+bool mirrored(const T* a, int64_t n, bool diagonal, Same same) {
   constexpr int64_t kTile = 16;
   for (int64_t i0 = 0; i0 < n; i0 += kTile)
     for (int64_t j0 = 0; j0 <= i0; j0 += kTile) {
       bool all = true;
       for (int64_t i = i0; i < std::min(i0 + kTile, n); ++i)
-        for (int64_t j = j0; j < std::min(j0 + kTile, i + 1); ++j) all &= same(a[i * n + j], a[j * n + i]);
+        for (int64_t j = j0; j < std::min(j0 + kTile, i + diagonal); ++j) all &= same(a[i * n + j], a[j * n + i]);
       if (!all) return false;
     }
   return true;
 }
 template <class T>
 bool mirrored(const Array& a, int64_t n) {
-  return mirrored(reinterpret_cast<const T*>(small::first_element(a)), n, [](const T& x, const T& y) { return x == y; });
+  return mirrored(reinterpret_cast<const T*>(small::first_element(a)), n, false, [](const T& x, const T& y) { return x == y; });
 }
 template <class R>
 bool mirrored_complex(const Array& a, int64_t n, bool conjugate) {
   using T = std::complex<R>;
   const R sign = conjugate ? R(-1) : R(1);
-  return mirrored(reinterpret_cast<const T*>(small::first_element(a)), n,
+  return mirrored(reinterpret_cast<const T*>(small::first_element(a)), n, conjugate,
                   [sign](const T& x, const T& y) { return (x.real() == y.real()) & (x.imag() == sign * y.imag()); });
 }
 
@@ -185,8 +185,7 @@ std::optional<Array> over_subdiagonal(const Array& top, const Array& below) {
     copy_vector(below, 0, n - 1, 1, values.data());
   else
     for (int64_t k = 0; k < n; ++k) Scalar::integer(1).store(top.dtype(), values.data() + k * item);
-  for (int64_t k = 0; k + 1 < n; ++k)
-    std::memcpy(to + ((k + 1) * n + k) * item, values.data() + k * item, static_cast<size_t>(item));
+  for (int64_t k = 0; k + 1 < n; ++k) std::memcpy(to + ((k + 1) * n + k) * item, values.data() + k * item, static_cast<size_t>(item));
   return made;
 }
 
@@ -286,8 +285,7 @@ std::vector<Array> split_factors(const Array& all, const int32_t* pivots, Permut
   char* to = memory(matrix);
   const int item = itemsize(matrix.dtype());
   std::memset(to, 0, static_cast<size_t>(m * m * item));
-  for (int64_t i = 0; i < m; ++i)
-    Scalar::integer(1).store(matrix.dtype(), to + (i * m + place[static_cast<size_t>(i)]) * item);
+  for (int64_t i = 0; i < m; ++i) Scalar::integer(1).store(matrix.dtype(), to + (i * m + place[static_cast<size_t>(i)]) * item);
   return {matrix, lower, upper};
 }
 

@@ -25,7 +25,8 @@ std::optional<Array> over_subdiagonal(const Array& top, const Array& below);
 /// How far from the diagonal a matrix has elements that are not zero, below and above.
 std::optional<std::array<int64_t, 2>> bandwidth(const Array& a);
 
-/// Whether a square matrix is its transpose, or with `conjugate` its conjugate transpose.
+/// Whether a square matrix is its transpose, or with `conjugate` its conjugate transpose. Only for the latter the diagonal matters, where a
+/// NaN differs from itself.
 std::optional<bool> is_symmetric(const Array& a, bool conjugate);
 
 /// P, L and U of the factors of one matrix and their pivots (int32, from 0 on): P as a matrix of 0 and 1, as the rows of L that the matrix'

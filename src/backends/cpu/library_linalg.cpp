@@ -494,8 +494,8 @@ void eigh_range(const Stack<T>& s) {
   const char *job = vectors ? "V" : "N", *uplo = s.op.lower ? "L" : "U";
   const R unused = 0;
   int found = 0;
-  const auto evr = [&](T* a, R* values, T* z, int* support, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers, int* info,
-                       int* count) {
+  const auto evr = [&](T* a, R* values, T* z, int* support, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers,
+                       int* info, int* count) {
     if constexpr (is_complex_v<T>)
       call_lapack(BC_LAPACK(T, "syevr", "heevr"), job, "I", uplo, &n, a, &ld, &unused, &unused, &low, &high, &unused, count, values, z, &ld,
                   support, work, &lwork, reals, &lreals, integers, &lintegers, info);
@@ -530,8 +530,8 @@ void banded_eigh(const Stack<T>& s) {
   const char *job = vectors ? "V" : "N", *uplo = s.op.lower ? "L" : "U";
   const auto bevd = [&](T* a, R* values, T* z, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers, int* info) {
     if constexpr (is_complex_v<T>)
-      call_lapack(BC_LAPACK(T, "sbevd", "hbevd"), job, uplo, &n, &diagonals, a, &rows, values, z, &ld, work, &lwork, reals, &lreals, integers,
-                  &lintegers, info);
+      call_lapack(BC_LAPACK(T, "sbevd", "hbevd"), job, uplo, &n, &diagonals, a, &rows, values, z, &ld, work, &lwork, reals, &lreals,
+                  integers, &lintegers, info);
     else
       call_lapack(BC_LAPACK(T, "sbevd", "hbevd"), job, uplo, &n, &diagonals, a, &rows, values, z, &ld, work, &lwork, integers, &lintegers,
                   info);
@@ -930,7 +930,8 @@ void tridiagonal_range(const Stack<T>& s) {
   const bool vectors = s.op.vectors != Vectors::none;
   const char* job = vectors ? "V" : "N";
   const T unused = 0;
-  const auto stemr = [&](T* d, T* e, int* count, T* values, T* z, int* support, T* work, int lwork, int* integers, int lintegers, int* info) {
+  const auto stemr = [&](T* d, T* e, int* count, T* values, T* z, int* support, T* work, int lwork, int* integers, int lintegers,
+                         int* info) {
     int wanted = k, accurate = 1;
     call_lapack(BC_LAPACK(T, "stemr", "stemr"), job, "I", &n, d, e, &unused, &unused, &low, &high, count, values, z, &ld, &wanted, support,
                 &accurate, work, &lwork, integers, &lintegers, info);

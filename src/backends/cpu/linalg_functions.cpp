@@ -598,8 +598,7 @@ void qr_update(const ChangingQr<T>& f, bool economic, const Matrix<const T>& u, 
     else
       f.project(vector.data(), f.rows, f.w);
     f.collapse(0, f.stride, true);
-    for (int64_t j = 0; j < f.stride; ++j)
-      f.r[j] += product_of(f.w[0], conjugate_of(v.data[j * v.row_stride + c * v.column_stride]));
+    for (int64_t j = 0; j < f.stride; ++j) f.r[j] += product_of(f.w[0], conjugate_of(v.data[j * v.row_stride + c * v.column_stride]));
     f.make_triangle(0, 1, f.stride);
   }
 }
@@ -652,8 +651,7 @@ void qr_changed(const Stack<T>& s) {
   const bool economic = s.m > n;
   const int64_t length = s.m + (change == QrChange::insert_rows ? p : 0);
   const int64_t rows = n + (change == QrChange::insert_rows ? p : change == QrChange::update && economic ? 1 : 0);
-  const int64_t stride =
-      s.columns_of(1) + (change == QrChange::insert_columns ? p : change == QrChange::delete_columns ? -p : 0);
+  const int64_t stride = s.columns_of(1) + (change == QrChange::insert_columns ? p : change == QrChange::delete_columns ? -p : 0);
   const Dims& shape = s.op.parts[0].shape;
   const int64_t kept = shape[shape.size() - 1], skipped = change == QrChange::delete_rows ? p : 0;
   s.each(6.0 * static_cast<double>(rows) * static_cast<double>(length + stride) * static_cast<double>(1 + p), [&] {

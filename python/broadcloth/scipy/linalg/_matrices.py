@@ -548,7 +548,11 @@ def _mirrored(x: ndarray, conjugate: bool, atol: float | None, rtol: float | Non
         return known
     y = x.conj().T if conjugate else x.T
     if exact:
-        return bool((x == y).all())
+        same = x == y
+        if not (conjugate and x.dtype.kind == "c"):
+            # A NaN on the diagonal is not compared, as in SciPy.
+            same = same | _c.eye(x.shape[0], dtype=bool, device=x.device)
+        return bool(same.all())
     return bool((abs(x - y) <= (atol or 0.0) + (rtol or 0.0) * abs(y)).all())
 
 

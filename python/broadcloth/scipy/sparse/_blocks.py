@@ -168,8 +168,8 @@ class _dia(spbase):
         at = bc.clip(column, 0, width - 1) + along([k * width for k in order])
         data = self.data.ravel()[at.ravel()]
         starts = bc.arange(rows + 1, dtype=t, device=self.device) * count
-        made = Rows(data, column.ravel(), starts, columns, True).where(inside.ravel() & (data != 0))
-        return self._kind("csr")._from_rows_of(made.with_indices(index_dtype(made.size, rows, columns)), self._shape)
+        found = Rows(data, column.ravel(), starts, columns, True).where(inside.ravel() & (data != 0))
+        return self._kind("csr")._from_rows_of(found.with_indices(index_dtype(found.size, rows, columns)), self._shape)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         return _c.sparse_diagonal_product(self.data, self.offsets, x, self._shape[1 if transposed else 0], transposed)
