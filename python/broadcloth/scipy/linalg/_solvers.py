@@ -40,9 +40,9 @@ def _structure(a: ndarray) -> str:
 
 
 def _triangle(a: ndarray) -> str:
-    """Whether a matrix is a triangle, if that is known without waiting for it."""
+    """Whether a matrix is diagonal or a triangle, if that is known without waiting for it."""
     below, above = _c.linalg_bandwidth(a) or (1, 1)
-    return "upper triangular" if below == 0 else "lower triangular" if above == 0 else "general"
+    return "diagonal" if below == above == 0 else "upper triangular" if below == 0 else "lower triangular" if above == 0 else "general"
 
 
 def _triangle_mirrored(a: ndarray, lower: bool, hermitian: bool) -> ndarray:
