@@ -1443,7 +1443,7 @@ def linalg_is_finite(a: ArrayLike) -> bool | None:
 def linalg_is_symmetric(a: ArrayLike, conjugate: bool) -> bool | None:
     """Whether a matrix is its transpose."""
 
-def linalg_known_inverse(a: ArrayLike, lower: bool, definite: bool) -> ndarray | None:
+def linalg_known_inverse(a: ArrayLike, lower: bool, definite: bool, general: bool = False) -> ndarray | None:
     """The inverses of triangles, or of positive definite matrices; None where composed ops must make them."""
 
 def linalg_ldl(a: ArrayLike, lower: bool, hermitian: bool) -> tuple[ndarray, ...]:

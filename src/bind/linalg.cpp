@@ -81,10 +81,10 @@ std::vector<PyMethodDef> linalg_functions() {
       BC_LOOKING(
           "linalg_banded_eigh(diagonals, lower, vectors) The eigenvalues, and eigenvectors; nothing where composed ops must make them.",
           linalg::banded_eigh),
-      BC_LOOKING(
-          "linalg_known_inverse(a, lower, definite) The inverses of triangles, or of positive definite matrices; None where composed "
-          "ops must make them.",
-          linalg::known_inverse),
+      BC_LOOKING("linalg_known_inverse(a, lower, definite, general=False) The inverses of triangles, or of positive definite matrices; "
+                 "None where composed "
+                 "ops must make them.",
+                 linalg::known_inverse),
       BC_LOOKING("linalg_eigh_tridiagonal(diagonal, beside, vectors, first=0, count=0) The eigenvalues, and eigenvectors, of symmetric "
                  "matrices.",
                  linalg::tridiagonal_eigh),

@@ -324,13 +324,14 @@ std::vector<Array> banded_eigh(const Array& diagonals, bool lower, bool vectors)
   return record_checked(std::move(op), {cast(diagonals, t)}, {diagonals.shape()}, kNoEigenvalues);
 }
 
-std::optional<Array> known_inverse(const Array& a, bool lower, bool definite) {
+std::optional<Array> known_inverse(const Array& a, bool lower, bool definite, bool general) {
   require_square(a);
   if (!has_lapack(a)) return std::nullopt;
   const DType t = common_dtype({&a});
   auto op = make_op(Linalg::known_inverse, t, batch_of(a));
   op->lower = lower;
   op->hermitian = definite;
+  op->pivoted = general;
   op->add(t, Dims{rows_of(a), columns_of(a)});
   return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kSingular)[0];
 }

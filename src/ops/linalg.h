@@ -53,9 +53,9 @@ std::vector<Array> eigh_range(const Array& a, bool lower, bool vectors, int64_t 
 std::vector<Array> definite_eigh(const Array& a, const Array& b, bool lower, bool vectors);
 /// The same as eigh of matrices of which the diagonals of one triangle are given. Empty for the same reasons.
 std::vector<Array> banded_eigh(const Array& diagonals, bool lower, bool vectors);
-/// The inverses of triangles, or of positive definite matrices of which a triangle is read. LinAlgError where there is none. Nullopt for
-/// the same reasons.
-std::optional<Array> known_inverse(const Array& a, bool lower, bool definite);
+/// The inverses of triangles, of positive definite matrices of which a triangle is read, or with `general` of any, as SciPy's rounds.
+/// LinAlgError where there is none. Nullopt for the same reasons.
+std::optional<Array> known_inverse(const Array& a, bool lower, bool definite, bool general);
 /// svd() by way of eigh, in double precision: what svd() does where the device's library is slower at it. Of one matrix, or of a stack in
 /// single precision; least of both extents at least 1.
 std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors);

@@ -42,7 +42,7 @@ enum class Linalg : uint8_t {
   eigh_range,        ///< (a) -> the `count` eigenvalues from the one with number `below` on, and v; or w
   banded_eigh,       ///< (diagonals of a triangle) -> w, v; or w
   definite_eigh,     ///< (a, b) -> w of a v = w b v for a positive definite b, v; or w; `info`: above n a minor of b that is not positive
-  known_inverse,     ///< (a) -> its inverse, of a triangle, or `hermitian` of a positive definite matrix, of which a triangle is read
+  known_inverse,     ///< (a) -> its inverse, of a triangle, `hermitian` of a positive definite matrix, or `pivoted` of any
   triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
   complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z

@@ -37,7 +37,6 @@ void factorize(int rows, int columns, T* a, int* pivots, int* info) {
   call_lapack(BC_LAPACK(T, "getrf", "getrf"), &rows, &columns, a, &ld, pivots, info);
 }
 
-/// Solves with the identity matrix, as NumPy does: getri needs a quarter fewer operations, but gives zeros different signs.
 /// Sets the other triangle of a Hermitian matrix to the conjugates of one.
 template <class T>
 void mirror_triangle(const Matrix<T>& of, bool lower) {
@@ -55,6 +54,7 @@ void mirror_triangle(const Matrix<T>& of, bool lower) {
         }
 }
 
+/// The inverse by way of the factors' inverses, as SciPy has it.
 template <class T>
 void inverse_of_factors(const Stack<T>& s) {
   const int n = size_of(s.n), ld = leading(n), asks = -1;
@@ -73,11 +73,10 @@ void inverse_of_factors(const Stack<T>& s) {
   });
 }
 
+/// Solves with the identity matrix, as NumPy does: getri needs a quarter fewer operations, but gives zeros different signs.
 template <class T>
 void inverse(const Stack<T>& s) {
   const int n = size_of(s.n), ld = leading(n);
-  constexpr int kLarge = 64;  // rows from which the factors' inverses take less time than solving with the identity
-  if (n >= kLarge) return inverse_of_factors(s);
   s.each(2.7 * cube(n), [&] {
     return [&, a = Scratch<T>(s.n * s.n), x = Scratch<T>(s.n * s.n), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
@@ -93,6 +92,7 @@ void inverse(const Stack<T>& s) {
 /// whose inverse is the transpose of the result, so that nothing is transposed.
 template <class T>
 void known_inverse(const Stack<T>& s) {
+  if (s.op.pivoted) return inverse_of_factors(s);
   const int n = size_of(s.n), ld = leading(n);
   const bool lower = !s.op.lower;  // of the transpose
   const char* uplo = lower ? "L" : "U";
@@ -121,7 +121,7 @@ void known_inverse(const Stack<T>& s) {
 }
 
 template <class T>
-void determinant(const Stack<T>& s) {
+BC_LOOPS void determinant(const Stack<T>& s) {
   using R = Real<T>;
   const int n = size_of(s.n);
   s.each(0.7 * cube(n), [&] {
@@ -985,7 +985,7 @@ void tridiagonal_eigh(const Stack<T>& s) {
 
 /// The sum of a[k] b[-k] over k below `count`: one vector is read forwards, the other backwards.
 template <class T>
-T crossed_product(const T* a, const T* b, int64_t count) {
+BC_LOOPS T crossed_product(const T* a, const T* b, int64_t count) {
   T sums[4] = {};
   int64_t k = 0;
   for (; k + 4 <= count; k += 4)
@@ -997,7 +997,7 @@ T crossed_product(const T* a, const T* b, int64_t count) {
 /// Levinson's recursion (Golub & Van Loan, "Matrix Computations", 4.7) for a[i, j] = t[i - j], in O(n^2). `forward` and `backward` solve
 /// the leading systems for the first and the last unit vector. Returns false if a leading minor is singular.
 template <class T>
-bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forward, T* backward, T* before) {
+BC_LOOPS bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forward, T* backward, T* before) {
   if (t[0] == T(0)) return false;
   forward[0] = backward[0] = T(1) / t[0];
   for (int64_t c = 0; c < columns; ++c) x[c * n] = b[c * n] / t[0];
@@ -1027,7 +1027,7 @@ bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forwa
 /// Tells whether a x = b up to rounding. The recursion is stable for definite matrices; for other matrices only if their leading minors are
 /// well conditioned.
 template <class T>
-bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
+BC_LOOPS bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
   using R = Real<T>;
   R whole = 0;
   for (int64_t k = 1 - n; k < n; ++k) whole += std::abs(t[k]);

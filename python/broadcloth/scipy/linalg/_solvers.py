@@ -487,7 +487,8 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
     kind = _triangle(x) if assume_a is None else _STRUCTURES[assume_a]
     try:
         if kind in ("general", "banded", "tridiagonal"):
-            return _c.linalg_inv(x)
+            known = _c.linalg_known_inverse(x, False, False, True)
+            return _c.linalg_inv(x) if known is None else known
         if kind not in ("diagonal", "symmetric", "hermitian"):
             definite = kind == "positive definite"
             known = _c.linalg_known_inverse(x, lower if definite else kind == "lower triangular", definite)
