@@ -114,6 +114,8 @@ if(CMAKE_BUILD_TYPE MATCHES "Rel")
       host_functions generators classes)
     set_source_files_properties("${SRC}/kernels/${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
   endforeach()
+  # These call LAPACK for each of four types.
+  set_source_files_properties("${SRC}/backends/cpu/library_linalg.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
 endif()
 
 # Tier 0: loops that the host compiler vectorises for x86-64-v3 (every x86-64 processor with AVX2), and those that compute much for

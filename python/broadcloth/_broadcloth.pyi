@@ -1116,6 +1116,9 @@ def csgraph_nearest(
 ) -> tuple[ndarray, ...]:
     """Distances, predecessors and nearest sources."""
 
+def csgraph_path_lengths(lengths: ArrayLike, predecessors: ArrayLike, missing: float) -> ndarray:
+    """The sums of lengths along paths."""
+
 def csgraph_reverse_cuthill_mckee(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, directed: bool) -> ndarray:
     """A permutation with small bandwidth."""
 
@@ -1368,6 +1371,15 @@ def library_status() -> list[dict[str, Any]]: ...
 def linalg_balanced(a: ArrayLike, permuted: bool, scaled: bool) -> tuple[ndarray, ...]:
     """The balanced matrix, LAPACK's scale, and the part that is not isolated."""
 
+def linalg_banded_eigh(diagonals: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
+    """The eigenvalues, and eigenvectors; nothing where composed ops must make them."""
+
+def linalg_bandwidth(a: ArrayLike) -> tuple[int, ...] | None:
+    """How far elements that are not zero lie below and above the diagonal."""
+
+def linalg_block_diagonal(blocks: Sequence[ArrayLike] | ndarray) -> ndarray | None:
+    """Matrices on the diagonal of one of zeros."""
+
 def linalg_cho_solve(factor: ArrayLike, b: ArrayLike, lower: bool = True) -> ndarray:
     """x of a x = b, from the Cholesky factor of a."""
 
@@ -1386,6 +1398,12 @@ def linalg_cholesky_unchecked(a: ArrayLike, lower: bool = True) -> tuple[ndarray
 def linalg_complex_schur(t: ArrayLike, z: ArrayLike) -> tuple[ndarray, ndarray]:
     """T and Z of the complex Schur form, from the real one's."""
 
+def linalg_constant_along(what: int, column: ArrayLike, row: ArrayLike | None = None) -> ndarray | None:
+    """The matrix that is constant along diagonals (0), along antidiagonals (1), or along diagonals that go on at the other side (2)."""
+
+def linalg_definite_eigh(a: ArrayLike, b: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
+    """The eigenvalues, and eigenvectors, of a v = w b v, and LAPACK's info; nothing where composed ops must make them."""
+
 def linalg_det(a: ArrayLike) -> ndarray:
     """The determinants of matrices."""
 
@@ -1395,7 +1413,16 @@ def linalg_eig(a: ArrayLike, vectors: bool, left: bool = False) -> tuple[ndarray
 def linalg_eigh(a: ArrayLike, lower: bool, vectors: bool) -> tuple[ndarray, ...]:
     """The eigenvalues, and eigenvectors, of Hermitian matrices."""
 
-def linalg_eigh_tridiagonal(diagonal: ArrayLike, beside: ArrayLike, vectors: bool) -> tuple[ndarray, ...]:
+def linalg_eigh_range(a: ArrayLike, lower: bool, vectors: bool, first: int, count: int) -> tuple[ndarray, ...]:
+    """Some eigenvalues, and eigenvectors; nothing where all must be made."""
+
+def linalg_eigh_tridiagonal(
+    diagonal: ArrayLike,
+    beside: ArrayLike,
+    vectors: bool,
+    first: int = 0,
+    count: int = 0,
+) -> tuple[ndarray, ...]:
     """The eigenvalues, and eigenvectors, of symmetric matrices."""
 
 def linalg_expm(a: ArrayLike) -> list[ndarray]:
@@ -1410,6 +1437,15 @@ def linalg_hessenberg(a: ArrayLike) -> tuple[ndarray, ...]:
 def linalg_inv(a: ArrayLike, check: bool = True) -> ndarray:
     """The inverses of matrices; without the check those of singular ones are NaN."""
 
+def linalg_is_finite(a: ArrayLike) -> bool | None:
+    """Whether no element is NaN or infinite."""
+
+def linalg_is_symmetric(a: ArrayLike, conjugate: bool) -> bool | None:
+    """Whether a matrix is its transpose."""
+
+def linalg_known_inverse(a: ArrayLike, lower: bool, definite: bool, general: bool = False) -> ndarray | None:
+    """The inverses of triangles, or of positive definite matrices; None where composed ops must make them."""
+
 def linalg_ldl(a: ArrayLike, lower: bool, hermitian: bool) -> tuple[ndarray, ...]:
     """What LAPACK leaves in the triangle, and its pivots."""
 
@@ -1422,8 +1458,14 @@ def linalg_lstsq_by_qr(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[nd
 def linalg_lu(a: ArrayLike) -> tuple[ndarray, ...]:
     """L and U in one matrix, int32 pivots, and for each matrix the number of its first pivot that is zero, or 0."""
 
+def linalg_lu_parts(factors: ArrayLike, pivots: ArrayLike, how: int) -> tuple[ndarray, ...] | None:
+    """P (a matrix: 0, places: 1, applied to L: 2), L and U."""
+
 def linalg_lu_solve(lu: ArrayLike, pivots: ArrayLike, b: ArrayLike, trans: int = 0) -> ndarray:
     """x of op(a) x = b, from the factors of a."""
+
+def linalg_over_subdiagonal(top: ArrayLike, below: ArrayLike | None = None) -> ndarray | None:
+    """The matrix of a first row and of what, or ones, lie below the diagonal."""
 
 def linalg_parlett(t: ArrayLike, values: ArrayLike) -> tuple[ndarray, ndarray]:
     """f(t) from its diagonal, and the least distance of two eigenvalues."""
@@ -1431,14 +1473,21 @@ def linalg_parlett(t: ArrayLike, values: ArrayLike) -> tuple[ndarray, ndarray]:
 def linalg_qr(a: ArrayLike, mode: str, pivoted: bool = False) -> tuple[ndarray, ...]:
     """Q and R; R; or LAPACK's reflectors, transposed, and their factors."""
 
+def linalg_qr_changed(
+    change: int,
+    q: ArrayLike,
+    r: ArrayLike,
+    operands: Sequence[ArrayLike] | ndarray,
+    k: int,
+    count: int,
+) -> tuple[ndarray, ...]:
+    """Q and R of a changed matrix; nothing where composed ops must make them."""
+
 def linalg_qz(a: ArrayLike, b: ArrayLike) -> tuple[ndarray, ...]:
     """AA, BB, Q, Z, alpha and beta."""
 
 def linalg_qz_ordered(aa: ArrayLike, bb: ArrayLike, q: ArrayLike, z: ArrayLike, chosen: ArrayLike) -> tuple[ndarray, ...]:
     """The same with the chosen eigenvalues first."""
-
-def linalg_rotated(q: ArrayLike, r: ArrayLike, w: ArrayLike, below: int) -> list[ndarray]:
-    """Q and R, rotated so that R loses its diagonals below the main one, or w all elements but the first; no arrays where composed ops must make them."""
 
 def linalg_schur(a: ArrayLike) -> tuple[ndarray, ...]:
     """T and Z."""
@@ -1795,12 +1844,26 @@ def sparse_block_rows(
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of the rows of a matrix in blocks; columns: of blocks."""
 
+def sparse_blocks(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    height: int,
+    width: int,
+) -> tuple[ndarray, ndarray, ndarray] | None:
+    """Blocks, their columns and pointers."""
+
+def sparse_bounds(numbers: ArrayLike, end: int = 0) -> tuple[int, ...] | None:
+    """The least and the greatest of some indices."""
+
 def sparse_compress(
     data: ArrayLike,
     row: ArrayLike,
     column: ArrayLike,
     rows: int,
     columns: int,
+    composed: bool = False,
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of elements at places; those of one place are added up."""
 
@@ -1814,8 +1877,35 @@ def sparse_coordinate_product(
 ) -> ndarray:
     """Elements at places times a dense vector or matrix."""
 
-def sparse_dense(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int, distinct: bool = False) -> ndarray:
-    """All places of a matrix."""
+def sparse_coordinates_dense(data: ArrayLike, row: ArrayLike, column: ArrayLike, rows: int, columns: int) -> ndarray | None:
+    """All places of a matrix of elements at places."""
+
+def sparse_coordinates_diagonal(
+    data: ArrayLike,
+    row: ArrayLike,
+    column: ArrayLike,
+    rows: int,
+    columns: int,
+    k: int,
+) -> ndarray | None:
+    """The elements on a diagonal, of elements at places."""
+
+def sparse_count_blocks(indices: ArrayLike, indptr: ArrayLike, columns: int, height: int, width: int) -> int | None:
+    """How many blocks have elements."""
+
+def sparse_dense(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    distinct: bool = False,
+    transposed: bool = False,
+    composed: bool = False,
+) -> ndarray:
+    """All places of a matrix, or of its transpose."""
+
+def sparse_diagonal(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int, k: int) -> ndarray | None:
+    """The elements on a diagonal."""
 
 def sparse_diagonal_product(
     data: ArrayLike,
@@ -1827,8 +1917,14 @@ def sparse_diagonal_product(
 ) -> ndarray:
     """Diagonals, or the transpose of their matrix, times a dense vector or matrix."""
 
+def sparse_diagonals(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> tuple[ndarray, ndarray] | None:
+    """The diagonals that have elements, and their offsets."""
+
 def sparse_expand(indptr: ArrayLike, n: int, composed: bool = False) -> ndarray:
     """The row of each of n elements."""
+
+def sparse_facts(indices: ArrayLike, indptr: ArrayLike, end: int = 0) -> tuple[int, ...] | None:
+    """The first and the last pointer, whether they ascend, and the bounds of the indices."""
 
 def sparse_flatten(lists: object, vector: object, floats: bool) -> bool:
     """Writes the numbers of lists into a vector of float64, or of int64; tells whether all are Python's own."""
@@ -1836,7 +1932,7 @@ def sparse_flatten(lists: object, vector: object, floats: bool) -> bool:
 def sparse_group(keys: ArrayLike, groups: int, composed: bool = False) -> tuple[ndarray, ...]:
     """The pointers of groups of equal keys, and a stable order by key."""
 
-def sparse_is_sorted(indices: ArrayLike, indptr: ArrayLike, columns: int) -> bool:
+def sparse_is_sorted(indices: ArrayLike, indptr: ArrayLike, columns: int, strictly: bool = True, composed: bool = False) -> bool:
     """Whether the columns of each row ascend, none twice."""
 
 def sparse_keep(
@@ -1848,6 +1944,12 @@ def sparse_keep(
     composed: bool = False,
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of a mask's elements."""
+
+def sparse_list_ends(lists: object, vector: object) -> None:
+    """Writes the running sums of the lengths of lists into an int64 vector."""
+
+def sparse_list_part(rows: object, data: object, map: object) -> tuple[list[list[int]], list[list[Any]]]:
+    """The lists of the columns that an int64 vector maps to places."""
 
 def sparse_lookup(
     data: ArrayLike,
@@ -1872,6 +1974,31 @@ def sparse_matmul(
     composed: bool = False,
 ) -> tuple[ndarray, ...]:
     """Data, indices and pointers of the product of two matrices."""
+
+def sparse_multiply_diagonals(
+    a: ArrayLike,
+    a_offsets: ArrayLike,
+    b: ArrayLike,
+    b_offsets: ArrayLike,
+    rows: int,
+    inner: int,
+    columns: int,
+) -> tuple[ndarray, ndarray] | None:
+    """The product of two matrices of diagonals."""
+
+def sparse_nonzeros(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+) -> tuple[ndarray, ndarray, ndarray] | None:
+    """The elements that are not zero."""
+
+def sparse_of_dense(a: ArrayLike, by_columns: bool = False) -> tuple[ndarray, ndarray, ndarray] | None:
+    """Data, indices and pointers of the elements that are not zero."""
+
+def sparse_of_diagonals(data: ArrayLike, offsets: ArrayLike, rows: int, columns: int) -> tuple[ndarray, ndarray, ndarray] | None:
+    """Data, indices and pointers of the rows of a matrix of diagonals."""
 
 def sparse_places(
     indices: ArrayLike,
@@ -1915,6 +2042,17 @@ def sparse_transpose(
     composed: bool = False,
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of the transpose's rows."""
+
+def sparse_triangular_solve(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    b: ArrayLike,
+    lower: bool,
+    unit: bool,
+    by_columns: bool,
+) -> ndarray | None:
+    """x of a x = b for a triangle."""
 
 def sparse_union(
     data_a: ArrayLike,

@@ -254,6 +254,16 @@ template <>
 inline constexpr const char* kResultType<ArrayPair> = "tuple[ndarray, ndarray]";
 template <>
 inline constexpr const char* kResultType<std::vector<Array>> = "tuple[ndarray, ...]";
+template <>
+inline constexpr const char* kResultType<std::optional<Array>> = "ndarray | None";
+template <>
+inline constexpr const char* kResultType<std::optional<bool>> = "bool | None";
+template <>
+inline constexpr const char* kResultType<std::optional<int64_t>> = "int | None";
+template <size_t N>
+inline constexpr const char* kResultType<std::optional<std::array<int64_t, N>>> = "tuple[int, ...] | None";
+template <>
+inline constexpr const char* kResultType<std::optional<std::vector<Array>>> = "tuple[ndarray, ...] | None";
 
 inline PyObject* result(Array a, PyObject* first) { return first && is_array(first) ? wrap_like(std::move(a), first) : wrap(std::move(a)); }
 inline PyObject* result(const ArrayPair& p, PyObject*) {
@@ -266,6 +276,19 @@ inline PyObject* result(bool v, PyObject*) { return PyBool_FromLong(v); }
 inline PyObject* result(int64_t v, PyObject*) { return PyLong_FromLongLong(v); }
 inline PyObject* result(double v, PyObject*) { return PyFloat_FromDouble(v); }
 inline PyObject* result(PyRef v, PyObject*) { return v.release(); }
+/// Several integers come as a tuple.
+template <size_t N>
+PyObject* result(const std::array<int64_t, N>& numbers, PyObject*) {
+  PyRef t = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(N)));
+  for (size_t i = 0; i < N; ++i)
+    check(PyTuple_SetItem(t.get(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(static_cast<long long>(numbers[i]))));
+  return t.release();
+}
+/// None stands for a result that the function did not make.
+template <class T>
+PyObject* result(const std::optional<T>& v, PyObject* first) {
+  return v ? result(*v, first) : new_ref(Py_None);
+}
 
 template <class F>
 struct Traits : Traits<decltype(&F::operator())> {};

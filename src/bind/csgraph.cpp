@@ -35,6 +35,7 @@ std::vector<PyMethodDef> csgraph_functions() {
                  }),
       BC_LOOKING("csgraph_floyd_warshall(lengths) Distances and predecessors between all nodes, () of a negative cycle.",
                  [](const Array& lengths) { return arrays(csgraph::floyd_warshall(lengths)); }),
+      BC_LOOKING("csgraph_path_lengths(lengths, predecessors, missing) The sums of lengths along paths.", csgraph::path_lengths),
       BC_LOOKING("csgraph_breadth_first(data, indices, indptr, directed, start) Nodes in order, and predecessors.",
                  [](const Array& data, const Array& indices, const Array& indptr, bool directed, int64_t start) {
                    const csgraph::Tree t = csgraph::breadth_first({data, indices, indptr, directed}, start);

@@ -3,6 +3,7 @@
 
 #include "bind/args.h"
 #include "ops/linalg.h"
+#include "ops/structured.h"
 
 namespace bc::bind {
 namespace {
@@ -71,7 +72,21 @@ std::vector<PyMethodDef> linalg_functions() {
       BC_LOOKING("linalg_cho_solve_banded(factor, b, lower) x of a x = b, by the diagonals of a's factor.", linalg::banded_cholesky_solve),
       BC_FUNCTION("linalg_solve_toeplitz(values, b) x by Levinson's recursion, and 0, or 1 where another way must be taken.",
                   linalg::toeplitz_solve),
-      BC_LOOKING("linalg_eigh_tridiagonal(diagonal, beside, vectors) The eigenvalues, and eigenvectors, of symmetric matrices.",
+      BC_LOOKING("linalg_eigh_range(a, lower, vectors, first, count) Some eigenvalues, and eigenvectors; nothing where all must be made.",
+                 linalg::eigh_range),
+      BC_FUNCTION(
+          "linalg_definite_eigh(a, b, lower, vectors) The eigenvalues, and eigenvectors, of a v = w b v, and LAPACK's info; nothing "
+          "where composed ops must make them.",
+          linalg::definite_eigh),
+      BC_LOOKING(
+          "linalg_banded_eigh(diagonals, lower, vectors) The eigenvalues, and eigenvectors; nothing where composed ops must make them.",
+          linalg::banded_eigh),
+      BC_LOOKING("linalg_known_inverse(a, lower, definite, general=False) The inverses of triangles, or of positive definite matrices; "
+                 "None where composed "
+                 "ops must make them.",
+                 linalg::known_inverse),
+      BC_LOOKING("linalg_eigh_tridiagonal(diagonal, beside, vectors, first=0, count=0) The eigenvalues, and eigenvectors, of symmetric "
+                 "matrices.",
                  linalg::tridiagonal_eigh),
       BC_FUNCTION("linalg_triangular_sqrt(t) The square roots of upper triangular matrices, and 0 or a column without one.",
                   linalg::triangular_sqrt),
@@ -80,15 +95,34 @@ std::vector<PyMethodDef> linalg_functions() {
                     const std::optional<Array> x = linalg::exponential(a);
                     return x ? std::vector<Array>{*x} : std::vector<Array>();
                   }),
-      BC_FUNCTION(
-          "linalg_rotated(q, r, w, below) -> list[ndarray] Q and R, rotated so that R loses its diagonals below the main one, or w all "
-          "elements but the first; no arrays where composed ops must make them.",
-          linalg::rotated),
+      BC_FUNCTION("linalg_qr_changed(change, q, r, operands, k, count) Q and R of a changed matrix; nothing where composed ops must make "
+                  "them.",
+                  [](int64_t change, const Array& q, const Array& r, const std::vector<Array>& operands, int64_t k, int64_t count) {
+                    return linalg::qr_changed(static_cast<QrChange>(change), q, r, operands, k, count);
+                  }),
       BC_FUNCTION("linalg_complex_schur(t, z) T and Z of the complex Schur form, from the real one's.", linalg::complex_schur),
       BC_FUNCTION("linalg_sqrtm(a) The square roots, complex; whether their real part is all; and 0 or a column without one.",
                   linalg::square_root),
       BC_LOOKING("linalg_sylvester(r, s, f, adjoint) x of r x + x s = f, of Schur forms r and s, or with the adjoint of s.",
                  linalg::triangular_sylvester),
+      // These are made at once in host memory, or are None where ops must be composed.
+      BC_LOOKING(
+          "linalg_constant_along(what, column, row=None) The matrix that is constant along diagonals (0), along antidiagonals (1), or "
+          "along diagonals that go on at the other side (2).",
+          [](int64_t what, const Array& column, const std::optional<Array>& row) {
+            return linalg::constant_along(static_cast<linalg::Constant>(what), column, row.value_or(Array()));
+          }),
+      BC_LOOKING("linalg_block_diagonal(blocks) Matrices on the diagonal of one of zeros.", linalg::block_diagonal),
+      BC_LOOKING(
+          "linalg_over_subdiagonal(top, below=None) The matrix of a first row and of what, or ones, lie below the diagonal.",
+          [](const Array& top, const std::optional<Array>& below) { return linalg::over_subdiagonal(top, below.value_or(Array())); }),
+      BC_LOOKING("linalg_bandwidth(a) How far elements that are not zero lie below and above the diagonal.", linalg::bandwidth),
+      BC_LOOKING("linalg_lu_parts(factors, pivots, how) P (a matrix: 0, places: 1, applied to L: 2), L and U.",
+                 [](const Array& factors, const Array& pivots, int64_t how) {
+                   return linalg::lu_parts(factors, pivots, static_cast<linalg::Permutation>(how));
+                 }),
+      BC_LOOKING("linalg_is_finite(a) Whether no element is NaN or infinite.", linalg::is_finite),
+      BC_LOOKING("linalg_is_symmetric(a, conjugate) Whether a matrix is its transpose.", linalg::is_symmetric),
       BC_FUNCTION("linalg_parlett(t, values) f(t) from its diagonal, and the least distance of two eigenvalues.", linalg::parlett),
   };
 }

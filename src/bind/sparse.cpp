@@ -1,17 +1,26 @@
 // What broadcloth.scipy.sparse is computed by.
 #include "bind/sparse.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "bind/args.h"
 #include "ops/sparse.h"
+#include "ops/sparse_host.h"
 
 namespace bc::bind {
 namespace {
 
 std::vector<Array> parts_of(const sparse::Matrix& m) { return {m.data, m.rows.indices, m.rows.indptr}; }
 
+std::optional<std::vector<Array>> parts_of(const std::optional<sparse::Matrix>& m) {
+  return m ? std::optional(parts_of(*m)) : std::nullopt;
+}
+
 /// The number that a Python object is; false where it is of another type than the vector's elements, or does not fit.
 bool read_number(PyObject* o, double& to) {
-  if (!PyFloat_CheckExact(o)) return false;
+  if (!PyFloat_CheckExact(o) && !PyFloat_Check(o)) return false;  // NumPy's float64 is one, too
   to = PyFloat_AsDouble(o);
   return true;
 }
@@ -25,10 +34,11 @@ bool read_number(PyObject* o, int64_t& to) {
 template <class T>
 bool flatten_into(PyObject* lists, T* to, int64_t n) {
   T* const end = to + n;
-  for (Py_ssize_t i = 0; i < PyList_Size(lists); ++i) {
+  for (Py_ssize_t i = 0, count = PyList_Size(lists); i < count; ++i) {
     PyObject* list = PyList_GetItem(lists, i);
-    if (!PyList_Check(list) || PyList_Size(list) > end - to) return false;
-    for (Py_ssize_t j = 0; j < PyList_Size(list); ++j, ++to)
+    const Py_ssize_t size = PyList_Check(list) ? PyList_Size(list) : end - to + 1;
+    if (size > end - to) return false;
+    for (Py_ssize_t j = 0; j < size; ++j, ++to)
       if (!read_number(PyList_GetItem(list, j), *to)) return false;
   }
   return to == end;
@@ -44,6 +54,72 @@ bool flatten(PyObject* lists, PyObject* vector, bool floats) {
       floats ? flatten_into(lists, static_cast<double*>(view.buf), n) : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
   PyBuffer_Release(&view);
   return done;
+}
+
+/// A vector of int64 in host memory.
+class Integers {
+ public:
+  explicit Integers(PyObject* vector) { check(PyObject_GetBuffer(vector, &view_, PyBUF_WRITABLE)); }
+  ~Integers() { PyBuffer_Release(&view_); }
+  Integers(const Integers&) = delete;
+  Integers& operator=(const Integers&) = delete;
+  int64_t* data() const { return static_cast<int64_t*>(view_.buf); }
+  int64_t size() const { return static_cast<int64_t>(view_.len / 8); }
+
+ private:
+  Py_buffer view_{};
+};
+
+/// Writes the running sums of the lengths of lists, from 0 on, into an int64 vector in host memory.
+void list_ends(PyObject* lists, PyObject* vector) {
+  BC_CHECK(PyList_Check(lists), Type, "sparse_list_ends: expected a list of lists");
+  const Integers ends(vector);
+  BC_CHECK(ends.size() == PyList_Size(lists) + 1, Value, "sparse_list_ends: expected room for {} sums, got {}", PyList_Size(lists) + 1,
+           ends.size());
+  ends.data()[0] = 0;
+  for (Py_ssize_t i = 0; i < PyList_Size(lists); ++i) {
+    const Py_ssize_t n = PyObject_Size(PyList_GetItem(lists, i));
+    check(n < 0 ? -1 : 0);
+    ends.data()[i + 1] = ends.data()[i] + n;
+  }
+}
+
+/// A list of the objects of some places of two lists beside one another: their new places, and the objects.
+struct ListPart {
+  PyRef places, values;
+
+  ListPart(PyObject* columns, PyObject* elements, const int64_t* map, int64_t extent) {
+    BC_CHECK(PyList_Check(columns) && PyList_Check(elements), Type, "sparse_list_part: expected lists");
+    std::vector<std::pair<int64_t, PyObject*>> kept;
+    const Py_ssize_t n = std::min(PyList_Size(columns), PyList_Size(elements));
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      int64_t column = -1;
+      if (!read_number(PyList_GetItem(columns, k), column)) column = to_int(PyList_GetItem(columns, k), "a column");
+      if (column >= 0 && column < extent && map[column] >= 0) kept.emplace_back(map[column], PyList_GetItem(elements, k));
+    }
+    const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(kept.begin(), kept.end(), before)) std::sort(kept.begin(), kept.end(), before);
+    places = PyRef::steal(PyList_New(static_cast<Py_ssize_t>(kept.size())));
+    values = PyRef::steal(PyList_New(static_cast<Py_ssize_t>(kept.size())));
+    for (size_t k = 0; k < kept.size(); ++k) {
+      check(PyList_SetItem(places.get(), static_cast<Py_ssize_t>(k), PyLong_FromLongLong(kept[k].first)));
+      check(PyList_SetItem(values.get(), static_cast<Py_ssize_t>(k), new_ref(kept[k].second)));
+    }
+  }
+};
+
+/// The lists of some columns: their places, which an int64 vector maps the columns to (-1: none), and their elements.
+PyRef list_part(PyObject* rows, PyObject* data, PyObject* map) {
+  BC_CHECK(PyList_Check(rows) && PyList_Check(data), Type, "sparse_list_part: expected lists of lists");
+  const Integers places_of(map);
+  const Py_ssize_t n = std::min(PyList_Size(rows), PyList_Size(data));
+  PyRef places = PyRef::steal(PyList_New(n)), values = PyRef::steal(PyList_New(n));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    ListPart part(PyList_GetItem(rows, i), PyList_GetItem(data, i), places_of.data(), places_of.size());
+    check(PyList_SetItem(places.get(), i, part.places.release()));
+    check(PyList_SetItem(values.get(), i, part.values.release()));
+  }
+  return tuple_of({places.get(), values.get()});
 }
 
 }  // namespace
@@ -87,6 +163,11 @@ std::vector<PyMethodDef> sparse_functions() {
       BC_FUNCTION("sparse_flatten(lists: object, vector: object, floats: bool) Writes the numbers of lists into a vector of float64, or of "
                   "int64; tells whether all are Python's own.",
                   flatten),
+      BC_FUNCTION("sparse_list_ends(lists: object, vector: object) Writes the running sums of the lengths of lists into an int64 vector.",
+                  list_ends),
+      BC_FUNCTION("sparse_list_part(rows: object, data: object, map: object) -> tuple[list[list[int]], list[list[Any]]] The lists of the "
+                  "columns that an int64 vector maps to places.",
+                  list_part),
       BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
                      bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),
@@ -128,18 +209,75 @@ std::vector<PyMethodDef> sparse_functions() {
                    return parts_of(
                        sparse::sum(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, subtract, composed));
                  }),
-      BC_LOOKING("sparse_is_sorted(indices, indptr, columns) Whether the columns of each row ascend, none twice.",
-                 [](const Array& indices, const Array& indptr, int64_t columns) { return sparse::is_sorted({indices, indptr, columns}); }),
-      BC_LOOKING("sparse_compress(data, row, column, rows, columns) -> tuple[ndarray, ndarray, ndarray] Data, indices and pointers of "
-                 "elements at places; those of one place "
-                 "are added up.",
-                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
-                   return parts_of(sparse::compress(data, row, column, rows, columns));
+      BC_LOOKING("sparse_is_sorted(indices, indptr, columns, strictly=True, composed=False) Whether the columns of each row ascend, none "
+                 "twice.",
+                 [](const Array& indices, const Array& indptr, int64_t columns, bool strictly, bool composed) {
+                   return sparse::is_sorted({indices, indptr, columns}, strictly, composed);
                  }),
-      BC_FUNCTION("sparse_dense(data, indices, indptr, columns, distinct=False) All places of a matrix.",
-                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct) {
-                    return sparse::dense(data, {indices, indptr, columns}, distinct);
-                  }),
+      BC_LOOKING("sparse_compress(data, row, column, rows, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+                 "pointers of elements at places; those of one place are added up.",
+                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
+                   return parts_of(sparse::compress(data, row, column, rows, columns, composed));
+                 }),
+      BC_LOOKING(
+          "sparse_dense(data, indices, indptr, columns, distinct=False, transposed=False, composed=False) All places of a matrix, or "
+          "of its transpose.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct, bool transposed, bool composed) {
+            return sparse::dense(data, {indices, indptr, columns}, distinct, transposed, composed);
+          }),
+      // These are made at once in host memory, or are None where ops must be composed.
+      BC_LOOKING(
+          "sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
+          "that are not zero.",
+          [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
+      BC_LOOKING("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
+                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+                   return sparse::host::dense(data, row, column, rows, columns);
+                 }),
+      BC_LOOKING("sparse_facts(indices, indptr, end=0) The first and the last pointer, whether they ascend, and the bounds of the indices.",
+                 sparse::host::facts),
+      BC_LOOKING("sparse_bounds(numbers, end=0) The least and the greatest of some indices.", sparse::host::bounds),
+      BC_LOOKING(
+          "sparse_nonzeros(data, indices, indptr, columns) -> tuple[ndarray, ndarray, ndarray] | None The elements that are not zero.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
+            return parts_of(sparse::host::nonzeros(data, {indices, indptr, columns}));
+          }),
+      BC_LOOKING("sparse_coordinates_diagonal(data, row, column, rows, columns, k) The elements on a diagonal, of elements at places.",
+                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k) {
+                   return sparse::host::diagonal(data, row, column, rows, columns, k);
+                 }),
+      BC_LOOKING("sparse_diagonal(data, indices, indptr, columns, k) The elements on a diagonal.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t k) {
+                   return sparse::host::diagonal(data, {indices, indptr, columns}, k);
+                 }),
+      BC_LOOKING(
+          "sparse_of_diagonals(data, offsets, rows, columns) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of "
+          "the rows of a matrix of diagonals.",
+          [](const Array& data, const Array& offsets, int64_t rows, int64_t columns) {
+            return parts_of(sparse::host::of_diagonals(data, offsets, rows, columns));
+          }),
+      BC_LOOKING("sparse_diagonals(data, indices, indptr, columns) -> tuple[ndarray, ndarray] | None The diagonals that have elements, and "
+                 "their offsets.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
+                   return sparse::host::diagonals(data, {indices, indptr, columns});
+                 }),
+      BC_LOOKING("sparse_triangular_solve(data, indices, indptr, b, lower, unit, by_columns) x of a x = b for a triangle.",
+                 [](const Array& data, const Array& indices, const Array& indptr, const Array& b, bool lower, bool unit, bool by_columns) {
+                   return sparse::host::triangular_solve(data, {indices, indptr, indptr.size() - 1}, b, lower, unit, by_columns);
+                 }),
+      BC_LOOKING(
+          "sparse_multiply_diagonals(a, a_offsets, b, b_offsets, rows, inner, columns) -> tuple[ndarray, ndarray] | None The product "
+          "of two matrices of diagonals.",
+          sparse::host::multiply_diagonals),
+      BC_LOOKING("sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
+                 "columns and pointers.",
+                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
+                   return parts_of(sparse::host::blocks(data, {indices, indptr, columns}, height, width));
+                 }),
+      BC_LOOKING("sparse_count_blocks(indices, indptr, columns, height, width) How many blocks have elements.",
+                 [](const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
+                   return sparse::host::count_blocks({indices, indptr, columns}, height, width);
+                 }),
   };
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
+
 namespace bc::csgraph {
 namespace {
 
@@ -285,6 +287,28 @@ std::optional<Paths> floyd_warshall(const Array& lengths) {
   for (int64_t i = 0; i < n; ++i)
     if (d[i * n + i] < 0) return std::nullopt;
   return Paths{array_of(d, {n, n}, lengths.device()), array_of(before, {n, n}, lengths.device()), {}};
+}
+
+Array path_lengths(const Array& lengths, const Array& predecessors, double missing) {
+  const auto n = static_cast<size_t>(lengths.shape()[0]);
+  const std::vector<double> edges = values_of<double>(lengths);
+  const std::vector<int32_t> before = values_of<int32_t>(predecessors);
+  std::vector<double> sums(n * n, missing);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      if (i != j && before[i * n + j] < 0) continue;
+      double sum = 0;
+      size_t node = j;
+      // A path has fewer edges than there are nodes; predecessors that go around in a circle are none of a path.
+      for (size_t steps = 0; node != i && before[i * n + node] >= 0 && steps < n; ++steps) {
+        const auto previous = static_cast<size_t>(before[i * n + node]);
+        BC_CHECK(previous < n, Value, "construct_dist_matrix: expected predecessors below {}, got {}", n, previous);
+        sum += edges[previous * n + node];
+        node = previous;
+      }
+      sums[i * n + j] = sum;
+    }
+  return array_of(sums, lengths.shape(), lengths.device());
 }
 
 Tree breadth_first(const Graph& graph, int64_t start) {

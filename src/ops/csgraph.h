@@ -33,6 +33,10 @@ std::optional<Paths> johnson(const Graph& graph, const Array& sources);
 /// Paths between all nodes of a dense (n, n) matrix of lengths, infinite where there is no edge; nothing where there is a negative cycle.
 std::optional<Paths> floyd_warshall(const Array& lengths);
 
+/// The sums of the edges' lengths (dense, (n, n)) along the paths that predecessors (int32, (n, n)) describe; `missing` where there is
+/// none.
+Array path_lengths(const Array& lengths, const Array& predecessors, double missing);
+
 struct Tree {
   Array order;         ///< int32: the nodes in the order in which they are reached
   Array predecessors;  ///< int32, (n)

@@ -45,6 +45,9 @@ Dims under(const Dims& batch, const Array& a, int trailing = 2) {
   return shape;
 }
 
+/// Whether the CPU's LAPACK computes what an op without a derivative is recorded for.
+bool has_lapack(const Array& a) { return traits(a.device()).on_host && !has_history(a); }
+
 /// Records an op and gives its parts, the last of which is `info`.
 std::vector<Array> record_parts(std::unique_ptr<LinalgExtra> op, std::vector<Array> inputs, std::vector<Dims> shapes) {
   op->add(DType::i32, Dims());
@@ -284,6 +287,59 @@ std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors) {
   op->add(real_type(t), Dims{n});
   if (vectors) op->add(t, Dims{n, n});
   return record_parts(std::move(op), {cast(a, t)}, {a.shape()});
+}
+
+std::vector<Array> eigh_range(const Array& a, bool lower, bool vectors, int64_t first, int64_t count) {
+  require_square(a);
+  if (!has_lapack(a)) return {};
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::eigh_range, t, batch_of(a));
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->below = first;
+  op->count = count;
+  op->add(real_type(t), Dims{count});
+  if (vectors) op->add(t, Dims{rows_of(a), count});
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kNoEigenvalues);
+}
+
+std::vector<Array> definite_eigh(const Array& a, const Array& b, bool lower, bool vectors) {
+  require_square(a);
+  require_square(b);
+  if (!has_lapack(a) || !has_lapack(b)) return {};
+  const DType t = common_dtype({&a, &b});
+  const Dims batch = broadcast_shapes("eigh", batch_of(a), batch_of(b));
+  auto op = make_op(Linalg::definite_eigh, t, batch);
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(real_type(t), Dims{rows_of(a)});
+  if (vectors) op->add(t, Dims{rows_of(a), rows_of(a)});
+  return record_parts(std::move(op), {cast(a, t), cast(b, t)}, {under(batch, a), under(batch, b)});
+}
+
+std::vector<Array> banded_eigh(const Array& diagonals, bool lower, bool vectors) {
+  require_stack(diagonals);
+  if (!has_lapack(diagonals)) return {};
+  const DType t = common_dtype({&diagonals});
+  const int64_t n = columns_of(diagonals);
+  auto op = make_op(Linalg::banded_eigh, t, batch_of(diagonals));
+  op->lower = lower;
+  op->vectors = vectors ? Vectors::full : Vectors::none;
+  op->add(real_type(t), Dims{n});
+  if (vectors) op->add(t, Dims{n, n});
+  return record_checked(std::move(op), {cast(diagonals, t)}, {diagonals.shape()}, kNoEigenvalues);
+}
+
+std::optional<Array> known_inverse(const Array& a, bool lower, bool definite, bool general) {
+  require_square(a);
+  if (!has_lapack(a)) return std::nullopt;
+  const DType t = common_dtype({&a});
+  auto op = make_op(Linalg::known_inverse, t, batch_of(a));
+  op->lower = lower;
+  op->hermitian = definite;
+  op->pivoted = general;
+  op->add(t, Dims{rows_of(a), columns_of(a)});
+  return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kSingular)[0];
 }
 
 std::vector<Array> eig(const Array& a, bool vectors, bool left) {
@@ -563,7 +619,7 @@ Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower) {
   return banded(std::move(op), factor, b, "singular matrix");
 }
 
-std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors) {
+std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors, int64_t first, int64_t count) {
   BC_CHECK(diagonal.ndim() >= 1 && beside.ndim() >= 1, Value, "eigh_tridiagonal: expected vectors, got shapes {} and {}", diagonal.shape(),
            beside.shape());
   const int64_t n = diagonal.shape()[diagonal.ndim() - 1], next = beside.shape()[beside.ndim() - 1];
@@ -573,8 +629,10 @@ std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, 
   const Dims batch = broadcast_shapes("eigh_tridiagonal", batch_of(diagonal, 1), batch_of(beside, 1));
   auto op = make_op(Linalg::tridiagonal_eigh, t, batch);
   op->vectors = vectors ? Vectors::full : Vectors::none;
-  op->add(t, Dims{n});
-  if (vectors) op->add(t, Dims{n, n});
+  op->below = first;
+  op->count = count;
+  op->add(t, Dims{count ? count : n});
+  if (vectors) op->add(t, Dims{n, count ? count : n});
   std::vector<Array> parts = record_checked(std::move(op), {cast(diagonal, t), cast(beside, t)},
                                             {under(batch, diagonal, 1), under(batch, beside, 1)}, kNoEigenvalues);
   return parts;
@@ -601,20 +659,37 @@ ArrayPair parlett(const Array& a, const Array& values) {
   return {parts[0], parts[1]};
 }
 
-std::vector<Array> rotated(const Array& q, const Array& r, const Array& w, int64_t below) {
+std::vector<Array> qr_changed(QrChange change, const Array& q, const Array& r, std::span<const Array> operands, int64_t k, int64_t count) {
   require_stack(q);
   require_stack(r);
-  const DType t = common_dtype({&q, &r, &w});
-  BC_CHECK(columns_of(q) == rows_of(r) && w.ndim() == q.ndim() - 1 && w.shape()[w.ndim() - 1] == rows_of(r), Value,
-           "qr_update: expected Q, R and a vector that fit, got shapes {}, {} and {}", q.shape(), r.shape(), w.shape());
-  if (!traits(q.device()).on_host || has_history(q) || has_history(r) || has_history(w)) return {};
-  auto op = make_op(Linalg::rotated, t, batch_of(q));
-  op->left = below == 0;
-  op->below = below;
-  op->add(t, Dims{rows_of(q), columns_of(q)});
-  op->add(t, Dims{rows_of(r), columns_of(r)});
-  op->add(t, Dims());
-  std::vector<Array> parts = record_parts(std::move(op), {cast(q, t), cast(r, t), cast(w, t)}, {q.shape(), r.shape(), w.shape()});
+  const int64_t m = rows_of(q), n = columns_of(q), width = columns_of(r);
+  const bool rows = change == QrChange::insert_rows || change == QrChange::delete_rows;
+  const bool inserts = change == QrChange::insert_rows || change == QrChange::insert_columns;
+  BC_CHECK(n == rows_of(r) && operands.size() == (change == QrChange::update ? 2u
+                                                  : inserts                  ? 1u
+                                                                             : 0u),
+           Value, "qr_update: expected Q, R and operands that fit, got shapes {} and {}", q.shape(), r.shape());
+  BC_CHECK(count >= 1 && k >= 0 && (change == QrChange::update || k + (inserts ? 0 : count) <= (rows ? m : width)), Value,
+           "qr_update: expected a place inside, got {}", k);
+  if (!has_lapack(q) || !has_lapack(r)) return {};
+  DType t = common_dtype({&q, &r});
+  std::vector<Array> inputs{cast(q, t), cast(r, t)};
+  std::vector<Dims> shapes{q.shape(), r.shape()};
+  for (const Array& a : operands) {
+    if (!has_lapack(a)) return {};
+    inputs.push_back(cast(a, t));
+    shapes.push_back(a.shape());
+  }
+  auto op = make_op(Linalg::qr_changed, t, batch_of(q));
+  op->change = change;
+  op->below = k;
+  op->count = count;
+  const bool economic = m > n;
+  const int64_t step = inserts ? count : change == QrChange::update ? 0 : -count;
+  const int64_t kept = rows ? (economic ? n : n + step) : change == QrChange::delete_columns && economic ? n - count : n;
+  op->add(t, Dims{rows ? m + step : m, kept});
+  op->add(t, Dims{kept, rows ? width : width + step});
+  std::vector<Array> parts = record_parts(std::move(op), std::move(inputs), std::move(shapes));
   parts.pop_back();
   return parts;
 }

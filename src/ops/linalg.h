@@ -48,6 +48,16 @@ std::vector<Array> svd(const Array& a, Vectors vectors);
 std::vector<Array> eigh(const Array& a, bool lower, bool vectors);
 /// The same without raising for failures; `info` is the last part.
 std::vector<Array> eigh_unchecked(const Array& a, bool lower, bool vectors);
+/// The `count` eigenvalues from the one with number `first` on; empty where the device has no body for it or a derivative is wanted.
+std::vector<Array> eigh_range(const Array& a, bool lower, bool vectors, int64_t first, int64_t count);
+/// Eigenvalues, and eigenvectors if wanted, of a v = w b v for positive definite b, and int32: 0, n + the number of a minor of b that is
+/// not positive, or a lower number where they were not found. Empty for the same reasons.
+std::vector<Array> definite_eigh(const Array& a, const Array& b, bool lower, bool vectors);
+/// The same as eigh of matrices of which the diagonals of one triangle are given. Empty for the same reasons.
+std::vector<Array> banded_eigh(const Array& diagonals, bool lower, bool vectors);
+/// The inverses of triangles, of positive definite matrices of which a triangle is read, or with `general` of any, as SciPy's rounds.
+/// LinAlgError where there is none. Nullopt for the same reasons.
+std::optional<Array> known_inverse(const Array& a, bool lower, bool definite, bool general);
 /// svd() by way of eigh, in double precision: what svd() does where the device's library is slower at it. Of one matrix, or of a stack in
 /// single precision; least of both extents at least 1.
 std::vector<Array> svd_by_eigh(const Array& a, Vectors vectors);
@@ -89,16 +99,15 @@ ArrayPair toeplitz_solve(const Array& values, const Array& b);
 ArrayPair banded_cholesky(const Array& diagonals, bool lower);
 /// x of a x = b from the diagonals of a's factor.
 Array banded_cholesky_solve(const Array& factor, const Array& b, bool lower);
-/// Eigenvalues, and eigenvectors if wanted, of real symmetric matrices with these diagonals.
-std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors);
+/// Eigenvalues, and eigenvectors if wanted, of real symmetric matrices with these diagonals: all, or `count` of them.
+std::vector<Array> tridiagonal_eigh(const Array& diagonal, const Array& beside, bool vectors, int64_t first = 0, int64_t count = 0);
 /// The square roots of upper triangular matrices, and int32 for each: 0, or the number of a column at which there is none.
 ArrayPair triangular_sqrt(const Array& t);
 /// f(t) of upper triangular matrices from its diagonal, and the least distance of two eigenvalues.
 ArrayPair parlett(const Array& t, const Array& values);
-/// q and r with the same product, by rotations of neighbouring rows of r that take w to a multiple of the first unit vector, whose factor
-/// is the third result; or, if `below` > 0, that take r, which has so many diagonals below the main one, to a triangle. Empty where the
+/// The factors of a changed matrix from those of the matrix, by rotations: of `count` rows or columns from place k on. Empty where the
 /// device has no body for it or a derivative is wanted.
-std::vector<Array> rotated(const Array& q, const Array& r, const Array& w, int64_t below);
+std::vector<Array> qr_changed(QrChange change, const Array& q, const Array& r, std::span<const Array> operands, int64_t k, int64_t count);
 /// T and Z of the complex Schur form, from those of the real one.
 ArrayPair complex_schur(const Array& t, const Array& z);
 /// The principal square roots, complex; int32 for each: whether the real part is the root, and 0, or the number of a column at which there

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ops/compose.h"
 #include "ops/sorting.h"
+#include "ops/sparse_host.h"
 
 namespace bc::sparse {
 namespace {
@@ -290,6 +291,8 @@ Array product(const Array& data_in, const Rows& a, const Array& x_in, bool trans
   const Array data = cast(data_in, t), x = cast(x_in, t);
   const Dims shape = product_shape(outer, x);
   if (product(shape) == 0 || data.size() == 0) return zeros(shape, result, data.device());
+  if (!composed)
+    if (const std::optional<Array> made = host::product(data_in, a, x_in, transposed)) return *made;
   if (transposed && !has_bodies(data, composed)) {
     const Matrix turned = transpose(data, a, true);
     return cast(product(turned.data, turned.rows, x, false, composed), result);
@@ -496,6 +499,8 @@ Array diagonal_product(const Array& data_in, const Array& offsets_in, const Arra
   const Dims shape = product_shape(rows, x_in);
   if (product(shape) == 0 || data_in.size() == 0 || x_in.size() == 0) return zeros(shape, result, data_in.device());
   const Array data = cast(data_in, t), x = cast(x_in, t), offsets = cast(offsets_in, DType::i64);
+  if (!composed)
+    if (const std::optional<Array> made = host::diagonal_product(data_in, offsets, x_in, rows, transposed)) return *made;
   if (!has_bodies(data, composed) || has_history(data) || has_history(x))
     return cast(diagonal_product_composed(data, offsets, x, rows, transposed), result);
   return cast(record_op(SparseExtra(Sparse::diagonal_product, rows, transposed), {data, offsets, x}, shape, t), result);
@@ -512,18 +517,20 @@ Array block_product(const Array& blocks_in, const Rows& a, const Array& x_in, bo
   return cast(record_op(SparseExtra(Sparse::block_product, shape[0]), {blocks, a.indices, a.indptr, x}, shape, t), result);
 }
 
-bool is_sorted(const Rows& a) {
+bool is_sorted(const Rows& a, bool strictly, bool composed) {
   require_rows(a);
+  if (!composed)
+    if (const std::optional<bool> known = host::ascends(a, strictly)) return *known;
   const int64_t n = elements_of(a);
   if (n < 2) return true;
   const Array row = expand(a.indptr, n);
   const auto [row_after, row_before] = neighbours(row);
   const auto [column_after, column_before] = neighbours(a.indices);
-  const Array disorder = both(equal(row_after, row_before), ufunc(Op::less_equal, {column_after, column_before}));
+  const Array disorder = both(equal(row_after, row_before), ufunc(strictly ? Op::less_equal : Op::less, {column_after, column_before}));
   return !truth_of(reduce(Op::reduce_any, disorder));
 }
 
-Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
   require_indices(row);
   require_indices(column);
   const int64_t n = row.size();
@@ -533,29 +540,34 @@ Matrix compress(const Array& data, const Array& row, const Array& column, int64_
   const DType index = row.dtype();
   const Device device = data.device();
   if (n == 0) return {data, {column, zeros(Dims{rows + 1}, index, device), columns}};
+  if (!composed)
+    if (const std::optional<Matrix> made = host::compress(data, row, column, rows, columns)) return *made;
   const auto [row_after, row_before] = neighbours(row);
   const auto [column_after, column_before] = neighbours(column);
   const Array ascends = either(ufunc(Op::greater, {row_after, row_before}),
                                both(equal(row_after, row_before), ufunc(Op::greater, {column_after, column_before})));
-  if (truth_of(reduce(Op::reduce_all, ascends))) return {data, {column, pointers(row, rows), columns}};
+  if (truth_of(reduce(Op::reduce_all, ascends))) return {copy(data), {copy(column), pointers(row, rows), columns}};
   const Array by_column = group(column, columns).order;
   const Groups by_row = group(at(row, by_column), rows);
   const Array order = at(by_column, by_row.order);
   return merged(at(data, order), {at(column, order), by_row.indptr, columns}, at(row, order));
 }
 
-Array dense(const Array& data, const Rows& a, bool distinct) {
+Array dense(const Array& data, const Rows& a, bool distinct, bool transposed, bool composed) {
   require_rows(a);
+  if (!composed)
+    if (const std::optional<Array> made = host::dense(data, a, distinct, transposed)) return *made;
   const int64_t rows = rows_of(a), n = elements_of(a);
   const Array flat = zeros(Dims{rows * a.columns}, data.dtype(), data.device());
   if (n > 0) {
-    const IndexItem item{{}, keys_of(expand(a.indptr, n), a.indices, rows, a.columns)};
+    const Array row = expand(a.indptr, n);
+    const IndexItem item{{}, transposed ? keys_of(a.indices, row, a.columns, rows) : keys_of(row, a.indices, rows, a.columns)};
     if (distinct)
       setitem(flat, {&item, 1}, data);
     else
       ufunc_at(Op::add, flat, {&item, 1}, Arg(data));
   }
-  return reshape(flat, Dims{rows, a.columns});
+  return reshape(flat, transposed ? Dims{a.columns, rows} : Dims{rows, a.columns});
 }
 
 }  // namespace bc::sparse

@@ -79,14 +79,14 @@ Array diagonal_product(const Array& data, const Array& offsets, const Array& x, 
 /// Blocks in compressed rows times a vector or a matrix; `a` has the blocks' places.
 Array block_product(const Array& blocks, const Rows& a, const Array& x, bool composed = false);
 
-/// Whether a matrix is sorted. Looks.
-bool is_sorted(const Rows& a);
+/// Whether the columns of each row ascend; with `strictly` none comes twice. Looks.
+bool is_sorted(const Rows& a, bool strictly = true, bool composed = false);
 
 /// The sorted matrix of elements at places in any order; those of one place are added up. Rows and columns have one dtype. Looks.
-Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns);
+Matrix compress(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed = false);
 
-/// All places of a matrix, zero where it has no element; elements of one place are added up, unless the caller knows that they are
-/// `distinct`.
-Array dense(const Array& data, const Rows& a, bool distinct);
+/// All places of a matrix, or of its transpose, zero where it has no element; elements of one place are added up, unless the caller knows
+/// that they are `distinct`.
+Array dense(const Array& data, const Rows& a, bool distinct, bool transposed = false, bool composed = false);
 
 }  // namespace bc::sparse

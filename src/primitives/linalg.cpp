@@ -37,11 +37,15 @@ const char* name_of(Linalg what) {
     case Linalg::banded_cholesky_solve: return "cho_solve_banded";
     case Linalg::toeplitz_solve: return "solve_toeplitz";
     case Linalg::tridiagonal_eigh: return "eigh_tridiagonal";
+    case Linalg::eigh_range:
+    case Linalg::definite_eigh: return "eigh";
+    case Linalg::banded_eigh: return "eig_banded";
+    case Linalg::known_inverse: return "inv";
     case Linalg::triangular_sqrt: return "sqrtm";
     case Linalg::parlett: return "funm";
     case Linalg::complex_schur: return "rsf2csf";
     case Linalg::square_root: return "sqrtm";
-    case Linalg::rotated: return "qr_update";
+    case Linalg::qr_changed: return "qr_update";
     case Linalg::exponential: return "expm";
     case Linalg::sylvester: return "solve_sylvester";
   }
@@ -72,7 +76,7 @@ std::unique_ptr<LinalgExtra> LinalgExtra::under(const Dims& other_batch) const {
   auto made = std::make_unique<LinalgExtra>(what, dtype, other_batch);
   made->lower = lower, made->unit_diagonal = unit_diagonal, made->transposed = transposed, made->vectors = vectors;
   made->pivoted = pivoted, made->scaled = scaled, made->left = left, made->hermitian = hermitian;
-  made->below = below, made->tolerance = tolerance, made->failure = failure;
+  made->below = below, made->count = count, made->change = change, made->tolerance = tolerance, made->failure = failure;
   for (const Part& part : parts) {
     Dims shape;
     for (int d = batch.size(); d < part.shape.size(); ++d) shape.push_back(part.shape[d]);
@@ -88,6 +92,8 @@ void LinalgExtra::finish() {
       .add(static_cast<uint64_t>(lower) | static_cast<uint64_t>(unit_diagonal) << 1 | static_cast<uint64_t>(pivoted) << 2 |
            static_cast<uint64_t>(left) << 3 | static_cast<uint64_t>(hermitian) << 4 | static_cast<uint64_t>(scaled) << 5 |
            static_cast<uint64_t>(below) << 6)
+      .add(static_cast<uint64_t>(count))
+      .add(change)
       .add(transposed)
       .add(vectors)
       .add(dtype);

@@ -38,17 +38,23 @@ enum class Linalg : uint8_t {
   banded_cholesky,        ///< (diagonals of a triangle) -> those of the factor
   banded_cholesky_solve,  ///< (diagonals of the factor, b) -> x
   toeplitz_solve,    ///< (t(1 - n), ..., t(n - 1) with a[i, j] = t(i - j), b) -> x; `info`: not 0 where Levinson's recursion is unreliable
-  tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w
+  tridiagonal_eigh,  ///< (diagonal, subdiagonal) -> w, v; or w; `count` of them
+  eigh_range,        ///< (a) -> the `count` eigenvalues from the one with number `below` on, and v; or w
+  banded_eigh,       ///< (diagonals of a triangle) -> w, v; or w
+  definite_eigh,     ///< (a, b) -> w of a v = w b v for a positive definite b, v; or w; `info`: above n a minor of b that is not positive
+  known_inverse,     ///< (a) -> its inverse, of a triangle, `hermitian` of a positive definite matrix, or `pivoted` of any
   triangular_sqrt,   ///< (t) -> r with r r = t, upper triangular
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
   complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z
   square_root,       ///< (a) -> its principal square root (complex), whether its real part is all of it (int32)
-  rotated,           ///< (q, r, w) -> q, r with the same product, w's first element; r loses `below` diagonals, or w all others (`left`)
+  qr_changed,        ///< (q, r, then what the change needs) -> q, r of the changed matrix; `change`, place `below`, `count` rows or columns
   exponential,       ///< (a) -> its exponential
   sylvester,         ///< (r, s, f) -> x of r x + x op(s) = f, of Schur forms r and s
 };
 
 enum class Vectors : uint8_t { none, thin, full };
+/// Changes of a matrix of which QR factors are known: a + u v^H (u, v), further columns (u), further rows (u), less rows, less columns.
+enum class QrChange : uint8_t { update, insert_columns, insert_rows, delete_rows, delete_columns };
 enum class Transposed : uint8_t { no, transpose, conjugate };
 
 /// The arguments of one op. The result is one buffer of the matrices' dtype that holds the parts one after the other: an op with several
@@ -68,11 +74,13 @@ struct LinalgExtra final : LibraryExtra {
   bool unit_diagonal = false;              ///< of a triangular matrix: the diagonal is not read and is assumed to be ones
   Transposed transposed = Transposed::no;  ///< op(a)
   Vectors vectors = Vectors::thin;
-  bool pivoted = false;           ///< qr with column exchanges; balancing with exchanges of rows and columns
-  bool scaled = false;            ///< balancing with scaling
-  bool left = false;              ///< eig: also computes left eigenvectors; rotated: turns w
-  bool hermitian = false;         ///< ldl: the matrix is Hermitian, not symmetric
-  int64_t below = 0;              ///< number of diagonals of a band below the main diagonal; the others are above it
+  bool pivoted = false;    ///< qr with column exchanges; balancing with exchanges of rows and columns
+  bool scaled = false;     ///< balancing with scaling
+  bool left = false;       ///< eig: also computes left eigenvectors
+  bool hermitian = false;  ///< ldl: the matrix is Hermitian, not symmetric
+  int64_t below = 0;       ///< number of diagonals of a band below the main diagonal; the others are above it
+  int64_t count = 0;       ///< number of eigenvalues from number `below` on; 0: all
+  QrChange change = QrChange::update;
   double tolerance = 0;           ///< of lstsq: singular values below it times the largest one count as zero
   DType dtype;                    ///< of the matrices
   const char* failure = nullptr;  ///< the text of the error if the last part is not zero; nullptr: that part is a result

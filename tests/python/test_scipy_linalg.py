@@ -529,3 +529,91 @@ def test_exponentials_of_matrices_whose_powers_are_small(xp):
     np.testing.assert_allclose(got[1], np.diag(np.exp([1.0, 2, 3, 4])), 1e-14)
     np.testing.assert_allclose(got[2], np.cosh(30) * np.eye(4) + np.sinh(30) * np.eye(4)[::-1], 1e-12)
     np.testing.assert_allclose(got[3], np.eye(4), 1e-15)
+
+
+HOST_FUNCTIONS = {
+    "toeplitz": [(range(5),), (range(4), range(3)), ([1 + 2j, 3j, 4],), ([True, False],)],
+    "hankel": [(range(5),), (range(3), range(2, 6)), ([1.5],)],
+    "circulant": [(range(5),), ([1j, 2, 3],)],
+    "block_diag": [([[1.0, 2.0]], [[3.0], [4.0]]), (np.ones((2, 3))[:, ::-1], np.arange(4.0).reshape(2, 2).T)],
+    "companion": [([2.0, -3.0, 4.0, 5.0],), ([1, 2],)],
+    "leslie": [([0.1, 2.0, 1.0], [0.2, 0.8])],
+    "bandwidth": [
+        (np.tril(np.ones((5, 7)), 1),), (np.triu(np.ones((40, 30)), -3).T,), (np.zeros((3, 4)),), (-np.zeros((3, 4)),),
+        (np.diag([np.nan, 1.0], 1),), (np.eye(3, 9, 5, "i8"),), (np.eye(70, 70, -60, "F"),), (np.eye(9, dtype="?"),),
+    ],
+    "issymmetric": [(np.ones((40, 40)),), (np.eye(33) + np.eye(33, k=32),), (np.diag([np.nan, 1.0]),), (np.ones((3, 3), "i4"),)],
+    "ishermitian": [(np.array([[1, 2j], [-2j, 1]]),), (np.array([[1j, 2], [2, 1]]),), (np.array([[0.0, -0.0], [0.0, 1.0]]),)],
+    "lu": [(np.arange(12.0).reshape(3, 4) % 5,), (np.arange(12.0).reshape(4, 3) % 5, True), (np.eye(3)[::-1], False, False, True, True)],
+}  # fmt: skip
+HOST_PARTS = [
+    "linalg_constant_along", "linalg_block_diagonal", "linalg_over_subdiagonal", "linalg_bandwidth", "linalg_is_symmetric",
+    "linalg_lu_parts", "linalg_is_finite",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("composed", [False, True])
+@pytest.mark.parametrize("name", HOST_FUNCTIONS)
+def test_matrices_that_are_made_on_the_host(name, composed, monkeypatch):
+    if composed:
+        for part in HOST_PARTS:
+            monkeypatch.setattr(bc._broadcloth, part, lambda *args: None)
+    for args in HOST_FUNCTIONS[name]:
+        operands = [np.array(list(x)) if isinstance(x, range) else x for x in args]
+        want = getattr(sl, name)(*operands)
+        got = getattr(linalg, name)(*(bc.asarray(x) if isinstance(x, np.ndarray) else x for x in operands))
+        for g, w in zip(got, want, strict=True) if isinstance(want, tuple) else [(got, want)]:
+            assert np.shape(g) == np.shape(w)
+            np.testing.assert_allclose(host(g) if isinstance(g, bc.ndarray) else g, w, 1e-12)
+            assert not isinstance(g, bc.ndarray) or g.dtype == w.dtype
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "F", "D"])
+@pytest.mark.parametrize("n", [1, 3, 20, 90])
+def test_problems_that_lapack_has_routines_for(dtype, n):
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n)).astype(dtype)
+    if dtype in "FD":
+        a = (a + 1j * rng.standard_normal((n, n))).astype(dtype)
+    h, p = a + a.conj().T, (a @ a.conj().T + n * np.eye(n)).astype(dtype)
+    tolerance = {"rtol": 0, "atol": 3e-4 * n if dtype in ("f4", "F") else 1e-11 * n}
+    near = lambda x, y: np.testing.assert_allclose(host(x), y, **tolerance)
+    for triangle in (np.tril(p), np.triu(p)):
+        near(linalg.inv(bc.asarray(triangle)), sl.inv(triangle))
+    for lower in (False, True):
+        near(linalg.inv(bc.asarray(p), assume_a="pos", lower=lower), sl.inv(p))
+        w, v = linalg.eigh(bc.asarray(h), bc.asarray(p), lower=lower)
+        near(w, sl.eigvalsh(h, p))
+        near(bc.asarray(h) @ v, host(bc.asarray(p) @ v) * host(w))
+    near(linalg.inv(bc.asarray(p)), sl.inv(p))
+    low, high = n // 3, max(n // 3, n // 2)
+    w, v = linalg.eigh(bc.asarray(h), subset_by_index=(low, high))
+    assert w.shape == (high - low + 1,) and v.shape == (n, high - low + 1)
+    near(w, sl.eigvalsh(h)[low : high + 1])
+    near(bc.asarray(h) @ v, host(v) * host(w))
+    band = np.array([np.diag(h, k).tolist() + [0] * k for k in range(min(3, n))], dtype)
+    banded = sum(np.diag(np.diag(h, k), k) + (np.diag(np.diag(h, k), k).conj().T if k else 0) for k in range(min(3, n))).conj()
+    w, v = linalg.eig_banded(bc.asarray(band), lower=True)
+    near(w, sl.eigvalsh(banded))
+    near(bc.asarray(banded) @ v, host(v) * host(w))
+    if dtype in ("f4", "f8") and n > 1:
+        d, e = h.diagonal().copy(), h.diagonal(1).copy()
+        w, v = linalg.eigh_tridiagonal(bc.asarray(d), bc.asarray(e), select="i", select_range=(low, high))
+        near(w, sl.eigvalsh_tridiagonal(d, e)[low : high + 1])
+        near(bc.asarray(np.diag(d) + np.diag(e, 1) + np.diag(e, -1)) @ v, host(v) * host(w))
+
+
+def test_failures_of_problems_that_lapack_has_routines_for():
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        linalg.inv(bc.asarray([[1.0, 2.0], [0.0, 0.0]]))
+    with pytest.raises(np.linalg.LinAlgError):
+        linalg.inv(bc.asarray([[1.0, 2.0], [2.0, 1.0]]), assume_a="pos")
+    with pytest.raises(np.linalg.LinAlgError, match="leading minor of order 2 of B"):
+        linalg.eigh(bc.eye(2), bc.asarray([[1.0, 2.0], [2.0, 1.0]]))
+    for n, exceeds in ((1, -1), (100, 63), (5000, 4999)):
+        for value in (np.nan, np.inf, -np.inf):
+            for dtype in ("f4", "f8", "F", "D"):
+                x = np.full(n, np.finfo(dtype).max, dtype)
+                assert bc._broadcloth.linalg_is_finite(bc.asarray(x))
+                x[exceeds] = value
+                assert not bc._broadcloth.linalg_is_finite(bc.asarray(x))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
+from broadcloth import _broadcloth as _c
 from broadcloth.scipy import sparse
 
 ss = pytest.importorskip("scipy.sparse")
@@ -1097,3 +1098,117 @@ def test_pointers_of_another_dtype_than_indices(device):
 def test_random_arrays_of_more_dimensions_are_refused(device):
     with pytest.raises(NotImplementedError, match="one or two dimensions"):
         sparse.random_array((3, 3, 3))
+
+
+def index_of_axis(rng, n):
+    """An index of one axis of n places: a number, a slice, numbers, a mask or a permutation."""
+    start, stop = rng.integers(-n - 1, n + 2, 2).tolist()
+    return [
+        int(rng.integers(-n, n)), slice(None), slice(start, stop), slice(None, None, int(rng.choice([-2, -1, 2, 3]))),
+        rng.integers(-n, n, 3), rng.random(n) < 0.4, rng.permutation(n),
+    ][rng.integers(7)]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format", ["dok", "lil"])
+def test_parts_of_matrices_that_are_put_together(format, kind):
+    rng = np.random.default_rng(3)
+    for trial in range(150):
+        m, n = rng.integers(1, 7, 2)
+        a = (rng.integers(-3, 4, (m, n)) * (rng.random((m, n)) < 0.5)).astype(rng.choice(["f8", "i8", "D"]))
+        key = [(index_of_axis(rng, m), index_of_axis(rng, n)), index_of_axis(rng, m), np.ix_(rng.permutation(m), [0, n - 1])][trial % 3]
+        assert_same_as_scipy(lambda lib, a=a, key=key: getattr(lib, f"{format}_{kind}")(a)[key])
+
+
+@pytest.mark.parametrize("format", ["dok", "lil"])
+def test_a_matrix_made_of_one_of_the_same_format_shares_its_elements(format):
+    make = getattr(sparse, format + "_array")
+    a = make(SQUARE)
+    shared, own, other = make(a), make(a, copy=True), make(a, dtype="f4")
+    a[0, 1] = 7
+    assert shared[0, 1] == 7 and own[0, 1] == 0 and other[0, 1] == 0 and other.dtype == np.float32
+
+
+@pytest.mark.parametrize("name", ["__neg__", "__abs__", "__round__", "power", "real", "imag", "conj", "copy", "T", "sum"])
+@pytest.mark.parametrize("format", ["dok", "lil"])
+def test_methods_of_matrices_that_are_put_together(format, name):
+    def run(lib):
+        a = getattr(lib, format + "_array")(np.array([[1, 0, 2j], [0, 0, -3], [4, 5j, 6]]))
+        found = getattr(a, name)
+        return found(*([2] if name == "power" else [])) if callable(found) else found
+
+    assert_same_as_scipy(run)
+
+
+def test_lists_of_columns_that_no_int32_holds_are_refused():
+    a = sparse.lil_array((2, 4))
+    a.rows[0], a.data[0] = [2**32 + 1], [1.0]
+    with pytest.raises(ValueError, match="must be < 4"):
+        a.tocsr()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_forms_are_made_as_composed_ops_make_them(dtype):
+    rng = np.random.default_rng(4)
+    for trial in range(30):
+        m, n = rng.integers(1, 12, 2)
+        count = int(rng.integers(1, 40))
+        row, column = (bc.asarray(rng.integers(0, k, count).astype(np.int32 if trial % 2 else np.int64)) for k in (m, n))
+        data = bc.asarray(rng.integers(-2, 3, count).astype(dtype))
+        made, composed = (_c.sparse_compress(data, row, column, m, n, composed=c) for c in (False, True))
+        for x, y in zip(made, composed, strict=True):
+            assert x.dtype == y.dtype
+            np.testing.assert_array_equal(dense(x), dense(y))
+        indptr = bc.asarray(np.searchsorted(np.sort(dense(row)), np.arange(m + 1)).astype(row.dtype))
+        for transposed in (False, True):
+            found, wanted = (_c.sparse_dense(data, column, indptr, n, False, transposed, composed=c) for c in (False, True))
+            np.testing.assert_array_equal(dense(found), dense(wanted))
+        for strictly in (False, True):
+            assert _c.sparse_is_sorted(column, indptr, n, strictly) == _c.sparse_is_sorted(column, indptr, n, strictly, composed=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("format", FORMATS)
+def test_conversions_with_explicit_zeros_and_duplicates(format, dtype):
+    rng = np.random.default_rng(5)
+    for _ in range(6):
+        m, n = 2 * rng.integers(1, 6, 2)
+        places = rng.integers(0, m, 30), rng.integers(0, n, 30)
+        data = rng.integers(-1, 2, 30).astype(dtype)
+
+        def run(lib, data=data, places=places, m=m, n=n):
+            a = lib.coo_array((data, places), shape=(m, n)).asformat(format)
+            wide = a.tobsr(blocksize=(2, 2)), a.tobsr(), a.todia(), a.tocsc(), a.tocsr()
+            return [*wide, a.diagonal(), a.diagonal(1), a.diagonal(-2), a.count_nonzero(), a.tocsr().count_nonzero(0), a.T.tocsr()]
+
+        assert_same_as_scipy(run)
+
+
+def test_sums_of_diagonals_stay_diagonals():
+    a, b = (make(sparse) for make in [lambda lib: lib.dia_array(([[1, 2, 3], [4, 5, 6]], [0, 1]), shape=(3, 3))] * 2)
+    whole = a.toarray()
+    for got, want in ((a + b, 2 * whole), (a - b, 0 * whole), (a * b, whole**2), (a + b.T, whole + whole.T)):
+        assert got.format == "dia"
+        np.testing.assert_array_equal(dense(got), dense(want))
+    assert int((a + b).sum()) == 2 * int(whole.sum())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_of_diagonals(dtype):
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        m, n, k = rng.integers(1, 9, 3)
+
+        def diagonals(lib, rows, columns, seed):
+            own = np.random.default_rng(seed)
+            offsets = own.choice(np.arange(1 - rows, columns), min(3, rows + columns - 1), replace=False)
+            data = own.integers(-2, 3, (offsets.size, own.integers(1, columns + 3))).astype(dtype)
+            return lib.dia_array((data, offsets), shape=(rows, columns))
+
+        seed = int(rng.integers(1000))
+        a, b = diagonals(sparse, m, n, seed), diagonals(sparse, n, k, seed + 1)
+        want = diagonals(ss, m, n, seed), diagonals(ss, n, k, seed + 1)
+        # SciPy's own product of diagonals reads what lies outside of the matrices.
+        got = a @ b
+        np.testing.assert_array_equal(dense(got), want[0].toarray() @ want[1].toarray())
+        assert got.dtype == np.dtype(dtype) and (a.nnz, b.nnz) == (want[0].nnz, want[1].nnz)

@@ -37,6 +37,42 @@ void factorize(int rows, int columns, T* a, int* pivots, int* info) {
   call_lapack(BC_LAPACK(T, "getrf", "getrf"), &rows, &columns, a, &ld, pivots, info);
 }
 
+/// Sets the other triangle of a Hermitian matrix to the conjugates of one.
+template <class T>
+void mirror_triangle(const Matrix<T>& of, bool lower) {
+  constexpr int64_t kTile = 16;
+  const Matrix<T> m = lower ? of : of.transposed();
+  for (int64_t i0 = 0; i0 < m.rows; i0 += kTile)
+    for (int64_t j0 = 0; j0 <= i0; j0 += kTile)
+      for (int64_t i = i0; i < std::min(i0 + kTile, m.rows); ++i)
+        for (int64_t j = j0; j < std::min(j0 + kTile, i); ++j) {
+          const T v = m.data[i * m.row_stride + j * m.column_stride];
+          if constexpr (is_complex_v<T>)
+            m.data[j * m.row_stride + i * m.column_stride] = std::conj(v);
+          else
+            m.data[j * m.row_stride + i * m.column_stride] = v;
+        }
+}
+
+/// The inverse by way of the factors' inverses, as SciPy has it.
+template <class T>
+void inverse_of_factors(const Stack<T>& s) {
+  const int n = size_of(s.n), ld = leading(n), asks = -1;
+  T wanted{};
+  int ignored = 0;
+  call_lapack(BC_LAPACK(T, "getri", "getri"), &n, &wanted, &ld, &ignored, &wanted, &asks, &ignored);
+  const int lwork = told_size(wanted);
+  s.each(2.0 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), work = Scratch<T>(lwork), pivots = Scratch<int>(n)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      call_lapack(BC_LAPACK(T, "getrf", "getrf"), &n, &n, a.get(), &ld, pivots.get(), s.info(i));
+      if (*s.info(i) == 0) call_lapack(BC_LAPACK(T, "getri", "getri"), &n, a.get(), &ld, pivots.get(), work.get(), &lwork, s.info(i));
+      if (*s.info(i) != 0) std::fill_n(a.get(), s.n * s.n, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+      copy_matrix(column_major(a.get(), n, n), row_major(s.part(0, i), n, n));
+    };
+  });
+}
+
 /// Solves with the identity matrix, as NumPy does: getri needs a quarter fewer operations, but gives zeros different signs.
 template <class T>
 void inverse(const Stack<T>& s) {
@@ -52,8 +88,40 @@ void inverse(const Stack<T>& s) {
   });
 }
 
+/// The inverse of a triangle, or of a positive definite matrix of which a triangle is read: a row-major matrix is its transpose to LAPACK,
+/// whose inverse is the transpose of the result, so that nothing is transposed.
 template <class T>
-void determinant(const Stack<T>& s) {
+void known_inverse(const Stack<T>& s) {
+  if (s.op.pivoted) return inverse_of_factors(s);
+  const int n = size_of(s.n), ld = leading(n);
+  const bool lower = !s.op.lower;  // of the transpose
+  const char* uplo = lower ? "L" : "U";
+  s.each((s.op.hermitian ? 1.0 : 0.4) * cube(n), [&] {
+    return [&](int64_t i, const Walker& walk) {
+      T* const x = s.part(0, i);
+      int* const info = s.info(i);
+      copy_matrix(s.input(0, walk), row_major(x, n, n));
+      if (s.op.hermitian) {
+        call_lapack(BC_LAPACK(T, "potrf", "potrf"), uplo, &n, x, &ld, info);
+        if (*info == 0) call_lapack(BC_LAPACK(T, "potri", "potri"), uplo, &n, x, &ld, info);
+      } else {
+        call_lapack(BC_LAPACK(T, "trtri", "trtri"), uplo, "N", &n, x, &ld, info);
+      }
+      if (*info != 0) {
+        std::fill_n(x, s.n * s.n, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+        return;
+      }
+      const Matrix<T> made = column_major(x, n, n);
+      if (s.op.hermitian)
+        mirror_triangle(made, lower);
+      else
+        clear_triangle(made, !lower);
+    };
+  });
+}
+
+template <class T>
+BC_LOOPS void determinant(const Stack<T>& s) {
   using R = Real<T>;
   const int n = size_of(s.n);
   s.each(0.7 * cube(n), [&] {
@@ -417,6 +485,106 @@ void eigh(const Stack<T>& s) {
   });
 }
 
+/// The eigenvalues of a range of numbers, by LAPACK's relatively robust representations.
+template <class T>
+void eigh_range(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n), low = size_of(s.op.below) + 1, high = low + size_of(s.op.count) - 1, k = high - low + 1;
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char *job = vectors ? "V" : "N", *uplo = s.op.lower ? "L" : "U";
+  const R unused = 0;
+  int found = 0;
+  const auto evr = [&](T* a, R* values, T* z, int* support, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers,
+                       int* info, int* count) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "syevr", "heevr"), job, "I", uplo, &n, a, &ld, &unused, &unused, &low, &high, &unused, count, values, z, &ld,
+                  support, work, &lwork, reals, &lreals, integers, &lintegers, info);
+    else
+      call_lapack(BC_LAPACK(T, "syevr", "heevr"), job, "I", uplo, &n, a, &ld, &unused, &unused, &low, &high, &unused, count, values, z, &ld,
+                  support, work, &lwork, integers, &lintegers, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int wanted_integers = 0, ignored = 0;
+  evr(nullptr, nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, -1, &wanted_integers, -1, &ignored, &found);
+  const int lwork = told_size(wanted), lreals = is_complex_v<T> ? told_size(wanted_reals) : 1;
+  s.each(1.4 * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), z = Scratch<T>(s.n * k), values = Scratch<R>(n), support = Scratch<int>(2 * int64_t{n}),
+            work = Scratch<T>(lwork), reals = Scratch<R>(lreals), integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      int count = 0;
+      evr(a.get(), values.get(), z.get(), support.get(), work.get(), lwork, reals.get(), lreals, integers.get(), wanted_integers, s.info(i),
+          &count);
+      if (*s.info(i) != 0) std::fill_n(values.get(), k, std::numeric_limits<R>::quiet_NaN());
+      std::copy_n(values.get(), k, s.template part<R>(0, i));
+      if (vectors) copy_matrix(column_major(z.get(), n, k), row_major(s.part(1, i), n, k));
+    };
+  });
+}
+
+template <class T>
+void banded_eigh(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n), rows = size_of(s.m), diagonals = rows - 1;
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char *job = vectors ? "V" : "N", *uplo = s.op.lower ? "L" : "U";
+  const auto bevd = [&](T* a, R* values, T* z, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers, int* info) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "sbevd", "hbevd"), job, uplo, &n, &diagonals, a, &rows, values, z, &ld, work, &lwork, reals, &lreals,
+                  integers, &lintegers, info);
+    else
+      call_lapack(BC_LAPACK(T, "sbevd", "hbevd"), job, uplo, &n, &diagonals, a, &rows, values, z, &ld, work, &lwork, integers, &lintegers,
+                  info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int wanted_integers = 0, ignored = 0;
+  bevd(nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, -1, &wanted_integers, -1, &ignored);
+  const int lwork = told_size(wanted), lreals = is_complex_v<T> ? told_size(wanted_reals) : 1;
+  s.each((vectors ? 6.0 * n : 6.0 * rows) * n * n, [&] {
+    return [&, a = Scratch<T>(s.m * s.n), z = Scratch<T>(vectors ? s.n * s.n : 0), work = Scratch<T>(lwork), reals = Scratch<R>(lreals),
+            integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), rows, n));
+      R* const values = s.template part<R>(0, i);
+      bevd(a.get(), values, z.get(), work.get(), lwork, reals.get(), lreals, integers.get(), wanted_integers, s.info(i));
+      if (*s.info(i) != 0) std::fill_n(values, n, std::numeric_limits<R>::quiet_NaN());
+      if (vectors) copy_matrix(column_major(z.get(), n, n), row_major(s.part(1, i), n, n));
+    };
+  });
+}
+
+/// a v = w b v by LAPACK.
+template <class T>
+void definite_eigh(const Stack<T>& s) {
+  using R = Real<T>;
+  const int n = size_of(s.n), ld = leading(n), kind = 1;
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char *job = vectors ? "V" : "N", *uplo = s.op.lower ? "L" : "U";
+  const auto gvd = [&](T* a, T* b, R* values, T* work, int lwork, R* reals, int lreals, int* integers, int lintegers, int* info) {
+    if constexpr (is_complex_v<T>)
+      call_lapack(BC_LAPACK(T, "sygvd", "hegvd"), &kind, job, uplo, &n, a, &ld, b, &ld, values, work, &lwork, reals, &lreals, integers,
+                  &lintegers, info);
+    else
+      call_lapack(BC_LAPACK(T, "sygvd", "hegvd"), &kind, job, uplo, &n, a, &ld, b, &ld, values, work, &lwork, integers, &lintegers, info);
+  };
+  T wanted{};
+  R wanted_reals{};
+  int wanted_integers = 0, ignored = 0;
+  gvd(nullptr, nullptr, nullptr, &wanted, -1, &wanted_reals, -1, &wanted_integers, -1, &ignored);
+  const int lwork = told_size(wanted), lreals = is_complex_v<T> ? told_size(wanted_reals) : 1;
+  s.each((vectors ? 14.0 : 4.0) * cube(n), [&] {
+    return [&, a = Scratch<T>(s.n * s.n), b = Scratch<T>(s.n * s.n), work = Scratch<T>(lwork), reals = Scratch<R>(lreals),
+            integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(a.get(), n, n));
+      copy_matrix(s.input(1, walk), column_major(b.get(), n, n));
+      R* const values = s.template part<R>(0, i);
+      gvd(a.get(), b.get(), values, work.get(), lwork, reals.get(), lreals, integers.get(), wanted_integers, s.info(i));
+      if (*s.info(i) != 0) std::fill_n(values, n, std::numeric_limits<R>::quiet_NaN());
+      if (vectors) copy_matrix(column_major(a.get(), n, n), row_major(s.part(1, i), n, n));
+    };
+  });
+}
+
 /// Converts a real routine's eigenvectors to complex columns: for a complex pair of eigenvalues, two columns hold the real and the
 /// imaginary parts.
 template <class R>
@@ -755,6 +923,36 @@ void banded_cholesky_solve(const Stack<T>& s) {
   });
 }
 
+/// Some eigenvalues of symmetric matrices with three diagonals.
+template <class T>
+void tridiagonal_range(const Stack<T>& s) {
+  const int n = size_of(s.m), ld = leading(n), low = size_of(s.op.below) + 1, high = low + size_of(s.op.count) - 1, k = high - low + 1;
+  const bool vectors = s.op.vectors != Vectors::none;
+  const char* job = vectors ? "V" : "N";
+  const T unused = 0;
+  const auto stemr = [&](T* d, T* e, int* count, T* values, T* z, int* support, T* work, int lwork, int* integers, int lintegers,
+                         int* info) {
+    int wanted = k, accurate = 1;
+    call_lapack(BC_LAPACK(T, "stemr", "stemr"), job, "I", &n, d, e, &unused, &unused, &low, &high, count, values, z, &ld, &wanted, support,
+                &accurate, work, &lwork, integers, &lintegers, info);
+  };
+  T wanted{}, none{};
+  int wanted_integers = 0, ignored = 0, count = 0;
+  stemr(&none, &none, &count, &none, &none, &ignored, &wanted, -1, &wanted_integers, -1, &ignored);
+  const int lwork = told_size(wanted);
+  s.each(30.0 * n * k, [&] {
+    return [&, d = Scratch<T>(n), e = Scratch<T>(n), values = Scratch<T>(n), z = Scratch<T>(int64_t{n} * k), support = Scratch<int>(2 * k),
+            work = Scratch<T>(lwork), integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
+      copy_matrix(s.input(0, walk), column_major(d.get(), n, 1));
+      copy_matrix(s.input(1, walk), column_major(e.get(), n - 1, 1));
+      int found = 0;
+      stemr(d.get(), e.get(), &found, values.get(), z.get(), support.get(), work.get(), lwork, integers.get(), wanted_integers, s.info(i));
+      std::copy_n(values.get(), k, s.part(0, i));
+      if (vectors) copy_matrix(column_major(z.get(), n, k), row_major(s.part(1, i), n, k));
+    };
+  });
+}
+
 template <class T>
 void tridiagonal_eigh(const Stack<T>& s) {
   if constexpr (is_complex_v<T>) {
@@ -763,6 +961,7 @@ void tridiagonal_eigh(const Stack<T>& s) {
     const int n = size_of(s.m), ld = leading(n);
     const bool vectors = s.op.vectors != Vectors::none;
     const char* job = vectors ? "V" : "N";
+    if (s.op.count > 0) return tridiagonal_range(s);
     const auto stevd = [&](T* d, T* e, T* z, T* work, int lwork, int* integers, int lintegers, int* info) {
       call_lapack(BC_LAPACK(T, "stevd", "stevd"), job, &n, d, e, z, &ld, work, &lwork, integers, &lintegers, info);
     };
@@ -786,7 +985,7 @@ void tridiagonal_eigh(const Stack<T>& s) {
 
 /// The sum of a[k] b[-k] over k below `count`: one vector is read forwards, the other backwards.
 template <class T>
-T crossed_product(const T* a, const T* b, int64_t count) {
+BC_LOOPS T crossed_product(const T* a, const T* b, int64_t count) {
   T sums[4] = {};
   int64_t k = 0;
   for (; k + 4 <= count; k += 4)
@@ -798,7 +997,7 @@ T crossed_product(const T* a, const T* b, int64_t count) {
 /// Levinson's recursion (Golub & Van Loan, "Matrix Computations", 4.7) for a[i, j] = t[i - j], in O(n^2). `forward` and `backward` solve
 /// the leading systems for the first and the last unit vector. Returns false if a leading minor is singular.
 template <class T>
-bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forward, T* backward, T* before) {
+BC_LOOPS bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forward, T* backward, T* before) {
   if (t[0] == T(0)) return false;
   forward[0] = backward[0] = T(1) / t[0];
   for (int64_t c = 0; c < columns; ++c) x[c * n] = b[c * n] / t[0];
@@ -828,7 +1027,7 @@ bool levinson(const T* t, int64_t n, const T* b, int64_t columns, T* x, T* forwa
 /// Tells whether a x = b up to rounding. The recursion is stable for definite matrices; for other matrices only if their leading minors are
 /// well conditioned.
 template <class T>
-bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
+BC_LOOPS bool solves(const T* t, int64_t n, const T* b, int64_t columns, const T* x) {
   using R = Real<T>;
   R whole = 0;
   for (int64_t k = 1 - n; k < n; ++k) whole += std::abs(t[k]);
@@ -895,12 +1094,16 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::banded_cholesky_solve: return banded_cholesky_solve(s);
     case Linalg::toeplitz_solve: return toeplitz_solve(s);
     case Linalg::tridiagonal_eigh: return tridiagonal_eigh(s);
+    case Linalg::eigh_range: return eigh_range(s);
+    case Linalg::banded_eigh: return banded_eigh(s);
+    case Linalg::definite_eigh: return definite_eigh(s);
+    case Linalg::known_inverse: return known_inverse(s);
     case Linalg::triangular_sqrt:
     case Linalg::parlett:
     case Linalg::exponential:
     case Linalg::sylvester:
     case Linalg::complex_schur:
-    case Linalg::rotated:
+    case Linalg::qr_changed:
     case Linalg::square_root: return run_function(s);
   }
 }

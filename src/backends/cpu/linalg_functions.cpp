@@ -487,41 +487,196 @@ struct Rotation {
   }
 };
 
-/// Factors q and r of q r, where rotations of neighbouring rows take w to a multiple of the first unit vector (`left`), or r, which has
-/// elements on so many diagonals `below` the main one, to a triangle.
+/// QR factors while their matrix changes: the columns of Q and the rows of R lie one after another, so that a rotation of two of them runs
+/// over contiguous memory (Daniel, Gragg, Kaufman & Stewart, 1976; Golub & Van Loan, "Matrix Computations", 6.5).
 template <class T>
-void rotated(const Stack<T>& s) {
-  const int64_t m = s.m, n = s.n, width = s.columns_of(1);
-  s.each(6.0 * static_cast<double>(n) * static_cast<double>(m + width) * static_cast<double>(1 + s.op.below), [&] {
-    return [&, q = Scratch<T>(m * n), r = Scratch<T>(n * width), w = Scratch<T>(n)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(q.get(), m, n));
-      copy_matrix(s.input(1, walk), row_major(r.get(), n, width));
-      copy_matrix(s.input(2, walk), column_major(w.get(), n, 1));
-      const auto turn = [&](const Rotation<T>& rotation, int64_t row, int64_t column) {
-        rotation(r.get() + row * width + column, r.get() + (row + 1) * width + column, width - column, false);
-        rotation(q.get() + row * m, q.get() + (row + 1) * m, m, true);
-      };
-      if (s.op.left)
-        for (int64_t row = n - 2; row >= 0; --row) {
-          if (w[row + 1] == T(0)) continue;
-          const Rotation<T> rotation(w[row], w[row + 1]);
-          w[row] = rotation.length;
-          w[row + 1] = T(0);
-          turn(rotation, row, 0);
-        }
-      if (s.op.below > 0)
-        for (int64_t column = 0; column < std::min(width, n - 1); ++column)
-          for (int64_t row = std::min(column + s.op.below, n - 1) - 1; row >= column; --row) {
-            T *x = r.get() + row * width + column, *y = x + width;
-            if (*y == T(0)) continue;
-            const Rotation<T> rotation(*x, *y);
-            turn(rotation, row, column);
-            *x = rotation.length;
-            *y = T(0);
+struct ChangingQr {
+  const int64_t length, rows, stride;  ///< of Q's columns, of them, and of the rows of R
+  T *const q, *const r, *const w;      ///< w: one number for each column of Q
+
+  T* column(int64_t j) const { return q + j * length; }
+  T* row(int64_t i) const { return r + i * stride; }
+
+  static void rotate(const Rotation<T>& rotation, T* x, T* y, int64_t n, bool adjoint) {
+    constexpr int64_t kLong = 24;  // elements from which a call of BLAS is faster
+    if constexpr (!is_complex_v<T>) {
+      if (n >= kLong) {
+        const int count = size_of(n), one = 1;
+        call_lapack(BC_LAPACK(T, "rot", "rot"), &count, x, &one, y, &one, &rotation.c, &rotation.s);
+        return;
+      }
+    }
+    rotation(x, y, n, adjoint);
+  }
+  /// Rotates rows i and i + 1 of R from a column on, and the columns of Q back.
+  void turn(const Rotation<T>& rotation, int64_t i, int64_t from, int64_t columns) const {
+    if (from < columns) rotate(rotation, row(i) + from, row(i + 1) + from, columns - from, false);
+    rotate(rotation, column(i), column(i + 1), length, true);
+  }
+  /// Takes w to zero behind element `top`; row i of R has elements from column i - top on, or with `whole` from column i on.
+  void collapse(int64_t top, int64_t columns, bool whole) const {
+    for (int64_t i = rows - 2; i >= top; --i) {
+      if (w[i + 1] == T(0)) continue;
+      const Rotation<T> rotation(w[i], w[i + 1]);
+      w[i] = rotation.length;
+      w[i + 1] = T(0);
+      turn(rotation, i, whole ? i : i - top, columns);
+    }
+  }
+  /// Takes R, which has `below` diagonals below the main one from a column on, to a triangle.
+  void make_triangle(int64_t first, int64_t below, int64_t columns) const {
+    for (int64_t j = first; j < std::min(columns, rows - 1); ++j)
+      for (int64_t i = std::min(j + below, rows - 1) - 1; i >= j; --i) {
+        T *x = row(i) + j, *y = row(i + 1) + j;
+        if (*y == T(0)) continue;
+        const Rotation<T> rotation(*x, *y);
+        turn(rotation, i, j, columns);
+        *x = rotation.length;
+        *y = T(0);
+      }
+  }
+  /// to = Q^H u of the first `count` columns of Q.
+  void project(const T* u, int64_t count, T* to) const {
+    for (int64_t j = 0; j < count; ++j) to[j] = dot(column(j), u, length);
+  }
+  static T dot(const T* x, const T* y, int64_t n) {
+    T sums[4] = {};
+    int64_t k = 0;
+    const auto product = [](T a, T b) {
+      if constexpr (is_complex_v<T>)
+        return product_of(std::conj(a), b);
+      else
+        return a * b;
+    };
+    for (; k + 4 <= n; k += 4)
+      for (int64_t l = 0; l < 4; ++l) sums[l] += product(x[k + l], y[k + l]);
+    for (; k < n; ++k) sums[0] += product(x[k], y[k]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  /// Makes the last column of Q of what u has outside of the others, whose coordinates go to w.
+  void extend(T* u) const {
+    const int64_t last = rows - 1;
+    std::fill_n(w, rows, T(0));
+    std::vector<T> part(static_cast<size_t>(last));
+    // Twice, because the first rest is orthogonal to the precision of u only.
+    for (int pass = 0; pass < 2; ++pass) {
+      project(u, last, part.data());
+      for (int64_t j = 0; j < last; ++j) {
+        w[j] += part[static_cast<size_t>(j)];
+        for (int64_t i = 0; i < length; ++i) u[i] -= product_of(part[static_cast<size_t>(j)], column(j)[i]);
+      }
+    }
+    const Real<T> size = std::sqrt(std::real(dot(u, u, length)));
+    w[last] = size;
+    for (int64_t i = 0; i < length; ++i) column(last)[i] = size == 0 ? T(0) : u[i] / size;
+    std::fill_n(row(last), stride, T(0));
+  }
+};
+
+template <class T>
+T conjugate_of(T v) {
+  if constexpr (is_complex_v<T>)
+    return std::conj(v);
+  else
+    return v;
+}
+
+/// Copies element by element a column of a matrix.
+template <class T>
+void copy_column(const Matrix<const T>& a, int64_t j, T* to) {
+  for (int64_t i = 0; i < a.rows; ++i) to[i] = a.data[i * a.row_stride + j * a.column_stride];
+}
+
+/// Q R + u v^H. Of an economic Q the first columns are kept, as many as it had.
+template <class T>
+void qr_update(const ChangingQr<T>& f, bool economic, const Matrix<const T>& u, const Matrix<const T>& v) {
+  std::vector<T> vector(static_cast<size_t>(f.length));
+  for (int64_t c = 0; c < u.columns; ++c) {
+    copy_column(u, c, vector.data());
+    if (economic)
+      f.extend(vector.data());
+    else
+      f.project(vector.data(), f.rows, f.w);
+    f.collapse(0, f.stride, true);
+    for (int64_t j = 0; j < f.stride; ++j) f.r[j] += product_of(f.w[0], conjugate_of(v.data[j * v.row_stride + c * v.column_stride]));
+    f.make_triangle(0, 1, f.stride);
+  }
+}
+
+/// The columns of u before column k; R has room for them.
+template <class T>
+void qr_insert_columns(const ChangingQr<T>& f, int64_t k, const Matrix<const T>& u) {
+  std::vector<T> vector(static_cast<size_t>(f.length));
+  for (int64_t c = 0; c < u.columns; ++c) {
+    const int64_t at = k + c, columns = f.stride - u.columns + c;
+    copy_column(u, c, vector.data());
+    f.project(vector.data(), f.rows, f.w);
+    f.collapse(at, columns, true);
+    for (int64_t i = 0; i < f.rows; ++i) {
+      T* const row = f.row(i);
+      std::copy_backward(row + at, row + columns, row + columns + 1);
+      row[at] = i <= at ? f.w[i] : T(0);
+    }
+  }
+}
+
+/// The memory of the factors is filled with them, at the places where the change needs them.
+template <class T>
+void load_qr(const ChangingQr<T>& f, const Stack<T>& s, const Walker& walk) {
+  const int64_t k = s.op.below, p = s.op.count;
+  const Matrix<const T> q = s.input(0, walk), r = s.input(1, walk);
+  const auto part = [](const Matrix<const T>& a, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+    return Matrix<const T>{a.data + row * a.row_stride + column * a.column_stride, rows, columns, a.row_stride, a.column_stride};
+  };
+  const auto to = [&](T* at, int64_t rows, int64_t columns) { return Matrix<T>{at, rows, columns, f.stride, 1}; };
+  if (s.op.change == QrChange::insert_rows) {
+    std::fill_n(f.q, f.rows * f.length, T(0));
+    for (int64_t j = 0; j < p; ++j) f.column(j)[k + j] = T(1);
+    copy_matrix(part(q, 0, k, 0, q.columns), column_major(f.column(p), k, q.columns, f.length));
+    copy_matrix(part(q, k, q.rows - k, 0, q.columns), column_major(f.column(p) + k + p, q.rows - k, q.columns, f.length));
+    copy_matrix(s.input(2, walk), to(f.r, p, r.columns));
+    copy_matrix(r, to(f.row(p), r.rows, r.columns));
+    return;
+  }
+  copy_matrix(q, column_major(f.q, q.rows, q.columns, f.length));
+  if (s.op.change != QrChange::delete_columns) return copy_matrix(r, to(f.r, r.rows, r.columns));
+  copy_matrix(part(r, 0, r.rows, 0, k), to(f.r, r.rows, k));
+  copy_matrix(part(r, 0, r.rows, k + p, r.columns - k - p), to(f.r + k, r.rows, r.columns - k - p));
+}
+
+template <class T>
+void qr_changed(const Stack<T>& s) {
+  const int64_t k = s.op.below, p = s.op.count, n = s.n;
+  const QrChange change = s.op.change;
+  const bool economic = s.m > n;
+  const int64_t length = s.m + (change == QrChange::insert_rows ? p : 0);
+  const int64_t rows = n + (change == QrChange::insert_rows ? p : change == QrChange::update && economic ? 1 : 0);
+  const int64_t stride = s.columns_of(1) + (change == QrChange::insert_columns ? p : change == QrChange::delete_columns ? -p : 0);
+  const Dims& shape = s.op.parts[0].shape;
+  const int64_t kept = shape[shape.size() - 1], skipped = change == QrChange::delete_rows ? p : 0;
+  s.each(6.0 * static_cast<double>(rows) * static_cast<double>(length + stride) * static_cast<double>(1 + p), [&] {
+    return [&, q = Scratch<T>(rows * length), r = Scratch<T>(rows * stride), w = Scratch<T>(rows)](int64_t i, const Walker& walk) {
+      const ChangingQr<T> f{length, rows, stride, q.get(), r.get(), w.get()};
+      load_qr(f, s, walk);
+      switch (change) {
+        case QrChange::update: qr_update(f, economic, s.input(2, walk), s.input(3, walk)); break;
+        case QrChange::insert_columns: qr_insert_columns(f, k, s.input(2, walk)); break;
+        case QrChange::insert_rows: f.make_triangle(0, p, stride); break;
+        case QrChange::delete_columns: f.make_triangle(k, p, stride); break;
+        case QrChange::delete_rows:
+          // Column c of Q becomes the unit vector of the row that goes.
+          for (int64_t c = 0; c < p; ++c) {
+            for (int64_t j = c; j < rows; ++j) w[j] = conjugate_of(f.column(j)[k + c]);
+            f.collapse(c, stride, false);
           }
-      copy_matrix(column_major(q.get(), m, n), row_major(s.part(0, i), m, n));
-      copy_matrix(row_major(r.get(), n, width), row_major(s.part(1, i), n, width));
-      *s.part(2, i) = w[0];
+      }
+      const Matrix<T> all = row_major(s.part(0, i), length - skipped, kept);
+      const int64_t before = skipped ? k : length;
+      copy_matrix(column_major(f.column(skipped), before, kept, length), Matrix<T>{all.data, before, kept, kept, 1});
+      if (skipped)
+        copy_matrix(column_major(f.column(p) + k + p, length - k - p, kept, length),
+                    Matrix<T>{all.data + k * kept, length - k - p, kept, kept, 1});
+      copy_matrix(Matrix<T>{f.row(skipped), kept, stride, stride, 1}, row_major(s.part(1, i), kept, stride));
       *s.info(i) = 0;
     };
   });
@@ -537,7 +692,7 @@ void run_function(const Stack<T>& s) {
     case Linalg::exponential: return exponential(s);
     case Linalg::complex_schur: return complex_schur(s);
     case Linalg::square_root: return square_root(s);
-    case Linalg::rotated: return rotated(s);
+    case Linalg::qr_changed: return qr_changed(s);
     default: return sylvester(s);
   }
 }

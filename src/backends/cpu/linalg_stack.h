@@ -15,6 +15,13 @@
 
 namespace bc::cpu::dense {
 
+/// A function whose loops are worth their size in a file that is compiled for small code.
+#if defined(__GNUC__) && !defined(__clang__)
+#define BC_LOOPS __attribute__((optimize("O2")))
+#else
+#define BC_LOOPS
+#endif
+
 /// A matrix with any strides, in elements.
 template <class T>
 struct Matrix {
@@ -38,7 +45,7 @@ Matrix<T> column_major(T* data, int64_t rows, int64_t columns) {
 
 /// Copies in tiles, so that the cache lines of both sides are used fully.
 template <class From, class To>
-void copy_matrix(const Matrix<From>& from, const Matrix<To>& to) {
+BC_LOOPS void copy_matrix(const Matrix<From>& from, const Matrix<To>& to) {
   if (from.row_stride == 1 && to.row_stride == 1) {
     for (int64_t j = 0; j < from.columns; ++j) std::copy_n(from.data + j * from.column_stride, from.rows, to.data + j * to.column_stride);
     return;

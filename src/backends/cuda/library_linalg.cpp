@@ -726,7 +726,11 @@ void run(const LinalgExtra& op, Device device, Stream stream, std::span<const Vi
     case Linalg::parlett:
     case Linalg::complex_schur:
     case Linalg::square_root:
-    case Linalg::rotated:
+    case Linalg::qr_changed:
+    case Linalg::eigh_range:
+    case Linalg::banded_eigh:
+    case Linalg::definite_eigh:
+    case Linalg::known_inverse:
     case Linalg::exponential:
     case Linalg::sylvester: break;
   }

@@ -150,6 +150,8 @@ def eig_banded(
         raise ValueError("invalid argument for select")
     if kind != "a" and (select_range is None or len(select_range) != 2):
         raise ValueError("select_range must be a 2-element array-like in nondecreasing order")
+    if kind == "a" and x.shape[-1] and (parts := _c.linalg_banded_eigh(x, lower, not eigvals_only)):
+        return parts[0] if eigvals_only else parts
     chosen = {"a": {}, "v": {"subset_by_value": select_range}, "i": {"subset_by_index": select_range}}[kind]
     return eigh(_dense(x, lower), lower=lower, eigvals_only=eigvals_only, check_finite=False, **chosen)
 

@@ -432,6 +432,9 @@ def eigh(
         raise ValueError("Either index or value subset can be requested.")
     x = squares(a, check_finite, _SQUARE)
     if b is None:
+        parts = None if subset_by_index is None else _of_range(x, lower, not eigvals_only, subset_by_index)
+        if parts:
+            return parts[0] if eigvals_only else parts
         parts = _c.linalg_eigh(x, lower, not eigvals_only)
     else:
         other = squares(operand(b, check_finite, x.device), False, 'expected square "b" matrix')
@@ -441,12 +444,7 @@ def eigh(
     w = parts[0]
     chosen: Any = slice(None)
     if subset_by_index is not None:
-        low, high = (int(v) for v in subset_by_index)
-        if not 0 <= low <= high < x.shape[-1]:
-            raise ValueError(
-                f"Requested eigenvalue indices are not valid. Valid range is [0, {x.shape[-1] - 1}] and start <= end, but start={low}, "
-                f"end={high} is given"
-            )
+        low, high = _index_range(x, subset_by_index)
         chosen = slice(low, high + 1)
     elif subset_by_value is not None:
         low, high = subset_by_value
@@ -458,16 +456,39 @@ def eigh(
     return w[..., chosen] if eigvals_only else (w[..., chosen], parts[1][..., chosen])
 
 
+def _index_range(a: ndarray, subset: Any) -> tuple[int, int]:
+    low, high = (int(v) for v in subset)
+    if not 0 <= low <= high < a.shape[-1]:
+        raise ValueError(
+            f"Requested eigenvalue indices are not valid. Valid range is [0, {a.shape[-1] - 1}] and start <= end, but start={low}, "
+            f"end={high} is given"
+        )
+    return low, high
+
+
+def _of_range(a: ndarray, lower: bool, vectors: bool, subset: Any) -> tuple[ndarray, ...] | None:
+    """The eigenvalues, and eigenvectors, of a range of numbers; nothing where all of them must be computed."""
+    low, high = _index_range(a, subset)
+    return None if high - low + 1 == a.shape[-1] else _c.linalg_eigh_range(a, lower, vectors, low, high - low + 1)
+
+
 def _generalized(a: ndarray, b: ndarray, lower: bool, kind: int, vectors: bool) -> tuple[ndarray, ...]:
     """By the Cholesky factor L of b: the problem of inv(L) a inv(L)^H, or of L^H a L."""
     from ._solvers import _triangle_mirrored
 
+    not_definite = "The leading minor of order {} of B is not positive definite. The factorization of B could not be completed"
+    if kind == 1 and (parts := _c.linalg_definite_eigh(a, b, lower, vectors)):
+        *found, info = parts
+        number = int(info.max()) if info.size else 0
+        if number > a.shape[-1]:
+            raise LinAlgError(not_definite.format(number - a.shape[-1]))
+        if number > 0:
+            raise LinAlgError("Eigenvalues did not converge")
+        return tuple(found)
     a = _triangle_mirrored(a, lower, True)
     factor, info = _c.linalg_cholesky_unchecked(b, lower)
     if info.size and (number := int(info.max())) > 0:
-        raise LinAlgError(
-            f"The leading minor of order {number} of B is not positive definite. The factorization of B could not be completed"
-        )
+        raise LinAlgError(not_definite.format(number))
     f = factor if lower else dagger(factor)
     if kind == 1:
         half = _c.linalg_solve_triangular(f, a, True)
@@ -551,6 +572,10 @@ def eigh_tridiagonal(
     if x.dtype.kind == "c" or beside.dtype.kind == "c":
         raise TypeError("Only real arrays currently supported")
     host, other = on_host("eigh_tridiagonal", x, beside)
+    low, high = (int(v) for v in select_range) if select in ("i", 2, "index") else (0, x.shape[-1] - 1)
+    if 0 <= low <= high < x.shape[-1] and high - low + 1 < x.shape[-1]:
+        some = back(x.device, *_c.linalg_eigh_tridiagonal(host, other, not eigvals_only, low, high - low + 1))
+        return some[0] if eigvals_only else some
     parts = back(x.device, *_c.linalg_eigh_tridiagonal(host, other, not eigvals_only))
     w = parts[0]
     chosen: Any = slice(None)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _asarray = _c.asarray
 
+# What a matrix is constant along, in linalg_constant_along.
+_DIAGONALS, _ANTIDIAGONALS, _WRAPPED = range(3)
+
 
 def _vectors(x: Any) -> ndarray:
     return _c.atleast_1d(_asarray(x))
@@ -47,7 +50,11 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> ndarray:
            [3, 2, 1]])
     """
     column = _vectors(c)
-    row = column.conj() if r is None else _vectors(r).to_device(column.device)
+    row = None if r is None else _vectors(r).to_device(column.device)
+    made = _c.linalg_constant_along(_DIAGONALS, column, row)
+    if made is not None:
+        return made
+    row = column.conj() if row is None else row
     batch = np.broadcast_shapes(column.shape[:-1], row.shape[:-1])
     m, n = column.shape[-1], row.shape[-1]
     values = _c.concatenate([_c.broadcast_to(column[..., ::-1], (*batch, m)), _c.broadcast_to(row[..., 1:], (*batch, max(n - 1, 0)))], -1)
@@ -66,6 +73,9 @@ def circulant(c: ArrayLike) -> ndarray:
            [3, 2, 1]])
     """
     column = _vectors(c)
+    made = _c.linalg_constant_along(_WRAPPED, column)
+    if made is not None:
+        return made
     i = _places(column.shape[-1], column.device)
     return column[..., (i[:, None] - i) % max(column.shape[-1], 1)]
 
@@ -87,7 +97,11 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> ndarray:
            [2, 3, 4]])
     """
     column = _asarray(c).ravel()
-    row = _c.zeros(column.shape, column.dtype, device=column.device) if r is None else _asarray(r, device=column.device).ravel()
+    row = None if r is None else _asarray(r, device=column.device).ravel()
+    made = _c.linalg_constant_along(_ANTIDIAGONALS, column, row)
+    if made is not None:
+        return made
+    row = _c.zeros(column.shape, column.dtype, device=column.device) if row is None else row
     values = _c.concatenate([column, row[1:]])
     i, j = _places(column.shape[0], column.device), _places(row.shape[0], column.device)
     return values[i[:, None] + j]
@@ -143,6 +157,9 @@ def leslie(f: ArrayLike, s: ArrayLike) -> ndarray:
         )
         raise ValueError(what)
     n = top.shape[-1]
+    found = _c.linalg_over_subdiagonal(top, rest)
+    if found is not None:
+        return found
     batch = np.broadcast_shapes(top.shape[:-1], rest.shape[:-1])
     made = _c.zeros((*batch, n, n), np.result_type(top.dtype, rest.dtype), device=top.device)
     made[..., 0, :] = top
@@ -207,6 +224,9 @@ def block_diag(*arrs: ArrayLike) -> ndarray:
            [0, 0, 3]])
     """
     parts = [_c.atleast_2d(_asarray(a)) for a in (arrs or ([],))]
+    found = _c.linalg_block_diagonal(parts)
+    if found is not None:
+        return found
     batch = np.broadcast_shapes(*(p.shape[:-2] for p in parts))
     shape = sum(p.shape[-2] for p in parts), sum(p.shape[-1] for p in parts)
     made = _c.zeros((*batch, *shape), np.result_type(*(p.dtype for p in parts)), device=parts[0].device)
@@ -246,6 +266,9 @@ def companion(a: ArrayLike) -> ndarray:
         raise ValueError("The first coefficient(s) of `a` (i.e. elements of `a[..., 0]`) must not be zero.")
     n = c.shape[-1] - 1
     top = -c[..., 1:] / c[..., :1]
+    found = _c.linalg_over_subdiagonal(top)
+    if found is not None:
+        return found
     made = _c.zeros((*top.shape[:-1], n, n), top.dtype, device=c.device)
     made[...] = _c.eye(n, n, -1, top.dtype, device=c.device)
     made[..., 0, :] = top
@@ -507,17 +530,29 @@ def bandwidth(a: ArrayLike) -> tuple[int, int]:
     x = _matrix(a)
     if x.size == 0:
         return 0, 0
+    known = _c.linalg_bandwidth(x)
+    if known is not None:
+        return known[0], known[1]
     i, j = _places(x.shape[0], x.device)[:, None], _places(x.shape[1], x.device)
     distance = _c.where(x != 0, j - i, 0)
     low, high = _c.stack([distance.min(), distance.max()]).tolist()
     return max(-low, 0), max(high, 0)
 
 
-def _equal(x: ndarray, y: ndarray, atol: float | None, rtol: float | None) -> bool:
+def _mirrored(x: ndarray, conjugate: bool, atol: float | None, rtol: float | None) -> bool:
     if x.shape[0] != x.shape[1]:
         raise ValueError("Input array must be square.")
-    if not (atol or rtol):
-        return bool((x == y).all())
+    exact = not (atol or rtol)
+    known = _c.linalg_is_symmetric(x, conjugate) if exact else None
+    if known is not None:
+        return known
+    y = x.conj().T if conjugate else x.T
+    if exact:
+        same = x == y
+        if not (conjugate and x.dtype.kind == "c"):
+            # A NaN on the diagonal is not compared, as in SciPy.
+            same = same | _c.eye(x.shape[0], dtype=bool, device=x.device)
+        return bool(same.all())
     return bool((abs(x - y) <= (atol or 0.0) + (rtol or 0.0) * abs(y)).all())
 
 
@@ -530,8 +565,7 @@ def issymmetric(a: ArrayLike, atol: float | None = None, rtol: float | None = No
     >>> bc.scipy.linalg.issymmetric([[1, 2], [2, 1]])
     True
     """
-    x = _matrix(a)
-    return _equal(x, x.T, atol, rtol)
+    return _mirrored(_matrix(a), False, atol, rtol)
 
 
 @over_stacks(a=2)
@@ -543,8 +577,7 @@ def ishermitian(a: ArrayLike, atol: float | None = None, rtol: float | None = No
     >>> bc.scipy.linalg.ishermitian([[1, 2j], [-2j, 1]])
     True
     """
-    x = _matrix(a)
-    return _equal(x, x.conj().T, atol, rtol)
+    return _mirrored(_matrix(a), True, atol, rtol)
 
 
 def invpascal(n: int, kind: str = "symmetric", exact: bool = True) -> ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from ... import _broadcloth as _c
 from ... import linalg as _linalg
 from ..._broadcloth import ndarray
+from ._operands import require_finite
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike, AxisLike
@@ -43,8 +44,8 @@ def norm(a: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, ke
     x = _c.asarray(a)
     if not check_finite:
         return _linalg.norm(x, ord, axis, keepdims)
-    if x.dtype.kind in "fc" and not bool(_c.ufuncs["isfinite"](x).all()):
-        raise ValueError("array must not contain infs or NaNs")
+    if x.dtype.kind in "fc":
+        require_finite(x)
     made = _linalg.norm(x, ord, axis, keepdims)
     if x.ndim == 1 and x.size and x.dtype.kind in "fc" and ord in (None, 2) and axis is None and not keepdims:
         # Squares of elements beyond these left the range.

@@ -33,9 +33,18 @@ def operand(x: Any, check_finite: bool = True, device: Any = None) -> ndarray:
         a = a.astype(np.float32 if a.dtype.kind == "V" else np.float64)
     elif a.dtype.itemsize < 4:
         a = a.astype(np.float32)
-    if check_finite and not _c.differs(a) and not bool(_c.ufuncs["isfinite"](a).all()):
-        raise ValueError("array must not contain infs or NaNs")
+    if check_finite:
+        require_finite(a)
     return a
+
+
+def require_finite(a: ndarray) -> None:
+    """Raises ValueError where an element is NaN or infinite. Looks, unless the elements differ between the examples of a vmap."""
+    known = _c.linalg_is_finite(a)
+    if known is None:
+        known = _c.differs(a) or bool(_c.ufuncs["isfinite"](a).all())
+    if not known:
+        raise ValueError("array must not contain infs or NaNs")
 
 
 def has_rows(right: ndarray, count: int) -> bool:
@@ -95,12 +104,12 @@ def over_stacks(**dimensions: int | str) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         parameters = list(inspect.signature(function).parameters)
         places = {name: parameters.index(name) for name in dimensions}
+        most = {name: 2 if count == "1|2" else int(count) for name, count in dimensions.items()}
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             given = {name: kwargs[name] if name in kwargs else args[i] if i < len(args) else None for name, i in places.items()}
-            most = {name: 2 if count == "1|2" else int(count) for name, count in dimensions.items()}
-            if not any(np.ndim(x) > most[name] for name, x in given.items() if x is not None):
+            if not any((x.ndim if type(x) is ndarray else np.ndim(x)) > most[name] for name, x in given.items() if x is not None):
                 return function(*args, **kwargs)
             arrays = {name: _c.asarray(x) for name, x in given.items() if x is not None}
             own = {name: min(x.ndim, 2) if dimensions[name] == "1|2" else most[name] for name, x in arrays.items()}

@@ -39,6 +39,12 @@ def _structure(a: ndarray) -> str:
     return "lower triangular" if found & 1 else "upper triangular" if found & 2 else "positive definite" if found & 4 else "general"
 
 
+def _triangle(a: ndarray) -> str:
+    """Whether a matrix is diagonal or a triangle, if that is known without waiting for it."""
+    below, above = _c.linalg_bandwidth(a) or (1, 1)
+    return "diagonal" if below == above == 0 else "upper triangular" if below == 0 else "lower triangular" if above == 0 else "general"
+
+
 def _triangle_mirrored(a: ndarray, lower: bool, hermitian: bool) -> ndarray:
     """The matrix of which one triangle is given."""
     kept = _c.tril(a) if lower else _c.triu(a)
@@ -460,7 +466,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
     check_finite : bool
         Whether NaN and infinity are looked for.
     assume_a, lower
-        As those of `solve`; a matrix of which nothing is assumed is not looked at.
+        As those of `solve`; a matrix of which nothing is assumed is looked at only on the CPU, and inverted as a triangle if it is one.
 
     Raises
     ------
@@ -478,10 +484,16 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
         raise ValueError(f"Expected square matrix, got a1.shape={x.shape}")
     if assume_a is not None and assume_a not in _STRUCTURES:
         raise ValueError(f"{assume_a} is not a recognized matrix structure")
-    kind = "general" if assume_a is None else _STRUCTURES[assume_a]
+    kind = _triangle(x) if assume_a is None else _STRUCTURES[assume_a]
     try:
         if kind in ("general", "banded", "tridiagonal"):
-            return _c.linalg_inv(x)
+            known = _c.linalg_known_inverse(x, False, False, True)
+            return _c.linalg_inv(x) if known is None else known
+        if kind not in ("diagonal", "symmetric", "hermitian"):
+            definite = kind == "positive definite"
+            known = _c.linalg_known_inverse(x, lower if definite else kind == "lower triangular", definite)
+            if known is not None:
+                return known
         return _solve(x, _c.eye(x.shape[-1], dtype=x.dtype, device=x.device), kind, lower, False)
     except LinAlgError:
         raise LinAlgError(_SINGULAR) from None
@@ -745,6 +757,9 @@ def lu(
     m, n = x.shape[-2:]
     k = min(m, n)
     factors, pivots, _ = _c.linalg_lu(x)
+    parts = _c.linalg_lu_parts(factors, pivots, 1 if p_indices else 2 if permute_l else 0)
+    if parts is not None:
+        return parts
     lower = _c.tril(factors[..., :k], -1) + _c.eye(m, k, dtype=x.dtype, device=x.device)
     upper = _c.triu(factors[..., :k, :])
     # Row i of P @ L is the row of L that came from i: the inverse order.

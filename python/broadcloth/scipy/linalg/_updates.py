@@ -9,7 +9,7 @@ from numpy.linalg import LinAlgError
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._operands import dagger, eps, over_stacks
+from ._operands import dagger, eps, over_stacks, require_finite
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -22,8 +22,8 @@ def _checked(name: str, x: Any, check_finite: bool, like: ndarray | None = None)
         raise ValueError(f"{name}: expected float32, float64, complex64 or complex128, got {a.dtype}")
     if like is not None and a.dtype != like.dtype:
         raise ValueError(f"{name}: expected the dtype of Q, {like.dtype}, got {a.dtype}")
-    if check_finite and not bool(_c.ufuncs["isfinite"](a).all()):
-        raise ValueError("array must not contain infs or NaNs")
+    if check_finite:
+        require_finite(a)
     return a
 
 
@@ -56,28 +56,16 @@ def _above(*parts: ndarray) -> ndarray:
     return _c.concatenate(list(parts), -2)
 
 
-def _triangular(q: ndarray, r: ndarray, below: int) -> tuple[ndarray, ndarray] | None:
-    """The factors of q @ r where r has so many diagonals below the main one; None where an array of the host is wanted for it."""
-    found = _c.linalg_rotated(q, r, _c.zeros(q.shape[:-2] + q.shape[-1:], q.dtype, device=q.device), below)
-    return (found[0], found[1]) if found else None
+# What changes, in linalg_qr_changed.
+_UPDATE, _INSERT_COLUMNS, _INSERT_ROWS, _DELETE_ROWS, _DELETE_COLUMNS = range(5)
 
 
-def _turned(q: ndarray, r: ndarray, w: ndarray) -> tuple[ndarray, ndarray, ndarray] | None:
-    """Factors with the same product under rotations that leave w its first element alone, which is the third result."""
-    found = _c.linalg_rotated(q, r, w, 0)
-    return (found[0], found[1], found[2]) if found else None
-
-
-def _new_columns(q: ndarray, r: ndarray, k: int, economic: bool, below: int = 0) -> tuple[ndarray, ndarray]:
-    """The factors of q @ r, where r is triangular in its first k columns: those of the block behind them, which, unless it is 0, has
-    `below` diagonals below the main one."""
+def _new_columns(q: ndarray, r: ndarray, k: int, economic: bool) -> tuple[ndarray, ndarray]:
+    """The factors of q @ r, where r is triangular in its first k columns: those of the block behind them."""
     rows = r.shape[-2]
     if k >= min(rows, r.shape[-1]):
         width = r.shape[-1] if economic else rows
         return q[..., :width], r[..., :width, :]
-    if below and (found := _triangular(q, r, below)) is not None:
-        width = min(rows, r.shape[-1]) if economic else rows
-        return found[0][..., :width], found[1][..., :width, :]
     turn, block = _c.linalg_qr(r[..., k:, k:], "reduced" if economic else "complete")
     upper = _above(r[..., :k, :], _beside(_zeros(r, block.shape[-2], k), block))
     return _beside(q[..., :k], _c.matmul(q[..., k:], turn)), upper
@@ -139,17 +127,10 @@ def qr_delete(
     k, p = _position("qr_delete", k, count, count - 1), int(p)
     if p < 1 or k + p > count:
         raise ValueError(f"qr_delete: expected 1 <= p <= {count - k}, got p={p}")
+    if not (rows and economic) and (made := _c.linalg_qr_changed(_DELETE_ROWS if rows else _DELETE_COLUMNS, q, r, [], k, p)):
+        return made[0], made[1]
     if not rows:
-        return _new_columns(q, _beside(r[..., :k], r[..., k + p :]), k, economic, p)
-    if not economic:
-        for _ in range(p):
-            found = _turned(q, r, q[..., k, :].conj())
-            if found is None:
-                break
-            # Of the first column only the row that goes is not zero now.
-            q, r = _above(found[0][..., :k, 1:], found[0][..., k + 1 :, 1:]), found[1][..., 1:, :]
-        else:
-            return q, r
+        return _new_columns(q, _beside(r[..., :k], r[..., k + p :]), k, economic)
     # The rows of Q that stay, as a product with orthonormal columns: the triangle times R is a triangle.
     turn, triangle = _c.linalg_qr(_above(q[..., :k, :], q[..., k + p :, :]), "reduced")
     product = _c.matmul(triangle, r)
@@ -224,12 +205,11 @@ def qr_insert(
 
 def _insert_rows(q: ndarray, r: ndarray, new: ndarray, k: int, economic: bool) -> tuple[ndarray, ndarray]:
     p, width = new.shape[-2], q.shape[-1]
+    if made := _c.linalg_qr_changed(_INSERT_ROWS, q, r, [new], k, p):
+        return made[0], made[1]
     unit = _zeros(q, p, p) + _c.eye(p, dtype=q.dtype, device=q.device)
     upper, lower = q[..., :k, :], q[..., k:, :]
     spread = _above(_beside(_zeros(q, k, p), upper), _beside(unit, _zeros(q, p, width)), _beside(_zeros(q, lower.shape[-2], p), lower))
-    found = _triangular(spread, _above(new, r), p)
-    if found is not None:
-        return (found[0][..., :width], found[1][..., :width, :]) if economic else found
     turn, triangle = _c.linalg_qr(_above(new, r), "reduced" if economic else "complete")
     return _c.matmul(spread, turn), triangle
 
@@ -246,19 +226,10 @@ def _insert_columns(q: ndarray, r: ndarray, new: ndarray, k: int, economic: bool
         if bool((outside <= share * lengths).any()):
             raise LinAlgError("One of the columns of u lies in the span of Q.")
         q, r = _beside(q, basis[..., n:]), _above(r, _zeros(r, extension, n))
-    for at in range(new.shape[-1]):
-        w = _c.matmul(dagger(q), new[..., at : at + 1])
-        found = _turned(q[..., k + at :], r[..., k + at :, :], w[..., k + at :, 0]) if k + at < r.shape[-2] else None
-        if found is None:
-            break
-        below = found[1]
-        column = _above(w[..., : k + at, :], found[2][..., None, None], _zeros(w, below.shape[-2] - 1, 1))
-        upper = _above(r[..., : k + at, :], below)
-        q, r = _beside(q[..., : k + at], found[0]), _beside(upper[..., : k + at], column, upper[..., k + at :])
-    else:
+    if made := _c.linalg_qr_changed(_INSERT_COLUMNS, q, r, [new], k, new.shape[-1]):
+        q, r = made
         width = min(r.shape[-2], r.shape[-1]) if economic and q.shape[-1] < m else r.shape[-2]
-        return q[..., :width], r[..., :width, :]
-    new, k = new[..., at:], k + at
+        return (q, r) if width == r.shape[-2] else (q[..., :width], r[..., :width, :])
     column = _c.matmul(dagger(q), new)
     return _new_columns(q, _beside(r[..., :k], column, r[..., k:]), k, economic and q.shape[-1] < m)
 
@@ -302,17 +273,10 @@ def qr_update(
     fits = left.ndim == right.ndim == q.ndim and left.shape[-1] == right.shape[-1] and left.shape[:-2] == right.shape[:-2] == q.shape[:-2]
     if not fits or left.shape[-2] != q.shape[-2] or right.shape[-2] != r.shape[-1] or not left.size:
         raise ValueError(f"qr_update: u and v do not fit Q and R, got shapes {left.shape}, {right.shape}, {q.shape} and {r.shape}")
+    if made := _c.linalg_qr_changed(_UPDATE, q, r, [left, right], 0, left.shape[-1]):
+        return made[0], made[1]
     if economic:
         turn, upper = _c.linalg_qr(_c.matmul(q, r) + _c.matmul(left, dagger(right)), "reduced")
         return turn, upper
-    for at in range(left.shape[-1]):
-        found = _turned(q, r, _c.matmul(dagger(q), left[..., at : at + 1])[..., 0])
-        if found is None:
-            break
-        first = found[1][..., :1, :] + found[2][..., None, None] * right[..., None, :, at].conj()
-        q, r = _triangular(found[0], _above(first, found[1][..., 1:, :]), 1)  # type: ignore[misc]
-    else:
-        return q, r
-    left, right = left[..., at:], right[..., at:]
     turn, upper = _c.linalg_qr(r + _c.matmul(_c.matmul(dagger(q), left), dagger(right)), "complete")
     return _c.matmul(q, turn), upper

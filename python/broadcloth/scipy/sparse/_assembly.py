@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ import broadcloth as bc
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._base import dense_operand, is_scalar, is_shape, issparse, scipy_sparse, shape_of, spbase
-from ._index import fitted, parse, region
-from ._rows import index_dtype
+from ._base import dense_operand, host_operand, is_scalar, is_shape, issparse, normal_axis, scipy_sparse, shape_of, spbase, sum_dtype, swaps
+from ._index import HOST, fitted, host_numbers, parse, region
+from ._rows import Rows, index_dtype
 
 
 class _assembled(spbase):
@@ -44,11 +44,43 @@ class _assembled(spbase):
             if arg1 is None:
                 raise TypeError("unsupported matrix type")
             self._require_dimensions(arg1 if self._is_array() else bc.atleast_2d(arg1), dimensions)
+        if issparse(arg1) and arg1.format == self._format and arg1.ndim in dimensions and shape in (None, arg1.shape):
+            # As with SciPy's, both have one dictionary, or the same lists, unless a copy is wanted.
+            same = arg1.astype(self._dtype_of(arg1, dtype), copy=False)
+            self._share(same.copy() if copy and same is arg1 else same)
+            return
         coo = self._kind("coo")(arg1, shape=shape, device=device)
         self._where = coo.device
         if dtype is not None:
             coo = coo.astype(dtype)
         self._take_coo(coo)
+
+    @staticmethod
+    def _dtype_of(a: Any, dtype: Any) -> np.dtype:
+        return a.dtype if dtype is None else np.dtype(dtype)
+
+    def _share(self, other: Any) -> None:
+        """Becomes a matrix of the same format, with the same elements in memory."""
+        maxprint = self.maxprint
+        self.__dict__.update(other.__dict__)
+        self.maxprint = maxprint
+
+    def _like(self, shape: tuple[int, ...], dtype: np.dtype | None = None) -> Any:
+        """A matrix of the same kind that has no elements yet, not even rows for them."""
+        made = object.__new__(type(self))
+        made.maxprint, made._shape, made._dtype, made._where = self.maxprint, shape, dtype or self._dtype, self._where
+        return made
+
+    def _values(self) -> np.ndarray:
+        """All elements, in the order of the dictionary or of the lists."""
+        raise NotImplementedError
+
+    def _with_values(self, values: ndarray) -> Any:
+        """A copy with other elements, in that order."""
+        raise NotImplementedError
+
+    def _on_device(self, host: np.ndarray) -> ndarray:
+        return bc.asarray(host, device=self._where)
 
     def _clear(self) -> None:
         raise NotImplementedError
@@ -60,7 +92,7 @@ class _assembled(spbase):
         raise NotImplementedError
 
     def _take_coo(self, coo: Any) -> None:
-        csr = coo.tocsr(copy=True)
+        csr = coo.tocsr()
         csr.sum_duplicates()
         self._shape, self._dtype, self._where = coo.shape, coo.dtype, coo.device
         self._clear()
@@ -96,17 +128,20 @@ class _assembled(spbase):
         """Where the matrix goes when it is computed with."""
         return bc.zeros(0).device if self._where is None else self._where
 
-    def copy(self) -> Any:
-        return self._from_coo(self.tocoo()) if self.nnz else type(self)(self._shape, dtype=self._dtype, device=self._where)
-
     def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True) -> Any:
-        return self._from_coo(self.tocoo().astype(dtype, casting=casting))
+        dtype = np.dtype(dtype)
+        if dtype == self._dtype:
+            return self.copy() if copy else self
+        return self._with_values(self._on_device(self._values()).astype(dtype, casting=casting))
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
-        return self._from_coo(self.tocoo()._mapped(f))
+        return self._with_values(f(self._on_device(self._values())))
 
-    def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        return self._from_coo(self.tocoo().transpose(axes))
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if normal_axis(axis, self.ndim) is not None and self.ndim == 2:
+            return self.tocsr().sum(axis, dtype, out)
+        t = sum_dtype(self._dtype) if dtype is None else np.dtype(dtype)
+        return self._deliver_whole(self._on_device(self._values()).sum(dtype=t), out)
 
     def get(self) -> Any:
         """The matrix as SciPy's, of the same class, in host memory."""
@@ -121,10 +156,40 @@ class _assembled(spbase):
         made = self.tocoo().reshape(*args, order=order)
         return self if made.shape == self._shape and not copy else self._from_coo(made)
 
+    # As SciPy's, these give compressed rows.
+    def __abs__(self) -> Any:
+        return abs(self.tocsr())
+
+    def __round__(self, ndigits: int = 0) -> Any:
+        return round(self.tocsr(), ndigits)
+
+    def power(self, n: Any, dtype: Any = None) -> Any:
+        return self.tocsr().power(n, dtype)
+
+    def conjugate(self, copy: bool = True) -> Any:
+        return self.tocsr().conjugate() if self._dtype.kind == "c" else spbase.conjugate(self, copy)
+
+    conj = conjugate
+
+    @property
+    def real(self) -> Any:
+        return self.tocsr().real
+
+    @property
+    def imag(self) -> Any:
+        return self.tocsr().imag
+
     def setdiag(self, values: Any, k: int = 0) -> None:
-        csr = self.tocsr()
-        csr.setdiag(values, k)
-        self._take_coo(csr.tocoo())
+        rows, columns = self._shape2
+        if (k > 0 and k >= columns) or (k < 0 and -k >= rows):
+            raise ValueError("k exceeds array dimensions")
+        x = host_operand(values)
+        if x is None or x.ndim > 1:
+            raise ValueError("values must be 0-d or 1-d")
+        n = min(rows + min(k, 0), columns - max(k, 0))
+        x = np.broadcast_to(x, (n,)) if x.ndim == 0 else x[:n]
+        for at, value in enumerate(x.astype(self._dtype).tolist()):
+            self._put(at + max(-k, 0), at + max(k, 0), value)
 
     def __reduce__(self) -> Any:
         return _unpickled, (type(self), self.get())
@@ -142,13 +207,18 @@ class _assembled(spbase):
         place = self._place_of(key)
         if place is not None:
             return self._dtype.type(self._find(*place))
-        index = parse(key, self.shape, self.device)
+        index = parse(key, self.shape, HOST)
         if all(isinstance(k, int) for k in index):
             return self._dtype.type(self._find(*((0, *index) if self.ndim == 1 else index)))
         return self._part(key, index)
 
     def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
         """The elements of an index that is no single place."""
+        if len(index) == 2 and all(isinstance(k, np.ndarray) and k.size for k in index) and index[0].shape == index[1].shape:
+            values = [self._find(i, j) for i, j in zip(index[0].ravel().tolist(), index[1].ravel().tolist(), strict=True)]
+            dense = self._on_device(np.array(values, self._dtype).reshape(index[0].shape))
+            places = self._kind("coo")(dense)
+            return places.asformat(self._format) if places.ndim == 2 else places
         found = self.tocsr()[key]
         if not issparse(found):
             found = self._kind("coo")(found)
@@ -159,24 +229,24 @@ class _assembled(spbase):
         if place is not None and is_scalar(value):
             self._put(place[0], place[1], self._dtype.type(value))
             return
-        index = parse(key, self.shape, self.device)
+        index = parse(key, self.shape, HOST)
         single = all(isinstance(k, int) for k in index)
         if single and is_scalar(value):
             self._put(index[0] if self.ndim == 2 else 0, index[-1], self._dtype.type(value))
             return
         if single and not issparse(value) and np.size(value) != 1:
             raise ValueError("setting an array element with a sequence.")
-        i, j = region(key, self.shape, self.device)
+        i, j = region(index, HOST)
         value = self._adopt(value)
         if issparse(value):
             value = value.toarray()
-        x = fitted(value, i.shape, self._dtype, self.device)
+        x = fitted(value, i.shape, self._dtype, HOST)
         if i.size:
-            self._store(np.atleast_2d(i.get()), np.atleast_2d(j.get()), np.atleast_2d(x.astype(self._dtype).get()))
+            self._store(np.atleast_2d(i), np.atleast_2d(j), np.atleast_2d(x.astype(self._dtype)))
 
     def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
         """Puts x at places, the last one where a place comes twice."""
-        for row, column, value in zip(i.ravel().tolist(), j.ravel().tolist(), x.ravel(), strict=True):
+        for row, column, value in zip(i.ravel().tolist(), j.ravel().tolist(), x.ravel().tolist(), strict=True):
             self._put(row, column, value)
 
 
@@ -190,8 +260,28 @@ class _dok(_assembled):
         self._dict = {}
 
     def _fill(self, csr: Any) -> None:
-        coo = csr.tocoo()
-        self._dict = dict(zip(zip(coo.row.tolist(), coo.col.tolist(), strict=True), coo.data.get(), strict=True))
+        row = csr._own_rows().numbers()
+        self._dict = dict(zip(zip(row.tolist(), csr.indices.tolist(), strict=True), csr.data.get(), strict=True))
+
+    def _values(self) -> np.ndarray:
+        return np.fromiter(self._dict.values(), self._dtype, len(self._dict))
+
+    def _with_values(self, values: ndarray) -> Any:
+        made = self._like(self._shape, values.dtype)
+        made._dict = dict(zip(self._dict, values.get(), strict=True))
+        return made
+
+    def copy(self) -> Any:
+        made = self._like(self._shape)
+        made._dict = self._dict.copy()
+        return made
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Any:
+        if self.ndim == 1 or (axes is not None and not swaps(axes)):
+            return spbase.transpose(self, axes, copy)
+        made = self._like(self._shape[::-1])
+        made._dict = {(j, i): value for (i, j), value in self._dict.items()}
+        return made
 
     def _getnnz(self, axis: Any = None) -> Any:
         return len(self._dict) if axis is None else self.tocoo()._getnnz(axis)
@@ -199,8 +289,26 @@ class _dok(_assembled):
     def tocoo(self, copy: bool = False) -> Any:
         n = len(self._dict)
         places = np.fromiter(itertools.chain.from_iterable(self._dict), np.int64, 2 * n).reshape(n, 2).T
-        data = bc.asarray(np.fromiter(self._dict.values(), self._dtype, n), device=self._where)
-        return self._kind("coo")((data, tuple(places) if self.ndim == 2 else (places[1],)), shape=self._shape)
+        row, column = self._on_device(places.astype(index_dtype(n, *self._shape)))
+        return self._kind("coo")._from_coordinates(self._on_device(self._values()), row, column, self._shape)
+
+    def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
+        outer = _outer(index)
+        if outer is None:
+            return super()._part(key, index)
+        rows, columns = (_Places(k) for k in outer)
+        if not (rows.distinct and columns.distinct):
+            return super()._part(key, index)
+        made = self._like((rows.count, columns.count))
+        if len(self._dict) > rows.count * columns.count:
+            at = ((i, j, (rows[i], columns[j])) for i in rows.places for j in columns.places)
+            made._dict = {place: self._dict[i, j] for i, j, place in at if (i, j) in self._dict}
+        else:
+            inside = rows.places, columns.places
+            made._dict = {(rows[i], columns[j]): v for (i, j), v in self._dict.items() if i in inside[0] and j in inside[1]}
+        if self._is_array() and any(isinstance(k, int) for k in index):
+            return made.tocoo().reshape(rows.count * columns.count)
+        return made
 
     def tocsr(self, copy: bool = False) -> Any:
         return self.tocoo().tocsr()
@@ -280,6 +388,12 @@ class _dok(_assembled):
             made[place if len(place) > 1 else place[0]] = value
         return made
 
+    def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
+        made = self.tocoo().reshape(*args, order=order)
+        if made.shape == self._shape:
+            return self.copy() if copy else self
+        return made
+
     def todok(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
 
@@ -302,50 +416,77 @@ class _lil(_assembled):
         for i, (begin, end) in enumerate(itertools.pairwise(ends)):
             self.rows[i], self.data[i] = columns[begin:end], values[begin:end]
 
+    def _values(self) -> np.ndarray:
+        return _flat(self.data, self._dtype, self._getnnz())
+
+    def _with_values(self, values: ndarray) -> Any:
+        rest = iter(values.tolist())
+        return self._of_lists(map(list.copy, self.rows), [[*itertools.islice(rest, len(row))] for row in self.rows], values.dtype)
+
     def _getnnz(self, axis: Any = None) -> Any:
         return sum(map(len, self.rows)) if axis is None else self.tocsr()._getnnz(axis)
 
     def tocsr(self, copy: bool = False) -> Any:
-        ends = np.cumsum([0, *map(len, self.rows)])
-        n = int(ends[-1])
+        ends = np.empty(len(self.rows) + 1, np.int64)
+        rows = self.rows.tolist()
+        _c.sparse_list_ends(rows, ends)
+        n, columns = int(ends[-1]), self._shape[1]
         t = index_dtype(n, *self._shape)
-        to = lambda a: bc.asarray(a, device=self._where)
-        parts = (to(_flat(self.data, self._dtype, n)), to(_flat(self.rows, t, n)), to(ends.astype(t)))
-        return self._kind("csr")(parts, shape=self._shape)
+        indices = _flat(rows, np.dtype(np.int64), n)
+        if n and indices.max() >= columns:
+            raise ValueError(f"indices must be < {columns}")
+        if n and indices.min() < 0:
+            raise ValueError("indices must be >= 0")
+        to = self._on_device
+        made = Rows(to(_flat(self.data, self._dtype, n)), to(indices.astype(t)), to(ends.astype(t)), columns)
+        return self._kind("csr")._from_rows_of(made, self._shape)
 
     def tocoo(self, copy: bool = False) -> Any:
-        return self.tocsr().tocoo()
+        return self.tocsr().tocoo(copy=False)
 
     def copy(self) -> Any:
-        return self._of_lists(self.rows, self.data)
+        return self._of_lists(map(list.copy, self.rows), map(list.copy, self.data))
 
-    def _of_lists(self, rows: Any, data: Any) -> Any:
-        """A matrix of the same kind with copies of some rows."""
-        made = object.__new__(type(self))
-        made.maxprint, made._shape, made._dtype, made._where = self.maxprint, (len(rows), self._shape[1]), self._dtype, self._where
-        made.rows, made.data = (np.fromiter(map(list.copy, lists), object, len(rows)) for lists in (rows, data))
+    def __neg__(self) -> Any:
+        return -self.tocsr()
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Any:
+        if axes is not None and not swaps(axes):
+            return spbase.transpose(self, axes, copy)
+        csr = self.tocsr()
+        return self._kind("lil")._from_csr(csr.transpose().tocsr())
+
+    def _of_lists(self, rows: Iterable[Any], data: Iterable[Any], dtype: np.dtype | None = None, columns: int | None = None) -> Any:
+        """A matrix of the same kind of lists that are its own."""
+        lists = [*rows]
+        made = self._like((len(lists), self._shape[1] if columns is None else columns), dtype)
+        made.rows, made.data = np.fromiter(lists, object, len(lists)), np.fromiter(data, object, len(lists))
         return made
 
     def _part(self, key: Any, index: tuple[Any, ...]) -> Any:
-        i, j = index
-        if isinstance(i, ndarray) and (i.ndim != 1 or isinstance(j, ndarray)):
+        outer = _outer(index)
+        if outer is None:
             return super()._part(key, index)
-        numbers = lambda k: [k] if isinstance(k, int) else list(range(k.start, k.stop, k.step)) if isinstance(k, slice) else k.tolist()
-        chosen = numbers(i)
-        made = self._of_lists([self.rows[k] for k in chosen], [self.data[k] for k in chosen])
-        if not (isinstance(j, slice) and j == slice(0, self._shape[1], 1)):
-            if isinstance(j, ndarray) and j.ndim != 1:
-                return super()._part(key, index)
-            made = made.tocsr()[:, numbers(j)].tolil()
-        if self._is_array() and (isinstance(i, int) or isinstance(j, int)):
-            return made.tocoo().reshape(made.shape[0] * made.shape[1])
-        return made
+        i, j = outer
+        chosen = host_numbers(i).tolist()
+        parts = _columns_of([self.rows[k] for k in chosen], [self.data[k] for k in chosen], j, self._shape[1])
+        if parts is None:
+            return super()._part(key, index)
+        rows, data, columns = parts
+        if not (self._is_array() and any(isinstance(k, int) for k in index)):
+            return self._of_lists(rows, data, columns=columns)
+        # A vector: one of the two axes is gone.
+        count = [*map(len, rows)]
+        places = rows[0] if isinstance(index[0], int) else [k for k, n in enumerate(count) if n]
+        n, length = sum(count), columns if isinstance(index[0], int) else len(rows)
+        values = self._on_device(_flat(data, self._dtype, n))
+        return self._kind("coo")._of_vector(values, self._on_device(np.array(places, index_dtype(n, length))), length, True)
 
     def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
-        if (i != i[:, :1]).any():
+        if j.shape[1] == 1 or (i != i[:, :1]).any():
             super()._store(i, j, x)
             return
-        if (np.diff(j) == 1).all():
+        if j.shape[1] > 1 and (np.diff(j) == 1).all():
             for row, first, values in zip(i[:, 0].tolist(), j[:, 0].tolist(), x, strict=True):
                 self._store_range(row, first, values)
             return
@@ -393,6 +534,50 @@ class _lil(_assembled):
 
     def tolil(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
+
+
+def _outer(index: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """The rows and the columns whose places an index means, each with each; None for other places, and for vectors."""
+    if len(index) != 2:
+        return None
+    i, j = index
+    arrays = isinstance(i, np.ndarray), isinstance(j, np.ndarray)
+    if arrays == (True, True):
+        crossed = i.ndim == 2 and i.shape[1] == 1 and (j.ndim == 1 or j.shape[0] == 1)
+        return (i.ravel(), j.ravel()) if crossed else None
+    return None if (arrays[0] and i.ndim != 1) or (arrays[1] and j.ndim != 1) else (i, j)
+
+
+class _Places:
+    """The places of one axis that an index selects: their numbers, and where each goes."""
+
+    def __init__(self, k: Any) -> None:
+        self.places: Any
+        if isinstance(k, np.ndarray):
+            self.places = {place: at for at, place in enumerate(k.tolist())}
+            self.count, self._at = k.size, self.places.__getitem__
+        else:
+            self.places = range(k, k + 1) if isinstance(k, int) else range(k.start, k.stop, k.step)
+            self.count, self._at = len(self.places), self.places.index
+
+    @property
+    def distinct(self) -> bool:
+        return len(self.places) == self.count
+
+    def __getitem__(self, place: int) -> int:
+        return self._at(place)
+
+
+def _columns_of(rows: list[Any], data: list[Any], j: Any, columns: int) -> tuple[list[Any], list[Any], int] | None:
+    """Copies of the lists of some rows with the columns that an index selects; None where it selects a column twice."""
+    if isinstance(j, slice) and j == slice(0, columns, 1):
+        return [*map(list.copy, rows)], [*map(list.copy, data)], columns
+    chosen = host_numbers(j)
+    places = np.full(columns, -1, np.int64)
+    places[chosen] = np.arange(chosen.size)
+    if isinstance(j, np.ndarray) and np.count_nonzero(places >= 0) < chosen.size:
+        return None
+    return *_c.sparse_list_part(rows, data, places), chosen.size
 
 
 def _flat(lists: Any, dtype: np.dtype, n: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import numpy as np
 
 import broadcloth as bc
 
+from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from ._rows import Rows, index_dtype
@@ -57,7 +59,7 @@ def scipy_sparse(x: Any) -> bool:
 
 
 def is_scalar(x: Any) -> bool:
-    return np.isscalar(x) or (isinstance(x, (ndarray, np.ndarray)) and x.ndim == 0)
+    return x.ndim == 0 if isinstance(x, (ndarray, np.ndarray)) else np.isscalar(x)
 
 
 def is_dense(x: Any) -> bool:
@@ -73,6 +75,17 @@ def dense_operand(x: Any, device: Any) -> Any:
         return None if host.dtype.kind not in "biufc" else bc.asarray(host, device=device)
     except (TypeError, ValueError):
         return None
+
+
+def host_operand(x: Any) -> np.ndarray | None:
+    """An array-like operand as NumPy's array; None for what is none."""
+    if isinstance(x, ndarray):
+        return x.get()
+    try:
+        host = np.asarray(x)
+    except (TypeError, ValueError):
+        return None
+    return host if host.dtype.kind in "biufc" else None
 
 
 def swaps(axes: Any) -> bool:
@@ -143,7 +156,7 @@ def _method(name: str) -> Callable[..., Any]:
     """A method that is computed in compressed rows."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self.tocsr(), name)(*args, **kwargs)
+        return self._extreme_of(name, *args, **kwargs)
 
     method.__name__ = name
     return method
@@ -389,6 +402,14 @@ class spbase:
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         """The matrix with f of its elements, which keeps zeros."""
         return self.tocsr()._mapped(f)
+
+    def _summed(self) -> Any:
+        """The matrix with the elements of one place added up, in place as in SciPy, where it may have several."""
+        return self
+
+    def _stored(self) -> ndarray:
+        """All elements in some order; those of one place may lie in several parts."""
+        return self._rows().data
 
     # ---- Shapes ----
 
@@ -723,11 +744,10 @@ class spbase:
 
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """The sum of all elements, or along an axis; of a matrix with both axes."""
-        axis = normal_axis(axis, self.ndim)
-        rows = self._rows()
+        axis = None if axis is None else normal_axis(axis, self.ndim)
         t = sum_dtype(self.dtype) if dtype is None else np.dtype(dtype)
         if axis is None or self.ndim == 1:
-            return self._deliver_whole(rows.data.sum(dtype=t), out)
+            return self._deliver_whole(self._stored().sum(dtype=t), out)
         ones = bc.ones(self.shape[axis], t, device=self.device)
         total = self.astype(t, copy=False)._product(ones, transposed=axis == 0)
         return deliver(self._with_axes(total, axis), out)
@@ -744,7 +764,7 @@ class spbase:
         """The mean of all elements, or along an axis."""
         axis = normal_axis(axis, self.ndim)
         inner = np.dtype(np.float64) if self.dtype.kind in "biu" else self.dtype
-        count = int(np.prod(self.shape)) if axis is None or self.ndim == 1 else self.shape[axis]
+        count = math.prod(self.shape) if axis is None or self.ndim == 1 else self.shape[axis]
         result = self.sum(axis, dtype=np.promote_types(inner, dtype) if dtype is not None else inner)
         result = (result / count).astype(inner if dtype is None else dtype)
         return self._deliver_whole(result, out) if result.ndim == 0 else deliver(result, out)
@@ -761,7 +781,12 @@ class spbase:
         if k <= -rows or k >= columns:
             return bc.zeros(0, self.dtype, device=self.device)
         n = min(rows + min(k, 0), columns - max(k, 0))
-        coo = self.tocoo()
+        if self._format != "coo":
+            return self.tocsr().diagonal(k)
+        coo: Any = self
+        known = _c.sparse_coordinates_diagonal(coo.data, coo.row, coo.col, rows, columns, k)
+        if known is not None:
+            return known
         on = coo.col.astype(np.int64) - coo.row == k
         made = bc.zeros(n, self.dtype, device=self.device)
         bc.add.at(made, (coo.row + min(k, 0))[on], coo.data[on])
@@ -784,14 +809,14 @@ class spbase:
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """The places of the elements that are not zero."""
-        coo = self.tocsr().tocoo() if self._format == "csc" else self.tocoo()
-        keep = coo.data != 0
-        if bool(keep.all()):
+        coo = self.tocsr().tocoo(copy=False) if self._format == "csc" else self.tocoo(copy=False)
+        if int(bc.count_nonzero(coo.data)) == coo.data.size:
             return tuple(c.copy() for c in coo.coords)
+        keep = coo.data != 0
         return tuple(c[keep] for c in coo.coords)
 
     def _getnnz(self, axis: Any = None) -> Any:
-        axis = normal_axis(axis, self.ndim)
+        axis = None if axis is None else normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1:
             return self.data.size
         coo = self.tocoo()
@@ -799,13 +824,13 @@ class spbase:
 
     def count_nonzero(self, axis: Any = None) -> Any:
         """How many elements are not zero: of all, or along an axis."""
-        axis = normal_axis(axis, self.ndim)
+        axis = None if axis is None else normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1:
-            return int(bc.count_nonzero(self._rows().data))
-        rows = self._rows().nonzeros()
-        if axis == 1:
-            return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
-        return bc.bincount(rows.indices, minlength=self.shape[1])
+            return int(bc.count_nonzero(self._summed()._stored()))
+        return self.tocsr().count_nonzero(axis)
+
+    def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.tocsr(), name)(*args, **kwargs)
 
     max = _method("max")
     min = _method("min")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -116,10 +117,31 @@ class _dia(spbase):
     def _getnnz(self, axis: Any = None) -> Any:
         if axis is not None:
             raise NotImplementedError("_getnnz over an axis is not implemented for DIA format")
-        return int(self._inside().sum())
+        (rows, columns), width = self._shape, self.data.shape[1]
+        return sum(max(min(rows + k, width, columns) - max(k, 0), 0) for k in self.offsets.tolist())
+
+    def _matmul_sparse(self, other: Any) -> Any:
+        known = other.format == "dia" and self._shape[1] == other._shape[0] and self.dtype == other.dtype
+        extents = *self._shape, other.shape[-1]
+        parts = known and _c.sparse_multiply_diagonals(self.data, self.offsets, other.data, other.offsets, *extents)
+        if not parts:
+            return spbase._matmul_sparse(self, other)
+        return self._made(*parts, (self._shape[0], other._shape[1]))
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         return self._made(f(self.data), self.offsets, self._shape)
+
+    def _joined(self, other: Any, op: Callable[[ndarray, ndarray], ndarray]) -> Any:
+        if other.format != "dia" or op not in (operator.add, operator.sub, operator.mul):
+            return spbase._joined(self, other, op)
+        self._same_shape(other)
+        if self.data.shape == other.data.shape and self.offsets.tolist() == other.offsets.tolist():
+            return self._made(op(self.data, other.data), self.offsets.copy(), self._shape)
+        return spbase._joined(self, other, op).todia()
+
+    def _stored(self) -> ndarray:
+        """The elements that lie in the matrix; the others, which diagonals may have at their ends, as zeros."""
+        return bc.where(self._inside(), self.data, bc.zeros((), self.dtype, device=self.device))
 
     def tocoo(self, copy: bool = False) -> Any:
         keep = self._inside() & (self.data != 0)
@@ -133,6 +155,9 @@ class _dia(spbase):
         count, width = self.data.shape
         if count == 0 or width == 0:
             return self._kind("csr")(self._shape, dtype=self.dtype, device=self.device)
+        made = _c.sparse_of_diagonals(self.data, self.offsets, rows, columns)
+        if made is not None:
+            return self._kind("csr")._from_rows_of(Rows(*made, columns, True), self._shape)
         # Each row takes an element of each diagonal, from left to right.
         offsets = self.offsets.tolist()
         order = sorted(range(count), key=offsets.__getitem__)
@@ -143,8 +168,8 @@ class _dia(spbase):
         at = bc.clip(column, 0, width - 1) + along([k * width for k in order])
         data = self.data.ravel()[at.ravel()]
         starts = bc.arange(rows + 1, dtype=t, device=self.device) * count
-        made = Rows(data, column.ravel(), starts, columns, True).where(inside.ravel() & (data != 0))
-        return self._kind("csr")._from_rows_of(made.with_indices(index_dtype(made.size, rows, columns)), self._shape)
+        found = Rows(data, column.ravel(), starts, columns, True).where(inside.ravel() & (data != 0))
+        return self._kind("csr")._from_rows_of(found.with_indices(index_dtype(found.size, rows, columns)), self._shape)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         return _c.sparse_diagonal_product(self.data, self.offsets, x, self._shape[1 if transposed else 0], transposed)
@@ -269,8 +294,13 @@ class _bsr(spbase):
         """Blocks of compressed rows; without a size one that most blocks would fill."""
         shape = (rows.count, rows.columns)
         r, c = _block_size(rows) if blocksize is None else shape_of(blocksize)
+        if r == c == 1 and rows.size and rows.is_canonical():
+            return cls._made(rows.data.reshape(-1, 1, 1).copy(), rows.indices.copy(), rows.indptr.copy(), shape)
         if r < 1 or c < 1 or shape[0] % r or shape[1] % c:
             raise ValueError(f"invalid blocksize {(r, c)}")
+        made = _c.sparse_blocks(rows.data, rows.indices, rows.indptr, rows.columns, r, c) if rows.size else None
+        if made is not None:
+            return cls._made(*made, shape)
         if rows.size == 0:
             empty = Rows.empty(shape[0] // r, shape[1] // c, rows.data.dtype, rows.device)
             return cls._made(bc.zeros((0, r, c), rows.data.dtype, device=rows.device), empty.indices, empty.indptr, shape)
@@ -298,6 +328,23 @@ class _bsr(spbase):
         if axis is not None:
             raise NotImplementedError("_getnnz over an axis is not implemented for BSR format")
         return self.data.size
+
+    def _stored(self) -> ndarray:
+        return self.data
+
+    def _summed(self) -> Any:
+        self.sum_duplicates()
+        return self
+
+    def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        whole = not args and set(kwargs) <= {"explicit"} and name in ("max", "min", "nanmax", "nanmin")
+        if not whole or not self.data.size or not self.has_canonical_format:
+            return spbase._extreme_of(self, name, *args, **kwargs)
+        # The blocks' zeros count whether or not zeros that are not stored do.
+        op = {"max": bc.maximum, "min": bc.minimum, "nanmax": bc.fmax, "nanmin": bc.fmin}[name]
+        best = op.reduce(self.data.ravel())
+        full = kwargs.get("explicit") or self.data.size == self._shape[0] * self._shape[1]
+        return best if full else op(best, False if self.dtype.kind == "b" else 0)
 
     def _of_blocks(self) -> Rows:
         columns = self._shape[1] // self.blocksize[1]
@@ -403,11 +450,24 @@ def _block_size(rows: Rows, efficiency: float = 0.7) -> tuple[int, int]:
     """The largest of a few blocks of which at least `efficiency` would be filled."""
     if rows.size == 0:
         return 1, 1
-    row, keys = rows.numbers().astype(np.int64), []
-    sizes = [s for s in ((6, 6), (4, 4), (3, 3), (2, 2)) if rows.count % s[0] == 0 and rows.columns % s[1] == 0]
-    for r, c in sizes:
-        keys.append(bc.unique(row // r * (rows.columns // c) + rows.indices // c).size)
-    for (r, c), blocks in zip(sizes, keys, strict=True):
-        if rows.size >= efficiency * blocks * r * c:
-            return r, c
-    return 1, 1
+    def filled(n: int) -> float:
+        """The share of the blocks of n x n that is filled."""
+        return rows.size / (_count_blocks(rows, n, n) * n * n) if rows.count % n == 0 and rows.columns % n == 0 else 0.0
+
+    # Blocks of four hold whole blocks of two, and are not filled better.
+    twos, threes = filled(2), filled(3)
+    high = (1 + efficiency) / 2
+    if twos > high and threes > high:
+        return (6, 6) if filled(6) > efficiency else (3, 3)
+    if twos > efficiency and filled(4) > efficiency:
+        return 4, 4
+    return (3, 3) if threes > efficiency else (2, 2) if twos > efficiency else (1, 1)
+
+
+def _count_blocks(rows: Rows, r: int, c: int) -> int:
+    """How many blocks of a shape have elements."""
+    count = _c.sparse_count_blocks(rows.indices, rows.indptr, rows.columns, r, c)
+    if count is not None:
+        return count
+    row = rows.numbers().astype(np.int64)
+    return bc.unique(row // r * (rows.columns // c) + rows.indices // c).size

@@ -69,7 +69,7 @@ class _cs(Indexed, spbase):
         if dtype is not None:
             a = a.astype(dtype, copy=False)
         two = a if a.ndim == 2 else a[None]
-        rows = Rows.from_dense(two if self._major == 0 else two.T)
+        rows = Rows.from_dense(two, self._major == 1)
         if shape is not None and shape != a.shape:
             # Rows may be longer than the dense ones.
             major, minor = (shape if len(shape) == 2 else (1, *shape))[:: 1 if self._major == 0 else -1]
@@ -88,28 +88,28 @@ class _cs(Indexed, spbase):
                 warn(f"{name} array has non-integer dtype ({a.dtype.name})", UserWarning)
         if indptr.size == 0:
             raise ValueError(f"index pointer size {indptr.size} should be at least 1")
-        ends = bc.stack([indptr[0], indptr[-1], bc.diff(indptr).min() if indptr.size > 1 else indptr[0]]).tolist()
+        end = 0 if shape is None else shape[-1 if len(shape) == 1 else 1 - self._major]
+        first, n, ascends, low, high = _c.sparse_facts(indices, indptr, end) or _facts(indices, indptr)
         if shape is None:
-            extent = int(indices.max()) + 1 if indices.size else 0
+            extent = high + 1 if n == indices.size else int(indices.max()) + 1
+            extent = extent if indices.size else 0
             shape = (indptr.size - 1, extent) if self._major == 0 else (extent, indptr.size - 1)
         two = shape if len(shape) == 2 else (1, *shape)
         major, minor = (two[0], two[1]) if self._major == 0 else (two[1], two[0])
         if indptr.size != major + 1:
             raise ValueError(f"index pointer size {indptr.size} should be {major + 1}")
-        if ends[0] != 0:
+        if first != 0:
             raise ValueError("index pointer should start with 0")
         if indices.size != data.size:
             raise ValueError("indices and data should have the same size")
-        n = int(ends[1])
         if n > indices.size:
             raise ValueError("Last value of index pointer should be less than the size of index and data arrays")
-        if major and ends[2] < 0:
+        if not ascends:
             raise ValueError("indptr values must form a non-decreasing sequence")
         if n < indices.size:
             data, indices = data[:n], indices[:n]
         t = index_dtype(n, major, minor)
         if n:
-            low, high = bc.stack([indices.min(), indices.max()]).tolist()
             if high >= minor:
                 raise ValueError(f"indices must be < {minor}")
             if low < 0:
@@ -154,6 +154,14 @@ class _cs(Indexed, spbase):
             return indices, indptr
         return indices.astype(np.int64, copy=False), indptr.astype(np.int64, copy=False)
 
+    def _stored(self) -> ndarray:
+        return self.data
+
+    def _summed(self) -> Any:
+        if not self.has_canonical_format:
+            self.sum_duplicates()
+        return self
+
     def _by_rows(self, f: Callable[[Rows], Rows]) -> Any:
         return self._from_rows_of(f(self._own_rows()), self._shape)
 
@@ -176,7 +184,7 @@ class _cs(Indexed, spbase):
     @property
     def has_sorted_indices(self) -> bool:
         """Whether the indices of each row (column) ascend."""
-        return self._own_rows().is_sorted()
+        return self._canonical is True or self._own_rows().is_sorted()
 
     @has_sorted_indices.setter
     def has_sorted_indices(self, value: bool) -> None:
@@ -195,9 +203,10 @@ class _cs(Indexed, spbase):
 
     def _find_canonical(self) -> None:
         """Finds out once whether the matrix is canonical, and keeps it."""
-        rows = self._own_rows()
-        rows.is_canonical()
-        self._canonical = rows.canonical
+        if self._canonical is None:
+            rows = self._own_rows()
+            rows.is_canonical()
+            self._canonical = rows.canonical
 
     def _become(self, rows: Rows) -> None:
         self.data, self.indices, self.indptr, self._canonical = rows.data, rows.indices, rows.indptr, rows.canonical
@@ -229,10 +238,22 @@ class _cs(Indexed, spbase):
         self._kind(self._format)((self.data, self.indices, self.indptr), shape=self._shape)
 
     def _getnnz(self, axis: Any = None) -> Any:
+        if axis is None:
+            return self.data.size
         axis = normal_axis(axis, self.ndim)
         if axis is None or self.ndim == 1 or axis == self._major:
             return spbase._getnnz(self, axis)
         return self.indptr[1:] - self.indptr[:-1]
+
+    def count_nonzero(self, axis: Any = None) -> Any:
+        """How many elements are not zero: of all, or along an axis."""
+        axis = None if axis is None else normal_axis(axis, self.ndim)
+        if axis is None or self.ndim == 1:
+            return int(bc.count_nonzero(self._summed().data))
+        rows = self._summed()._own_rows().nonzeros()
+        if axis != self._major:
+            return (rows.indptr[1:] - rows.indptr[:-1]).astype(np.int64)
+        return bc.bincount(rows.indices, minlength=rows.columns)
 
     # ---- Conversion ----
 
@@ -251,6 +272,9 @@ class _cs(Indexed, spbase):
         if self.ndim != 2:
             raise ValueError("diagonal requires two dimensions")
         n = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
+        made = _c.sparse_diagonal(self.data, *self._places(), self._shape[1 - self._major], k if self._major == 0 else -k)
+        if made is not None:
+            return made
         i = bc.arange(n, dtype=np.int64, device=self.device)
         return self._lookup(i + -k if k < 0 else i, i + k if k > 0 else i)
 
@@ -303,14 +327,22 @@ class _cs(Indexed, spbase):
         return self._reduced("arg_extreme", axis, out, False, explicit)
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
-        minor = self._shape2[1 - self._major]
-        return _c.sparse_product(self.data, *self._places(), minor, x, transposed != (self._major == 1))
+        indices, indptr = self._places()
+        return _c.sparse_product(self.data, indices, indptr, self._shape2[1 - self._major], x, transposed != (self._major == 1))
 
     def _warn_of_structure(self) -> None:
         warn(
             f"Changing the sparsity structure of a {type(self).__name__} is expensive. lil and dok are more efficient.",
             SparseEfficiencyWarning,
         )
+
+
+def _facts(indices: ndarray, indptr: ndarray) -> tuple[int, int, bool, int, int]:
+    """The first and the last pointer, whether they ascend, and the least and the greatest of the indices below the last one."""
+    first, n, step = bc.stack([indptr[0], indptr[-1], bc.diff(indptr).min() if indptr.size > 1 else bc.zeros_like(indptr[0])]).tolist()
+    used = indices[: max(int(n), 0)]
+    low, high = bc.stack([used.min(), used.max()]).tolist() if used.size else (0, 0)
+    return int(first), int(n), step >= 0, low, high
 
 
 def _vector(a: Any, name: str, device: Any) -> ndarray:
@@ -360,7 +392,7 @@ class _csc(_cs):
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
         if order is not None or out is not None:
             return spbase.toarray(self, order, out)
-        return bc.ascontiguousarray(self._own_rows().dense().T)
+        return self._own_rows().dense(True)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None and not swaps(axes):

@@ -82,7 +82,9 @@ class _coo(spbase):
                 raise ValueError("all index and data arrays must have the same length")
             if a.size and a.dtype.kind not in "iu":
                 raise TypeError(f"index arrays should have integer data types, got {a.dtype}")
-        bounds = [bc.stack([a.min(), a.max()]).tolist() if a.size else None for a in arrays]
+        ends = (0, 0) if shape is None or len(shape) != len(arrays) else shape
+        known = [_c.sparse_bounds(a, end) for a, end in zip(arrays, ends, strict=False)]
+        bounds = [(b or bc.stack([a.min(), a.max()]).tolist()) if a.size else None for a, b in zip(arrays, known, strict=True)]
         if shape is None:
             if any(b is None for b in bounds):
                 raise ValueError("cannot infer dimensions from zero sized index arrays")
@@ -143,21 +145,31 @@ class _coo(spbase):
     def tocsr(self, copy: bool = False) -> Any:
         if self.has_canonical_format:
             indptr = _c.sparse_pointers(self.row, self._shape2[0])
-            rows = Rows(self.data, self.col, indptr, self._shape2[1], True)
+            rows = Rows(self.data.copy(), self.col.copy(), indptr, self._shape2[1], True)
         else:
             rows = Rows.from_coordinates(self.data, self.row, self.col, *self._shape2)
-        return self._kind("csr")._from_rows_of(rows.copy(), self._shape)
+        return self._kind("csr")._from_rows_of(rows, self._shape)
 
     def tocsc(self, copy: bool = False) -> Any:
         if self.ndim != 2:
             raise ValueError("Cannot convert a 1d sparse array to csc format")
         rows = Rows.from_coordinates(self.data, self.col, self.row, *self._shape[::-1])
-        return self._kind("csc")._from_rows_of(rows.copy(), self._shape)
+        return self._kind("csc")._from_rows_of(rows, self._shape)
+
+    def _stored(self) -> ndarray:
+        return self.data
+
+    def _summed(self) -> Any:
+        self.sum_duplicates()
+        return self
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         rows, columns = self._shape2
         row, column = (self.col, self.row) if transposed else (self.row, self.col)
         return _c.sparse_coordinate_product(self.data, row, column, x, columns if transposed else rows)
+
+    def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._summed().tocsr(), name)(*args, **kwargs)
 
     def todia(self, copy: bool = False) -> Any:
         return self._kind("dia")._from_coo(self)
@@ -170,6 +182,9 @@ class _coo(spbase):
             return spbase.toarray(self, order, out)
         rows, columns = self._shape2
         check_places(rows, columns)
+        made = _c.sparse_coordinates_dense(self.data, self.row, self.col, rows, columns)
+        if made is not None:
+            return made if self.ndim == 2 else made.reshape(self._shape)
         flat = bc.zeros(rows * columns, self.dtype, device=self.device)
         if self.data.size:
             bc.add.at(flat, self.row.astype(np.int64) * columns + self.col, self.data)

@@ -10,11 +10,20 @@ import numpy as np
 import broadcloth as bc
 
 from ..._broadcloth import ndarray
-from ._base import dense_operand, issparse, scipy_sparse, spbase
+from ._base import dense_operand, host_operand, issparse, scipy_sparse, spbase
 from ._rows import Rows, index_dtype
 
 # One axis' index: a number, a slice with all its bounds, or an array of numbers that are not negative.
 Axis = Any
+
+# Stands for the device where arrays are NumPy's, for formats in host memory.
+HOST = object()
+
+
+def _placed(a: Any, device: Any) -> Any:
+    if device is HOST:
+        return a.get() if isinstance(a, ndarray) else np.asarray(a)
+    return bc.asarray(a, device=device)
 
 
 def _number(i: Any, n: int) -> int:
@@ -24,19 +33,19 @@ def _number(i: Any, n: int) -> int:
     return i + n if i < 0 else i
 
 
-def _numbers(i: ndarray, n: int) -> ndarray:
+def _numbers(i: Any, n: int) -> Any:
     """An index array, checked (which looks), with negative numbers counted from the end."""
     if i.dtype.kind not in "iu":
         raise IndexError("Index dtype must be bool or integer: got " + str(i.dtype))
     i = i.astype(np.int64, copy=False)
     if i.size:
-        low, high = bc.stack([i.min(), i.max()]).tolist()
+        low, high = bc.stack([i.min(), i.max()]).tolist() if isinstance(i, ndarray) else (int(i.min()), int(i.max()))
         if high >= n:
             raise IndexError(f"index ({high}) out of range")
         if low < -n:
             raise IndexError(f"index ({low}) out of range")
         if low < 0:
-            i = bc.where(i < 0, i + n, i)
+            i = (bc if isinstance(i, ndarray) else np).where(i < 0, i + n, i)
     return i
 
 
@@ -48,14 +57,14 @@ def _is_number(k: Any) -> bool:
     return hasattr(k, "__index__") and not hasattr(k, "shape")
 
 
-def _as_index(k: Any, device: Any) -> ndarray:
+def _as_index(k: Any, device: Any) -> Any:
     a = k if isinstance(k, ndarray) else np.asarray(k)
     if a.dtype.kind not in "biu":
         if a.size == 0:
             a = a.astype(np.int64)
         else:
             raise IndexError(f"Index dtype must be bool or integer: got {a.dtype}" if a.ndim else "Index dimension must be 1 or 2. Got 0")
-    a = bc.asarray(a, device=device)
+    a = _placed(a, device)
     if a.ndim > 2:
         raise IndexError(f"Index dimension must be 1 or 2. Got {a.ndim}")
     return a
@@ -74,7 +83,7 @@ def parse(key: Any, shape: tuple[int, ...], device: Any) -> tuple[Axis, ...]:
             raise IndexError("bool index shape does not match the array's")
         coo = mask.tocsr().tocoo()
         keep = coo.data != 0
-        return tuple(bc.asarray(c, device=device)[bc.asarray(keep, device=device)].astype(np.int64) for c in coo.coords)
+        return tuple(_placed(c, device)[_placed(keep, device)].astype(np.int64) for c in coo.coords)
     if any(k is None for k in keys):
         raise IndexError("new axes are for reading, not for assignment")
     if sum(k is Ellipsis for k in keys) > 1:
@@ -85,7 +94,7 @@ def parse(key: Any, shape: tuple[int, ...], device: Any) -> tuple[Axis, ...]:
         if len(rest) == 1 and not isinstance(rest[0], slice) and rest[0] is not None and np.ndim(rest[0]) == 2:
             keys = rest
     if len(keys) == 1 and hasattr(keys[0], "ndim") and keys[0].ndim == 2 and keys[0].dtype.kind == "b" and len(shape) == 2:
-        mask = bc.asarray(keys[0], device=device)
+        mask = _placed(keys[0], device)
         if mask.shape != shape:
             raise IndexError(f"bool index shape {mask.shape} does not match the array's shape {shape}")
         return tuple(mask.nonzero())
@@ -160,24 +169,31 @@ def _take_columns(rows: Rows, k: Axis) -> Rows:
     return rows.transposed().take(at).transposed()
 
 
-def region(key: Any, shape: tuple[int, ...], device: Any) -> tuple[ndarray, ndarray]:
-    """The rows and the columns that an assignment stores to; a vector is one row."""
-    index = parse(key, shape, device)
-    i, j = index if len(shape) == 2 else (0, *index)
-    if not (isinstance(i, ndarray) and isinstance(j, ndarray)):
-        i, j = _as_array(i, device).ravel()[:, None], _as_array(j, device).ravel()[None]
+def host_numbers(k: Axis) -> np.ndarray:
+    """An index of one axis, in host memory, as the numbers that it stands for."""
+    if isinstance(k, slice):
+        return np.arange(k.start, k.stop, k.step)
+    return np.array([k]) if isinstance(k, int) else k
+
+
+def region(index: tuple[Axis, ...], device: Any) -> tuple[Any, Any]:
+    """The rows and the columns that an assignment stores to, of a parsed index; a vector is one row."""
+    i, j = index if len(index) == 2 else (0, *index)
+    if isinstance(i, (int, slice)) or isinstance(j, (int, slice)):
+        i, j = (host_numbers(k) if device is HOST else _as_array(k, device) for k in (i, j))
+        i, j = i.ravel()[:, None], j.ravel()[None]
     try:
-        i, j = bc.broadcast_arrays(i, j)
+        i, j = (np if device is HOST else bc).broadcast_arrays(i, j)
     except ValueError:
         raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
     return i, j
 
 
-def fitted(value: Any, shape: tuple[int, ...], dtype: np.dtype, device: Any) -> ndarray:
+def fitted(value: Any, shape: tuple[int, ...], dtype: np.dtype, device: Any) -> Any:
     """A dense value with the shape of the places that it is assigned to."""
     if isinstance(value, complex) and dtype.kind != "c":
         raise TypeError(f"a complex number does not fit into a sparse matrix of {dtype}")
-    x = dense_operand(value, device)
+    x = host_operand(value) if device is HOST else dense_operand(value, device)
     if x is None:
         raise ValueError(f"cannot store {type(value).__name__} in a sparse matrix")
     while x.ndim > len(shape) and x.shape[0] == 1:
@@ -185,7 +201,7 @@ def fitted(value: Any, shape: tuple[int, ...], dtype: np.dtype, device: Any) -> 
     if x.ndim == 1 and len(shape) == 2 and shape[1] == 1 and x.size == shape[0]:
         x = x[:, None]
     try:
-        return bc.broadcast_to(x, shape)
+        return (np if device is HOST else bc).broadcast_to(x, shape)
     except ValueError:
         raise ValueError("shape mismatch in assignment") from None
 
@@ -289,7 +305,7 @@ class Indexed(spbase):
     # ---- Assignment ----
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        i, j = region(key, self.shape, self.device)
+        i, j = region(parse(key, self.shape, self.device), self.device)
         value = self._adopt(value)
         if issparse(value):
             self._set_sparse(i, j, value, i.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,12 @@ def extreme(a: Any, axis: Any, name: str, explicit: bool) -> Any:
     if axis is None or a.ndim == 1:
         if 0 in a.shape:
             raise ValueError("zero-size array to reduction operation")
-        rows = a._own_rows().summed()
-        zero = bc.zeros((), a.dtype, device=a.device)
-        if rows.size == 0:
-            return zero
-        best = op.reduce(rows.data)
-        return best if explicit or rows.size == np.prod(a.shape, dtype=object) else op(best, zero)
+        a._find_canonical()
+        data = a.data if a._canonical else a._own_rows().summed().data
+        if data.size == 0:
+            return bc.zeros((), a.dtype, device=a.device)
+        best = op.reduce(data)
+        return best if explicit or data.size == math.prod(a.shape) else op(best, False if a.dtype.kind == "b" else 0)
     rows = _along(a, axis).summed()
     if rows.columns == 0:
         raise ValueError("zero-size array to reduction operation")

@@ -66,7 +66,12 @@ class Rows:
         return cls(data, indices, bc.zeros(rows + 1, t, device=device), columns, True)
 
     @classmethod
-    def from_dense(cls, a: ndarray) -> Rows:
+    def from_dense(cls, a: ndarray, by_columns: bool = False) -> Rows:
+        """The elements that are not zero; with `by_columns` the rows are the matrix' columns."""
+        made = _c.sparse_of_dense(a, by_columns)
+        if made is not None:
+            return cls(*made, a.shape[0 if by_columns else 1], True)
+        a = a.T if by_columns else a
         rows, columns = a.shape
         mask = a != 0
         at = mask.ravel().nonzero()[0]
@@ -94,10 +99,7 @@ class Rows:
     # ---- Order ----
 
     def is_sorted(self) -> bool:
-        if self.canonical or self.size < 2:
-            return True
-        row = self.numbers()
-        return not bool(((self.indices[1:] < self.indices[:-1]) & (row[1:] == row[:-1])).any())
+        return bool(self.canonical) or _c.sparse_is_sorted(self.indices, self.indptr, self.columns, False)
 
     def is_canonical(self) -> bool:
         if self.canonical is None:
@@ -125,7 +127,10 @@ class Rows:
         return self if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
 
     def nonzeros(self) -> Rows:
-        return self.where(self.data != 0)
+        made = _c.sparse_nonzeros(self.data, self.indices, self.indptr, self.columns)
+        if made is None:
+            return self.where(self.data != 0)
+        return self if made[0].size == self.size else Rows(*made, self.columns, self.canonical)
 
     # ---- Shapes ----
 
@@ -140,8 +145,8 @@ class Rows:
         check_places(self.count, self.columns)
         return self.numbers().astype(np.int64) * self.columns + self.indices
 
-    def dense(self) -> ndarray:
-        return _c.sparse_dense(self.data, self.indices, self.indptr, self.columns, self.canonical is True)
+    def dense(self, transposed: bool = False) -> ndarray:
+        return _c.sparse_dense(self.data, self.indices, self.indptr, self.columns, self.canonical is True, transposed)
 
     def row_range(self, start: int, stop: int) -> Rows:
         begin, end = int(self.indptr[start]), int(self.indptr[stop])

@@ -291,6 +291,8 @@ def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, 
     n = lengths.shape[0]
     if before.shape != (n, n):
         raise ValueError("graph and predecessors must have the same shape")
+    if lengths.device.type == "cpu":
+        return _c.csgraph_path_lengths(lengths, before.astype(np.int32), float(null_value))
     i = _c.arange(n, device=lengths.device)
     node = _c.broadcast_to(i, (n, n))
     total = _c.zeros((n, n), np.float64, device=lengths.device)

@@ -5,6 +5,7 @@ SuperLU runs on the host. A GPU's matrices are copied there and solutions back, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,51 @@ def _on_host(name: str, A: Any) -> tuple[Any, Any]:
     return host.astype(promoted(host.dtype)), device
 
 
+@functools.cache
+def _superlu() -> Any:
+    """SciPy's extension that calls SuperLU; None where SciPy has it under another name. Its functions take arrays, and matrices of SciPy's,
+    whose construction takes longer than a small factorization, need not be made."""
+    _scipy()
+    try:
+        from scipy.sparse.linalg._dsolve import _superlu
+    except ImportError:
+        return None
+    return _superlu if hasattr(_superlu, "gstrf") and hasattr(_superlu, "gssv") else None
+
+
+def _parts(A: Any) -> tuple[Any, ...] | None:
+    """Elements, int32 indices and pointers in host memory, of a square canonical compressed matrix of ours on the CPU; None for any
+    other matrix."""
+    if not is_sparse(A) or getattr(A, "format", "") not in ("csc", "csr") or not isinstance(A.data, ndarray) or A.device.type != "cpu":
+        return None
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.indices.dtype != np.int32 or A.indptr.dtype != np.int32 or not A.nnz:
+        return None
+    return tuple(map(_c.asnumpy, (A.data, A.indices, A.indptr))) if A.has_canonical_format else None
+
+
+def _by_columns(parts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+    from ... import sparse
+
+    return sparse.csc_array(parts, *args, **kwargs)
+
+
+def _factorized(A: Any, ilu: bool, options: dict[str, Any]) -> SuperLU | None:
+    """SuperLU's factorization of a matrix as `_parts` takes it; None for any other matrix."""
+    extension = _superlu()
+    matrix = A if getattr(A, "format", "csc") == "csc" or not is_sparse(A) else A.tocsc()
+    parts = _parts(matrix) if extension is not None else None
+    if parts is None:
+        return None
+    data, indices, indptr = parts
+    data = data.astype(promoted(data.dtype), copy=False)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    if chosen.get("ColPerm") == "NATURAL":
+        chosen["SymmetricMode"] = True
+    n = A.shape[0]
+    factors = extension.gstrf(n, data.size, data, indices, indptr, csc_construct_func=_by_columns, ilu=ilu, options=chosen)
+    return SuperLU(factors, data.dtype, A.device)
+
+
 def _square(name: str, host: Any) -> Any:
     if host.shape[0] != host.shape[1]:
         raise ValueError(f"can only factor square matrices, got shape {host.shape}" if name != "spsolve" else
@@ -103,9 +149,7 @@ class SuperLU:
         return _c.asarray(self._factors.perm_c, device=self._device)
 
     def _factor(self, factor: Any) -> Any:
-        from ... import sparse
-
-        return sparse.csc_array(factor)
+        return factor if isinstance(factor.data, ndarray) else _by_columns(factor)
 
     @property
     def L(self) -> Any:
@@ -121,7 +165,7 @@ class SuperLU:
         """The solution of A @ x = rhs, or with `trans` 'T' and 'H' of A.T @ x or A.conj().T @ x, for a vector or columns."""
         if trans not in ("N", "T", "H"):
             raise ValueError(f"trans must be N, T, or H, got {trans!r}")
-        b = _c.asarray(rhs)
+        b = rhs if type(rhs) is ndarray else _c.asarray(rhs)
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
             raise ValueError(f"rhs is of incompatible size: expected {self.shape[0]} rows, got shape {b.shape}")
         host = _c.asnumpy(b)
@@ -129,7 +173,7 @@ class SuperLU:
             parts = [self._factors.solve(np.asfortranarray(part.astype(self._dtype)), trans) for part in (host.real, host.imag)]
             solved = parts[0] + 1j * parts[1]
         else:
-            solved = self._factors.solve(np.asfortranarray(host.astype(self._dtype)), trans)
+            solved = self._factors.solve(host if host.dtype == self._dtype else host.astype(self._dtype), trans)
         return _c.asarray(solved, device=b.device)
 
 
@@ -162,6 +206,10 @@ def splu(
     >>> lu.solve(bc.array([2.0, 9.0]))
     array([1., 2.])
     """
+    given = options or {}
+    known = {"DiagPivotThresh": diag_pivot_thresh, "ColPerm": permc_spec, "PanelSize": panel_size, "Relax": relax}
+    if (made := _factorized(A, False, known | given)) is not None:
+        return made
     host, device = _on_host("splu", A)
     _square("splu", host)
     factors = _scipy().sparse.linalg.splu(
@@ -202,6 +250,12 @@ def spilu(
     >>> bc.scipy.sparse.linalg.cg(A, bc.array([5.0, 4.0]), M=M)[0].round(6)
     array([1., 1.])
     """
+    known = {
+        "ILU_DropRule": drop_rule, "ILU_DropTol": drop_tol, "ILU_FillFactor": fill_factor, "DiagPivotThresh": diag_pivot_thresh,
+        "ColPerm": permc_spec, "PanelSize": panel_size, "Relax": relax,
+    }  # fmt: skip
+    if (made := _factorized(A, True, known | (options or {}))) is not None:
+        return made
     host, device = _on_host("spilu", A)
     _square("spilu", host)
     factors = _scipy().sparse.linalg.spilu(
@@ -246,6 +300,8 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     >>> bc.scipy.sparse.linalg.spsolve(bc.array([[2.0, 0.0], [1.0, 4.0]]), bc.array([2.0, 9.0]))
     array([1., 2.])
     """
+    if type(b) is ndarray and (found := _solved(A, b, permc_spec)) is not None:
+        return found
     host, device = _on_host("spsolve", A)
     _square("spsolve", host)
     sparse_right = is_sparse(b)
@@ -269,6 +325,23 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
 
         return getattr(sparse, f"{b.format}_array" if hasattr(sparse, f"{b.format}_array") else "csc_array")(found)
     return found.reshape(-1) if flat else found
+
+
+def _solved(A: Any, b: ndarray, permc_spec: str | None) -> ndarray | None:
+    """spsolve of a dense right side and a matrix as `_parts` takes it; None for others."""
+    extension = _superlu()
+    parts = _parts(A) if extension is not None else None
+    if parts is None or b.device.type != "cpu" or b.ndim not in (1, 2) or b.shape[0] != A.shape[0]:
+        return None
+    data, indices, indptr = parts
+    dtype = promoted(data.dtype, b.dtype)
+    data, right = data.astype(dtype, copy=False), _c.asnumpy(b).astype(dtype, copy=False)
+    options = {} if permc_spec is None else {"ColPerm": permc_spec}
+    found, info = extension.gssv(A.shape[0], data.size, data, indices, indptr, right, 1 if A.format == "csc" else 0, options=options)
+    if info != 0:
+        warn("Matrix is exactly singular", MatrixRankWarning)
+        found.fill(np.nan)
+    return _c.asarray(found.ravel() if b.ndim == 1 or b.shape[1] == 1 else found)
 
 
 def spsolve_triangular(
@@ -297,6 +370,12 @@ def spsolve_triangular(
     >>> bc.scipy.sparse.linalg.spsolve_triangular(bc.array([[2.0, 0.0], [1.0, 4.0]]), bc.array([2.0, 9.0]))
     array([1., 2.])
     """
+    if type(b) is ndarray and b.ndim in (1, 2) and _parts(A) is not None and b.shape[0] == A.shape[0] and b.device.type == "cpu":
+        dtype = promoted(A.dtype, b.dtype)
+        data, right = A.data.astype(dtype, copy=False), b.astype(dtype, copy=False)
+        found = _c.sparse_triangular_solve(data, A.indices, A.indptr, right, bool(lower), bool(unit_diagonal), A.format == "csc")
+        if found is not None:
+            return found
     host, device = _on_host("spsolve_triangular", A)
     if host.shape[0] != host.shape[1]:
         raise ValueError(f"A must be a square matrix but its shape is {host.shape}.")

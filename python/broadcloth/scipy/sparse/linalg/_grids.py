@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,28 @@ class LaplacianNd(LinearOperator):
         -------
         ndarray
         """
-        return self.tosparse().toarray()
+        made = np.zeros(self.shape, self.dtype)
+        for rows, columns, value in self._links():
+            made[rows, columns] += value
+        return _c.asarray(made)
+
+    def _links(self) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+        """Places without repetition, and what is added to each."""
+        place = np.arange(self.shape[0])
+        yield place, place, -2 * len(self.grid_shape)
+        stride = self.shape[0]
+        for n in self.grid_shape:
+            stride //= n
+            along = place // stride % n
+            first, last = place[along == 0], place[along == n - 1]
+            inner = place[along < n - 1]
+            yield inner, inner + stride, 1
+            yield inner + stride, inner, 1
+            if self.boundary_conditions == "dirichlet":
+                continue
+            periodic = self.boundary_conditions == "periodic"
+            yield first, last if periodic else first, 1
+            yield last, first if periodic else last, 1
 
     def tosparse(self) -> Any:
         """The matrix by diagonals.
@@ -89,19 +111,9 @@ class LaplacianNd(LinearOperator):
         """
         from .. import coo_array
 
-        places = np.arange(self.shape[0]).reshape(self.grid_shape)
-        rows, columns, values = [places.ravel()], [places.ravel()], [np.full(places.size, -2 * len(self.grid_shape))]
-        for axis, n in enumerate(self.grid_shape):
-            for step in (1, -1):
-                there = np.roll(places, -step, axis)
-                if self.boundary_conditions != "periodic":
-                    outside = (n - 1 if step == 1 else 0) == np.indices(self.grid_shape)[axis]
-                    there = np.where(outside, places if self.boundary_conditions == "neumann" else -1, there)
-                inside = there.ravel() >= 0
-                rows.append(places.ravel()[inside])
-                columns.append(there.ravel()[inside])
-                values.append(np.ones(int(inside.sum()), int))
-        coordinates = (np.concatenate(rows), np.concatenate(columns))
+        links = [*self._links()]
+        coordinates = (np.concatenate([rows for rows, _, _ in links]), np.concatenate([columns for _, columns, _ in links]))
+        values = [np.full(rows.size, value) for rows, _, value in links]
         made = coo_array((np.concatenate(values), coordinates), shape=self.shape)
         made.sum_duplicates()
         return made.todia().astype(self.dtype)
