@@ -127,6 +127,20 @@ BC_RARE double yn(double order, double x) {
   }
   return sign * now;
 }
+/// Up to order 10, in steps that all elements take.
+BC_FN double yn_fast(double order, double x, u32& flag) {
+  const double n = trunc(fabs(order)), step = 2.0 / x;
+  double before = y0_fast(x, flag), now = y1_fast(x, flag), r = n == 0.0 ? before : now;
+  BC_UNROLL
+  for (int k = 1; k < 10; ++k) {
+    const double after = fma(k * step, now, -before);
+    before = now;
+    now = after;
+    r = n == k + 1 ? now : r;
+  }
+  flag |= n <= 10.0 && x > 0.0 && r > -inf() && r < inf() ? 0u : 1u;
+  return order < 0.0 && is_odd(n) ? -r : r;
+}
 /// The spherical y of whole order (DLMF 10.49.5, 10.51.1).
 BC_RARE double spherical_yn(double order, double x) {
   if (x != x || order != order) return x + order;
@@ -164,6 +178,7 @@ BC_SPECIAL_FLOAT_FAST1(y0_fast)
 BC_SPECIAL_FLOAT1(y1)
 BC_SPECIAL_FLOAT_FAST1(y1_fast)
 BC_SPECIAL_FLOAT2(yn)
+BC_SPECIAL_FLOAT_FAST2(yn_fast)
 BC_SPECIAL_FLOAT2(spherical_yn)
 
 }  // namespace special_rows

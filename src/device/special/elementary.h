@@ -1,5 +1,5 @@
-// Short functions over exponentials and logarithms: logistic, information, losses, Box and Cox's, angles in degrees, Wright's omega. Real arguments;
-// float runs in double.
+// Short functions over exponentials and logarithms: logistic, information, losses, Box and Cox's, angles in degrees, Wright's omega. Real
+// arguments; float runs in double.
 #pragma once
 #include "gamma.h"
 

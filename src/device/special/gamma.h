@@ -11,6 +11,10 @@
   BC_FN float name(float a, float b, u32& flag) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), flag)); }
 #define BC_SPECIAL_FLOAT2(name) \
   BC_FN float name(float a, float b) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b))); }
+#define BC_SPECIAL_FLOAT_FAST3(name)                                                                               \
+  BC_FN float name(float a, float b, float c, u32& flag) {                                                         \
+    return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c), flag)); \
+  }
 #define BC_SPECIAL_FLOAT3(name)                                                                              \
   BC_FN float name(float a, float b, float c) {                                                              \
     return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c))); \
@@ -287,6 +291,7 @@ BC_FN double zeta_fast(double s, double q, u32& flag) {
   sum += last * (w / (s - 1.0) + 0.5 + rest);
   return one ? inf() : sum;
 }
+BC_FN double trigamma_fast(double x, u32& flag) { return zeta_fast(2.0, x, flag); }
 #endif
 /// Hurwitz's zeta function.
 BC_RARE double zeta(double s, double q) {
@@ -575,6 +580,7 @@ BC_SPECIAL_FLOAT2(betaln)
 BC_SPECIAL_FLOAT_FAST2(beta_fast)
 BC_SPECIAL_FLOAT_FAST2(betaln_fast)
 BC_SPECIAL_FLOAT_FAST2(zeta_fast)
+BC_SPECIAL_FLOAT_FAST1(trigamma_fast)
 BC_SPECIAL_FLOAT_FAST2(poch_fast)
 BC_SPECIAL_FLOAT_FAST2(binom_fast)
 #endif

@@ -16,7 +16,7 @@ constexpr int kFastDegree = 24;
 
 /// A point of [-1, 1] beside what a recurrence takes of it.
 struct PolynomialPoint {
-  double z;                // the point in the middle, else the distance from the nearest end, mirrored to that of 1
+  double z;  // the point in the middle, else the distance from the nearest end, mirrored to that of 1
   bool is_middle, mirrored;
 };
 /// `below` and `above` are x - 1 and x + 1, as exact as the caller has them.
@@ -225,11 +225,9 @@ BC_FN double eval_hermitenorm_fast(double n, double x, u32& flag) { return hermi
 #define BC_POLYNOMIAL2(name) \
   BC_SPECIAL_FLOAT2(name)    \
   BC_SPECIAL_FLOAT_FAST2(name##_fast)
-#define BC_POLYNOMIAL3(name)                                                                                                       \
-  BC_SPECIAL_FLOAT3(name)                                                                                                          \
-  BC_FN float name##_fast(float a, float b, float c, u32& flag) {                                                                  \
-    return static_cast<float>(name##_fast(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c), flag)); \
-  }
+#define BC_POLYNOMIAL3(name) \
+  BC_SPECIAL_FLOAT3(name)    \
+  BC_SPECIAL_FLOAT_FAST3(name##_fast)
 BC_POLYNOMIAL2(eval_chebyt)
 BC_POLYNOMIAL2(eval_chebyu)
 BC_POLYNOMIAL2(eval_sh_chebyt)

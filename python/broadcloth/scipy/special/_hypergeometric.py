@@ -192,11 +192,12 @@ def _inside(a: Any, b: Any, c: Any, x: Any, q: Any) -> Any:
     """2F1 of x in (-1, 1), of which q is 1 - x."""
     s = c - a - b
     scale = 1.0
-    if (s < 0 and not _pole(a) and not _pole(b)) or _pole(c - a) or _pole(c - b):
+    positive = a > 0 and b > 0 and c > 0 and 0 <= x <= 0.6  # where no term of the plain series is lost
+    if (s < 0 and not positive and not _pole(a) and not _pole(b)) or _pole(c - a) or _pole(c - b):
         a, b = c - a, c - b
         scale = q**s
     # The terms of the series fall as k**(-1 - s) at least.
-    if x <= 0.6 or s > 8 or s < -8 or _pole(a) or _pole(b):
+    if x <= 0.78 or s > 8 or s < -8 or _pole(a) or _pole(b):
         y, bound = _series(a, b, c, x)
     else:
         y, bound = _connected(a, b, c, q)
