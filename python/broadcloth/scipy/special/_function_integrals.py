@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
+from . import _integral_fits as _fits
 from ._airy import _product_rest, airy
 from ._functions import special_function
-from . import _integral_fits as _fits
 from ._integrals import _EULER, _of_i, _of_y, _polynomial
 from ._struve import _over, _times, _two_sum
 

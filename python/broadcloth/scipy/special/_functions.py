@@ -118,7 +118,7 @@ class SpecialFunction(DUFunc):
         kind = n.dtype.kind if isinstance(n, ndarray) else "i"
         return kind != "f" or not bool(((n != _c.ufuncs["floor"](n)) & (n == n)).any())
 
-    def _loop(self, args: Sequence[Any]) -> int:
+    def _loop_number(self, args: Sequence[Any]) -> int:
         """The number of the first loop to which the operands cast safely."""
         if all(type(a) in _NUMBERS for a in args):
             args = [np.asarray(a) for a in args]  # with no array to follow they have types of their own
@@ -129,7 +129,7 @@ class SpecialFunction(DUFunc):
         raise TypeError(f"ufunc '{self.__name__}' has no loop for ({shown}); it has {', '.join(self.types)}")
 
     def _choose(self, args: tuple[Any, ...]) -> tuple[Type, ...]:
-        number = self._loop(args)
+        number = self._loop_number(args)
         characters, types = self._characters[number], self._declared[number]
         if types not in self._wrapped:
             self._wrapped[types] = _rounded(self._of_complex if set(characters) & set("FD") else self.py_func, characters)
@@ -137,7 +137,7 @@ class SpecialFunction(DUFunc):
 
     def _widened(self, arrays: list[Any]) -> list[Any]:
         """Operands for the row, which has no loop of whole numbers: beside these SciPy's numbers are float64."""
-        if self._characters[0][0] != "l" or self._characters[self._loop(arrays)][0] != "l":
+        if self._characters[0][0] != "l" or self._characters[self._loop_number(arrays)][0] != "l":
             return arrays
         return [a.astype(np.float64, copy=False) if isinstance(a, ndarray) else a for a in arrays]
 

@@ -1,5 +1,5 @@
-"""Wright's omega function, of real numbers a row of the engine: iterations of Fritsch, Shafer and Crowley as Lawrence, Corless and Jeffrey have them (Algorithm 917, ACM
-Transactions on Mathematical Software 38, 2012), and the series at its branch points."""
+"""Wright's omega function, of real numbers a row of the engine: iterations of Fritsch, Shafer and Crowley as Lawrence, Corless and Jeffrey
+have them (Algorithm 917, ACM Transactions on Mathematical Software 38, 2012), and the series at its branch points."""
 
 from __future__ import annotations
 
