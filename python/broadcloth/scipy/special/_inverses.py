@@ -31,8 +31,8 @@ def _propose(a: Any, b: Any, t: Any) -> Any:
 
 
 def _narrow(a: Any, fa: Any, b: Any, fb: Any, x: Any, fx: Any) -> Any:
-    """The bracket between x and an end, where in it to look next, as a fraction of its length, and whether the search is over: at x, or at
-    the next place, from which an interpolation that was near leaves no distance."""
+    """The bracket between x and an end, where in it to look next, as a fraction of its length, whether the search is over, and whether it
+    is with that place, from which an interpolation that was near leaves no distance."""
     if (fx > 0) == (fa > 0):
         c = a
         fc = fa
@@ -50,13 +50,13 @@ def _narrow(a: Any, fa: Any, b: Any, fb: Any, x: Any, fx: Any) -> Any:
         phi = (fa - fb) / (fc - fb)
         if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi and fc != fa:
             t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-            near = 0 < t < 1 and t * abs(b - a) <= 1e-9 * abs(a) and abs(c - a) <= 1e-3 * abs(a)
+            # Points that are nearer to each other have no slope but that of the function's rounding.
+            apart = abs(c - a)
+            near = 0 < t < 1 and t * abs(b - a) <= 1e-11 * abs(a) and 1e-9 * abs(a) <= apart <= 1e-4 * abs(a)
     # A step as small as the rounding of x would not move.
     least = 2.5e-16 * abs(a) / abs(b - a) if b != a else 1.0
     done = fa == 0 or least >= 0.5
-    if near and not done:
-        return _propose(a, b, t), 0.0, b, fb, 0.0, True
-    return a, fa, b, fb, min(max(t, least), 1 - least), done
+    return a, fa, b, fb, min(max(t, least), 1 - least), done, near
 
 
 _SEARCH = '''
@@ -112,10 +112,13 @@ def {name}({operands}):
     if far_value == 0:
         return far
     part = 0.5
+    is_last = False
     for _ in range(300):
         x = _propose(near, far, part)
         value_here = ({value}) - goal
-        near, near_value, far, far_value, part, is_narrow = _narrow(near, near_value, far, far_value, x, value_here)
+        if is_last:
+            return x if abs(value_here) <= abs(near_value) else near
+        near, near_value, far, far_value, part, is_narrow, is_last = _narrow(near, near_value, far, far_value, x, value_here)
         if is_narrow:
             break
     return near if abs(near_value) <= abs(far_value) else far
