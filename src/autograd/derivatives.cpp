@@ -58,6 +58,11 @@ Array t_density(const Arg& df, const Arg& t) {
   const Array half = df * 0.5;
   return exp(negative((half + 0.5) * log1p(square(t) / df)) - betaln(half, 0.5)) / sqrt(df);
 }
+/// From pi / (2 y) = K(m) / a for m = 1 - (b / a)^2 (DLMF 19.8.5) and K's derivative (19.4.1); 1 / 2 where both numbers are the same.
+Array agm_slope(const Array& a, const Array& b, const Array& y) {
+  const Array same = equal(a, b), m = where(same, Arg(0.5), 1.0 - square(b / a));
+  return where(same, Arg(0.5), square(y / a) * (ellipk(m) - ellipe(m)) / m * 0.6366197723675814);
+}
 
 // ---- What a rule reads, found by running it on sets of names in the place of arrays ----
 
@@ -91,6 +96,7 @@ BC_USES(gamma_density)
 BC_USES(beta_density)
 BC_USES(f_density)
 BC_USES(t_density)
+BC_USES(agm_slope)
 #undef BC_USES
 #define BC_USES(name)                                         \
   template <class A, class B>                                 \

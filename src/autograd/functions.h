@@ -24,6 +24,8 @@ Array gamma_density(const Arg& a, const Arg& x);
 Array beta_density(const Arg& a, const Arg& b, const Arg& x);
 Array f_density(const Arg& a, const Arg& b, const Arg& x);
 Array t_density(const Arg& df, const Arg& t);
+/// d/da of the arithmetic-geometric mean y of a and b.
+Array agm_slope(const Array& a, const Array& b, const Array& y);
 
 /// The imaginary unit; it makes a product complex.
 inline const Arg I(Weak::complex, Scalar::complex(0, 1));

@@ -30,6 +30,7 @@
 #include "special/complex_integrals.h"
 #include "special/lambert.h"
 #include "special/legendre.h"
+#include "special/polynomials.h"
 #include "special/wright.h"
 #include "reduce.h"
 #include "philox.h"

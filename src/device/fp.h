@@ -87,7 +87,7 @@ BC_FN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); 
 template <int N>
 BC_INLINE double horner(double x, const double (&c)[N]) {
   double r = c[N - 1];
-  BC_UNROLL
+  BC_STRAIGHT
   for (int i = N - 2; i >= 0; i--) r = fma(r, x, c[i]);
   return r;
 }

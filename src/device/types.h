@@ -16,6 +16,12 @@
 #else
 #define BC_UNROLL
 #endif
+// A loop of a few steps that GCC too must write out: it leaves loops of more than 16 steps as they are.
+#if BC_CUDA || defined(__clang__)
+#define BC_STRAIGHT BC_UNROLL
+#else
+#define BC_STRAIGHT _Pragma("GCC unroll 40")
+#endif
 // A loop that GCC must vectorise before it would unroll it.
 #if BC_CUDA || defined(__clang__)
 #define BC_ROLLED

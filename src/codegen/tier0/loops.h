@@ -164,7 +164,8 @@ struct Fast {
   struct Fast<Row::name> {                                                                                   \
     static_assert(key(text) == key(#name "_fast(a, flag)") || key(text) == key(#name "_fast(a, b, flag)") || \
                       key(text) == key("special_rows::" #name "_fast(a, flag)") ||                           \
-                      key(text) == key("special_rows::" #name "_fast(a, b, flag)"),                          \
+                      key(text) == key("special_rows::" #name "_fast(a, b, flag)") ||                        \
+                      key(text) == key("special_rows::" #name "_fast(a, b, c, flag)"),                       \
                   "fast form");                                                                              \
     static constexpr u32 kSet = set;                                                                         \
     template <class A>                                                                                       \
@@ -176,6 +177,11 @@ struct Fast {
     BC_INLINE static auto run(u32& flag, A a, B b) {                                                         \
       using namespace special_rows;                                                                          \
       return name##_fast(a, b, flag);                                                                        \
+    }                                                                                                        \
+    template <class A, class B, class C>                                                                     \
+    BC_INLINE static auto run(u32& flag, A a, B b, C c) {                                                    \
+      using namespace special_rows;                                                                          \
+      return name##_fast(a, b, c, flag);                                                                     \
     }                                                                                                        \
   };
 #include "primitives/elementwise.def"
@@ -256,6 +262,7 @@ void fast_loop(const void* a_, const void* b_, const void* c_, void* out_, int64
   using T = type_of<D>;
   const T* a = static_cast<const T*>(a_);
   [[maybe_unused]] const T* b = static_cast<const T*>(b_);
+  [[maybe_unused]] const T* c = static_cast<const T*>(c_);
   T* out = static_cast<T*>(out_);
   if constexpr (is_int<T> && (row == Row::floor_divide || row == Row::remainder)) {
     if (n > 0 && divide_by_one < row == Row::remainder > (a, b, out, n)) return;
@@ -266,8 +273,10 @@ void fast_loop(const void* a_, const void* b_, const void* c_, void* out_, int64
     u32 here = 0;
     if constexpr (Code<row>::kArity == 1)
       out[i] = Fast<row>::run(here, a[i]);
-    else
+    else if constexpr (Code<row>::kArity == 2)
       out[i] = Fast<row>::run(here, a[i], b[i]);
+    else
+      out[i] = Fast<row>::run(here, a[i], b[i], c[i]);
     flag |= here;
   }
   if (flag) exact_loop<row, D>(a_, b_, c_, out_, n);

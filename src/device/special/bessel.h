@@ -100,6 +100,16 @@ BC_FN double y1_fast(double x, u32& flag) {
   const double r = x <= 2.0 ? small : (x <= 8.0 ? (x <= 4.5 ? y1_middle(middle) : y1_far(outer)) : wave);
   return x > 0.0 ? (x < inf() ? r : 0.0) : (x == 0.0 ? -inf() : nan());
 }
+/// y0, and y1 besides: beyond 8 with the same sine and cosine.
+BC_FN double y0_and_y1(double x, double& one) {
+  if (x <= 8.0 || x == inf()) {
+    one = y1(x);
+    return y0(x);
+  }
+  const double v = 1.0 / x, u = v * v, s = sin(x), c = cos(x);
+  one = hankel_wave(x, hankel_p1(u), v * hankel_q1(u), negative(c + s), s - c);
+  return hankel_wave(x, hankel_p0(u), v * hankel_q0(u), s - c, c + s);
+}
 /// Y of whole order by its recurrence upwards, which is stable (DLMF 10.6.1); NaN where that takes more than 1e5 steps.
 BC_RARE double yn(double order, double x) {
   if (order != order || x != x) return order + x;
@@ -107,14 +117,29 @@ BC_RARE double yn(double order, double x) {
   const double sign = order < 0.0 && is_odd(n) ? -1.0 : 1.0;
   if (n == 0.0) return y0(x);
   if (!(x > 0.0)) return x == 0.0 ? -inf() * sign : nan();
-  double before = y0(x), now = y1(x);
+  double now, before = y0_and_y1(x, now);
+  const double step = 2.0 / x;
   for (double k = 1.0; k < n && now > -inf(); k += 1.0) {
-    const double after = 2.0 * k / x * now - before;
+    const double after = fma(k * step, now, -before);
     before = now;
     now = after;
     if (k > 1e5) return nan();
   }
   return sign * now;
+}
+/// Up to order 10, in steps that all elements take.
+BC_FN double yn_fast(double order, double x, u32& flag) {
+  const double n = trunc(fabs(order)), step = 2.0 / x;
+  double before = y0_fast(x, flag), now = y1_fast(x, flag), r = n == 0.0 ? before : now;
+  BC_UNROLL
+  for (int k = 1; k < 10; ++k) {
+    const double after = fma(k * step, now, -before);
+    before = now;
+    now = after;
+    r = n == k + 1 ? now : r;
+  }
+  flag |= n <= 10.0 && x > 0.0 && r > -inf() && r < inf() ? 0u : 1u;
+  return order < 0.0 && is_odd(n) ? -r : r;
 }
 /// The spherical y of whole order (DLMF 10.49.5, 10.51.1).
 BC_RARE double spherical_yn(double order, double x) {
@@ -128,8 +153,9 @@ BC_RARE double spherical_yn(double order, double x) {
   double before = sign * (-cos(x) / x);
   if (order == 0.0) return before;
   double now = (before - sign * sin(x)) / x;
+  const double step = 1.0 / x;
   for (double k = 1.0; k < order && fabs(now) < inf(); k += 1.0) {
-    const double after = (2.0 * k + 1.0) / x * now - before;
+    const double after = fma((2.0 * k + 1.0) * step, now, -before);
     before = now;
     now = after;
     if (k > 1e5) return nan();
@@ -152,6 +178,7 @@ BC_SPECIAL_FLOAT_FAST1(y0_fast)
 BC_SPECIAL_FLOAT1(y1)
 BC_SPECIAL_FLOAT_FAST1(y1_fast)
 BC_SPECIAL_FLOAT2(yn)
+BC_SPECIAL_FLOAT_FAST2(yn_fast)
 BC_SPECIAL_FLOAT2(spherical_yn)
 
 }  // namespace special_rows

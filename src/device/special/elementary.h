@@ -1,5 +1,5 @@
-// Short functions over exponentials and logarithms: logistic, information, losses, Box and Cox's, angles in degrees. Real arguments;
-// float runs in double.
+// Short functions over exponentials and logarithms: logistic, information, losses, Box and Cox's, angles in degrees, Wright's omega. Real
+// arguments; float runs in double.
 #pragma once
 #include "gamma.h"
 
@@ -19,29 +19,43 @@ BC_FN double logit(double p) {
 BC_FN double xlogy(double x, double y) { return x == 0.0 && y == y ? 0.0 : x * log(y); }
 BC_FN double xlog1py(double x, double y) { return x == 0.0 && y == y ? 0.0 : x * log1p(y); }
 BC_FN double entr(double x) { return x > 0.0 ? -x * log(x) : (x == 0.0 ? 0.0 : (x != x ? x : -inf())); }
-/// log(x / y) for positive numbers, also where the quotient leaves the range or is near 1.
-BC_FN double log_ratio(double x, double y) {
+/// log(x / y) for positive numbers, from the rounded quotient and what it lacks, which keeps all digits near 1. Where the quotient or the
+/// numbers are near the ends of the range, `flag` is set.
+BC_FN double log_ratio_fast(double x, double y, u32& flag) {
   const double ratio = x / y;
-  if (ratio > 0.5 && ratio < 2.0) return log1p((x - y) / y);
-  return ratio > 1e-300 && ratio < 1e300 ? log(ratio) : log(x) - log(y);
+  flag |= ratio > 1e-280 && ratio < 1e280 && x > 1e-280 && y < 1e280 ? 0u : 1u;
+  return log(ratio) + fma(-ratio, y, x) / x;
+}
+BC_FN double log_ratio(double x, double y) {
+  u32 flag = 0;
+  const double r = log_ratio_fast(x, y, flag);
+  return flag == 0 ? r : log(x) - log(y);
+}
+BC_FN u32 not_positive(double x, double y) { return x > 0.0 && y > 0.0 ? 0u : 1u; }
+BC_FN double rel_entr_fast(double x, double y, u32& flag) {
+  flag |= not_positive(x, y);
+  return x * log_ratio_fast(x, y, flag);
 }
 BC_FN double rel_entr(double x, double y) {
   if (x != x || y != y) return nan();
   if (x > 0.0 && y > 0.0) return x * log_ratio(x, y);
   return x == 0.0 && y >= 0.0 ? 0.0 : inf();
 }
-/// x log(x / y) - x + y; near x = y from the series of (1 + t) log(1 + t) - t.
+/// x log(x / y) - x + y, where the logarithm is given; near x = y from the series of (1 + t) log(1 + t) - t.
+BC_FN double kl_div_of(double x, double y, double l) {
+  const double t = (x - y) / y;
+  double sum = 0.0;
+  BC_UNROLL
+  for (int k = 16; k >= 2; --k) sum = fma(-sum, t, 1.0 / (k * (k - 1.0)));
+  return fabs(t) < 0.1 ? y * t * t * sum : fma(x, l, y - x);
+}
+BC_FN double kl_div_fast(double x, double y, u32& flag) {
+  flag |= not_positive(x, y);
+  return kl_div_of(x, y, log_ratio_fast(x, y, flag));
+}
 BC_FN double kl_div(double x, double y) {
   if (x != x || y != y) return nan();
-  if (x > 0.0 && y > 0.0) {
-    const double t = (x - y) / y;
-    if (fabs(t) < 0.1) {
-      double sum = 0.0;
-      for (int k = 16; k >= 2; --k) sum = fma(-sum, t, 1.0 / (k * (k - 1.0)));
-      return y * t * t * sum;
-    }
-    return x * log_ratio(x, y) - x + y;
-  }
+  if (x > 0.0 && y > 0.0 && x < inf() && y < inf()) return kl_div_of(x, y, log_ratio(x, y));
   return x == 0.0 && y >= 0.0 ? y : inf();
 }
 BC_FN double huber(double delta, double r) {
@@ -112,6 +126,28 @@ BC_FN double cotdg(double x) {
 /// Degrees, minutes and seconds as radians.
 BC_FN double radian(double d, double m, double s) { return ((d * 60.0 + m) * 60.0 + s) * 4.84813681109536e-06; }
 
+/// Wright's omega function of a real number: w + log(w) = x. Two steps of Fritsch, Shafer and Crowley's fourth-order iteration (Lawrence,
+/// Corless & Jeffrey, Algorithm 917, ACM TOMS 38, 2012). Without branches, so that loops vectorise.
+BC_FN double wrightomega_fast(double x, u32&) {
+  const double low = at_most(x, 1.0), high = at_least(x, 1.0), e = exp(low);
+  const double middle = exp((low - 1.0) * (2.0 / 3.0)), far = high - log(high) * (1.0 - 1.0 / high);
+  double w = x < 1.0 ? (x < -2.0 ? e : middle) : far;
+  BC_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    // For small w the logarithms of both would cancel.
+    const double l = log(x < 1.0 ? e / w : w), r = x < 1.0 ? l - w : x - w - l;
+    const double one = w + 1.0, two = 2.0 * one * fma(r, 2.0 / 3.0, one);
+    w = fma(w, r * (two - r) / (one * (two - 2.0 * r)), w);
+  }
+  return x < -38.0 ? e : (x < 1e20 ? w : x);
+}
+BC_RARE double wrightomega(double x) {
+  u32 flag = 0;
+  return wrightomega_fast(x, flag);
+}
+
+BC_SPECIAL_FLOAT1(wrightomega)
+BC_SPECIAL_FLOAT_FAST1(wrightomega_fast)
 BC_SPECIAL_FLOAT1(expit)
 BC_SPECIAL_FLOAT1(log_expit)
 BC_SPECIAL_FLOAT1(logit)
@@ -119,7 +155,9 @@ BC_SPECIAL_FLOAT2(xlogy)
 BC_SPECIAL_FLOAT2(xlog1py)
 BC_SPECIAL_FLOAT1(entr)
 BC_SPECIAL_FLOAT2(rel_entr)
+BC_SPECIAL_FLOAT_FAST2(rel_entr_fast)
 BC_SPECIAL_FLOAT2(kl_div)
+BC_SPECIAL_FLOAT_FAST2(kl_div_fast)
 BC_SPECIAL_FLOAT2(huber)
 BC_SPECIAL_FLOAT2(pseudo_huber)
 BC_SPECIAL_FLOAT2(boxcox)

@@ -5,6 +5,18 @@
 namespace bc {
 namespace special_rows {
 
+/// The last step of duplication, from relative distances to the mean: of the first kind, and of the second (Carlson 1995).
+BC_FN double carlson_rf_series(double u, double v) {
+  const double w = -u - v, e2 = u * v - w * w, e3 = u * v * w;
+  return 1.0 - e2 / 10.0 + e3 / 14.0 + e2 * e2 / 24.0 - 3.0 * e2 * e3 / 44.0 - 5.0 * e2 * e2 * e2 / 208.0 + 3.0 * e3 * e3 / 104.0 +
+         e2 * e2 * e3 / 16.0;
+}
+BC_FN double carlson_rd_series(double u, double v) {
+  const double w = -(u + v) / 3.0, uv = u * v, ww = w * w;
+  const double e2 = uv - 6.0 * ww, e3 = (3.0 * uv - 8.0 * ww) * w, e4 = 3.0 * (uv - ww) * ww, e5 = uv * ww * w;
+  return 1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0 - 9.0 * e2 * e3 / 52.0 + 3.0 * e5 / 26.0 -
+         e2 * e2 * e2 / 16.0 + 3.0 * e3 * e3 / 40.0 + 3.0 * e2 * e4 / 20.0 + 45.0 * e2 * e2 * e3 / 272.0 - 9.0 * (e3 * e4 + e2 * e5) / 68.0;
+}
 /// Carlson's symmetric integral of the first kind, by duplication (Carlson, Numerical Algorithms 10, 1995; DLMF 19.36.1).
 BC_RARE double carlson_rf(double x, double y, double z) {
   const double a0 = (x + y + z) / 3.0, dx = a0 - x, dy = a0 - y;
@@ -17,10 +29,7 @@ BC_RARE double carlson_rf(double x, double y, double z) {
     z = 0.25 * (z + l);
     a = 0.25 * (a + l);
   }
-  const double u = dx * scale / a, v = dy * scale / a, w = -u - v, e2 = u * v - w * w, e3 = u * v * w;
-  const double sum = 1.0 - e2 / 10.0 + e3 / 14.0 + e2 * e2 / 24.0 - 3.0 * e2 * e3 / 44.0 - 5.0 * e2 * e2 * e2 / 208.0 +
-                     3.0 * e3 * e3 / 104.0 + e2 * e2 * e3 / 16.0;
-  return sum / sqrt(a);
+  return carlson_rf_series(dx * scale / a, dy * scale / a) / sqrt(a);
 }
 /// Carlson's symmetric integral of the second kind (DLMF 19.36.2).
 BC_RARE double carlson_rd(double x, double y, double z) {
@@ -35,12 +44,7 @@ BC_RARE double carlson_rd(double x, double y, double z) {
     z = 0.25 * (z + l);
     a = 0.25 * (a + l);
   }
-  const double u = dx * scale / a, v = dy * scale / a, w = -(u + v) / 3.0, uv = u * v, ww = w * w;
-  const double e2 = uv - 6.0 * ww, e3 = (3.0 * uv - 8.0 * ww) * w, e4 = 3.0 * (uv - ww) * ww, e5 = uv * ww * w;
-  const double rest = 1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0 - 9.0 * e2 * e3 / 52.0 + 3.0 * e5 / 26.0 -
-                      e2 * e2 * e2 / 16.0 + 3.0 * e3 * e3 / 40.0 + 3.0 * e2 * e4 / 20.0 + 45.0 * e2 * e2 * e3 / 272.0 -
-                      9.0 * (e3 * e4 + e2 * e5) / 68.0;
-  return scale * rest / (a * sqrt(a)) + 3.0 * sum;
+  return scale * carlson_rd_series(dx * scale / a, dy * scale / a) / (a * sqrt(a)) + 3.0 * sum;
 }
 
 /// K(1 - p). For p > 1, a negative parameter, by DLMF 19.7.2. Without branches, so that loops vectorise; and E below.
@@ -56,13 +60,53 @@ BC_RARE double ellipkm1(double p) {
   return ellipkm1_fast(p, flag);
 }
 BC_FN double ellipk(double m) { return ellipkm1(1.0 - m); }
+/// The arithmetic-geometric mean of numbers of one sign, by Gauss's relation to K (DLMF 19.8.5).
+BC_FN double agm_fast(double a, double b, u32& flag) {
+  const double size = fabs(a) < fabs(b) ? fabs(b) : fabs(a), q = (fabs(a) < fabs(b) ? fabs(a) : fabs(b)) / size, s = 1.0 + q;
+  flag |= a * b > 0.0 && q > 1e-290 && size < 1e300 ? 0u : 1u;
+  const double mean = 0.7853981633974483 * s * size / ellipkm1_fast(4.0 * q / (s * s), flag);
+  return copysign(a == b ? size : mean, a);
+}
+BC_RARE double agm(double a, double b) {
+  u32 flag = 0;
+  const double r = agm_fast(a, b, flag);
+  if (flag == 0) return r;
+  if (a != a || b != b || (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0)) return nan();
+  if (a == 0.0 || b == 0.0) return fabs(a) == inf() || fabs(b) == inf() ? nan() : 0.0;
+  if (fabs(a) == inf() || fabs(b) == inf()) return a + b;
+  double x = fabs(a), y = fabs(b);
+  for (int i = 0; i < 60 && fabs(x - y) > 1e-8 * x; ++i) {
+    const double mean = 0.5 * x + 0.5 * y;
+    y = sqrt(x) * sqrt(y);
+    x = mean;
+  }
+  return copysign(0.5 * x + 0.5 * y, a);  // the next step, from which on all digits agree
+}
+/// Both by the same steps: the integral of the first kind, and that of the second of the numbers whose last is `z`.
+BC_RARE double carlson_rf_and_rd(double x, double y, double z, double& second) {
+  const double a0 = (x + y + 3.0 * z) / 5.0, b0 = (x + y + z) / 3.0, dx = a0 - x, dy = a0 - y, ex = b0 - x, ey = b0 - y;
+  const double spread = fabs(dx) > fabs(dy) ? fabs(dx) : fabs(dy), far = fabs(a0 - z) > spread ? fabs(a0 - z) : spread;
+  double a = a0, b = b0, scale = 1.0, sum = 0.0;
+  for (int i = 0; i < 60 && far * scale * 500.0 > fabs(a); ++i, scale *= 0.25) {
+    const double p = sqrt(x), q = sqrt(y), r = sqrt(z), l = p * q + p * r + q * r;
+    sum += scale / (r * (z + l));
+    x = 0.25 * (x + l);
+    y = 0.25 * (y + l);
+    z = 0.25 * (z + l);
+    a = 0.25 * (a + l);
+    b = 0.25 * (b + l);
+  }
+  second = scale * carlson_rd_series(dx * scale / a, dy * scale / a) / (a * sqrt(a)) + 3.0 * sum;
+  return carlson_rf_series(ex * scale / b, ey * scale / b) / sqrt(b);
+}
 /// E(phi, m) for sin, cos of |phi| <= pi / 2: the form whose terms have one sign (DLMF 19.25.9 for m < 0, else 19.25.10).
 BC_FN double ellipe_part(double s, double c, double m) {
   const double cc = c * c, d = fma(1.0 - m, s * s, cc), s3 = s * s * s;
-  if (m < 0.0) return s * carlson_rf(cc, d, 1.0) - m / 3.0 * s3 * carlson_rd(cc, d, 1.0);
-  if (m == 1.0 || d == 0.0) return s;
-  const double p = 1.0 - m;
-  return p * (s * carlson_rf(cc, d, 1.0) + m / 3.0 * s3 * carlson_rd(cc, 1.0, d)) + m * fabs(c) * s / sqrt(d);
+  if (m >= 0.0 && (m == 1.0 || d == 0.0)) return s;
+  double second;
+  const double first = m < 0.0 ? carlson_rf_and_rd(cc, d, 1.0, second) : carlson_rf_and_rd(cc, 1.0, d, second), p = 1.0 - m;
+  if (m < 0.0) return s * first - m / 3.0 * s3 * second;
+  return p * (s * first + m / 3.0 * s3 * second) + m * fabs(c) * s / sqrt(d);
 }
 BC_FN double ellipe_fast(double m, u32&) {
   const double p = 1.0 - m;
@@ -208,6 +252,8 @@ BC_FN double ellipj_ph(double u, double m) {
 
 BC_SPECIAL_FLOAT1(ellipkm1)
 BC_SPECIAL_FLOAT_FAST1(ellipkm1_fast)
+BC_SPECIAL_FLOAT2(agm)
+BC_SPECIAL_FLOAT_FAST2(agm_fast)
 BC_SPECIAL_FLOAT1(ellipk)
 BC_SPECIAL_FLOAT_FAST1(ellipk_fast)
 BC_SPECIAL_FLOAT1(ellipe)

@@ -11,6 +11,10 @@
   BC_FN float name(float a, float b, u32& flag) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), flag)); }
 #define BC_SPECIAL_FLOAT2(name) \
   BC_FN float name(float a, float b) { return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b))); }
+#define BC_SPECIAL_FLOAT_FAST3(name)                                                                               \
+  BC_FN float name(float a, float b, float c, u32& flag) {                                                         \
+    return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c), flag)); \
+  }
 #define BC_SPECIAL_FLOAT3(name)                                                                              \
   BC_FN float name(float a, float b, float c) {                                                              \
     return static_cast<float>(name(static_cast<double>(a), static_cast<double>(b), static_cast<double>(c))); \
@@ -189,6 +193,12 @@ BC_FN double gammaln(double x) {
   return x == x && size < inf() ? r : x;
 }
 BC_FN double loggamma(double x) { return x < 0.0 ? nan() : gammaln(x); }
+/// Of positive numbers, whose logarithm needs no reflection.
+BC_FN double gammaln_fast(double x, u32& flag) {
+  flag |= x >= 1e-20 && x < inf() ? 0u : 1u;
+  return gammaln_positive(x);
+}
+BC_FN double loggamma_fast(double x, u32& flag) { return gammaln_fast(x, flag); }
 BC_FN double gammasgn(double x) {
   if (x != x) return x;
   if (x > 0.0) return 1.0;
@@ -198,22 +208,16 @@ BC_FN double gammasgn(double x) {
   return down == 2.0 * floor(0.5 * down) ? 1.0 : -1.0;
 }
 
-BC_FN double digamma(double x) {
-  const bool pole = x <= 0.0 && x == floor(x), negative = x < -0.5;
-  const double safe = pole ? 0.25 : x;
-  double sum = negative ? -1.0 / safe - pi() / tan_pi(safe) : 0.0;
-  double z = negative ? fabs(safe) : safe;
-  const bool far = z >= 10.0;
-  const double w = far ? z : 10.0, v = 1.0 / w, u = v * v, large = log(w) - 0.5 * v - u * digamma_tail(u);
-  z = far ? 1.0 : z;
-  // At most two steps up, or eight down to [1, 2].
-  BC_UNROLL
-  for (int i = 0; i < 2; ++i) {
-    const bool below = z < 1.0;
-    sum -= below ? 1.0 / z : 0.0;
-    z += below ? 1.0 : 0.0;
-  }
-  double above = 0.0, below = 1.0;  // the sum of 1 / (z - 1), 1 / (z - 2) ... as one quotient
+/// log(x) - 1 / (2 x) and the rest of digamma's expansion (DLMF 5.11.2), for x >= 10.
+BC_FN double digamma_far(double x) {
+  const double v = 1.0 / x, u = v * v;
+  return log(x) - 0.5 * v - u * digamma_tail(u);
+}
+/// digamma for 0 < z < 10, at most eight steps away from [1, 2].
+BC_FN double digamma_near(double z) {
+  const bool low = z < 1.0;
+  double above = low ? -1.0 : 0.0, below = low ? z : 1.0;  // the sum of 1 / (z - 1), 1 / (z - 2) ... as one quotient
+  z += low ? 1.0 : 0.0;
   BC_UNROLL
   for (int i = 0; i < 8; ++i) {
     const bool step = z > 2.0;
@@ -222,9 +226,22 @@ BC_FN double digamma(double x) {
     above = step ? fma(above, down, below) : above;
     below *= step ? down : 1.0;
   }
-  sum += far ? large : ((z - digamma_root()) - digamma_root_lo()) * digamma_1_2(z) + above / below;
+  return ((z - digamma_root()) - digamma_root_lo()) * digamma_1_2(z) + above / below;
+}
+BC_FN double digamma(double x) {
+  const bool pole = x <= 0.0 && x == floor(x), negative = x < -0.5, step = x < 0.0 && !negative;
+  const double safe = pole ? 0.25 : x, next = -1.0 / safe, turned = next - pi() / tan_pi(safe);
+  const double z = negative ? fabs(safe) : (step ? safe + 1.0 : safe);
+  const double positive = z >= 10.0 ? digamma_far(at_least(z, 10.0)) : digamma_near(at_most(z, 10.0));
+  double sum = negative ? turned + positive : (step ? next + positive : positive);
   sum = x == inf() ? x : (pole ? nan() : sum);
   return x == 0.0 ? copysign(inf(), -x) : (x == x ? sum : x);
+}
+/// Of positive numbers, without the reflection.
+BC_FN double digamma_fast(double x, u32& flag) {
+  flag |= x > 0.0 && x < inf() ? 0u : 1u;
+  const double far = digamma_far(at_least(x, 10.0)), near = digamma_near(at_most(x, 10.0));
+  return x >= 10.0 ? far : near;
 }
 
 /// The sum of (q + k)^-s over k >= 0, q > 0 or s whole: the first terms, then Euler and Maclaurin's formula (DLMF 25.2.9, 25.11.5).
@@ -246,8 +263,43 @@ BC_FN double euler_maclaurin_sum(double s, double q) {
   }
   return sum;
 }
+#if !BC_CUDA
+/// The same for 1 < s <= 5 (q + 9) / 2 and 0 < q <= 1e8, without branches: nine terms and the formula's twelve corrections, of which those
+/// that are left out are below 1e-9 of a tail that is below 1e-10 of the sum where s is large.
+BC_FN double zeta_fast(double s, double q, u32& flag) {
+  const bool inside = s > 1.0 && q >= 1e-300 && q <= 1e8 && s <= 2.5 * (q + 9.0), one = s == 1.0;
+  flag |= inside || (one && q == q) ? 0u : 1u;
+  s = inside ? s : 2.0;
+  q = inside ? q : 1.0;
+  double w = q, sum = 0.0, last = 0.0;
+  BC_UNROLL
+  for (int k = 0; k < 10; ++k) {
+    double t, lo, scale, m;
+    power_split(w, scale, m);
+    power_product(scale, m, -s, t, lo);
+    last = exp_of_two(t, lo);
+    sum += k < 9 ? last : 0.0;
+    w += k < 9 ? 1.0 : 0.0;
+  }
+  const double v = 1.0 / w, u = v * v;
+  double factor = s * v, rest = 0.0;
+  BC_UNROLL
+  for (int k = 1; k <= 12; ++k) {
+    rest = fma(factor, euler_maclaurin(k), rest);
+    factor *= (s + (2 * k - 1)) * ((s + 2 * k) * u);
+  }
+  sum += last * (w / (s - 1.0) + 0.5 + rest);
+  return one ? inf() : sum;
+}
+BC_FN double trigamma_fast(double x, u32& flag) { return zeta_fast(2.0, x, flag); }
+#endif
 /// Hurwitz's zeta function.
 BC_RARE double zeta(double s, double q) {
+#if !BC_CUDA
+  u32 flag = 0;
+  const double r = zeta_fast(s, q, flag);
+  if (flag == 0) return r;
+#endif
   if (s != s || q != q) return s + q;
   if (s == 1.0) return inf();
   if (s < 1.0) return nan();
@@ -260,10 +312,25 @@ BC_RARE double zeta(double s, double q) {
   if (q > 1e8) return (1.0 / (s - 1.0) + 0.5 / q) * power(q, 1.0 - s);
   return euler_maclaurin_sum(s, q);
 }
-/// zeta(x) - 1 for x >= 2
+/// zeta(x) - 1 for x >= 2; beyond 64 the terms 2^-x and 3^-x. Without branches, so that loops vectorise.
 BC_FN double zetac_above_2(double x) {
-  if (x > 64.0) return exp2(-x) + power(3.0, -x);
-  return exp2(-x) * (x < 8.0 ? zetac_0(x) : (x < 24.0 ? zetac_1(x) : zetac_2(x)));
+  const double low = zetac_0(at_most(x, 8.0)), middle = zetac_1(at_most(at_least(x, 8.0), 24.0));
+  const double high = zetac_2(at_most(at_least(x, 24.0), 64.0)), next = 1.0 + exp2(-0.5849625007211562 * x);
+  return exp2(-x) * (x < 8.0 ? low : (x < 24.0 ? middle : (x > 64.0 ? next : high)));
+}
+/// zeta(x) less 1, or 0, for x >= -1/2. Without branches, so that loops vectorise.
+BC_FN double zeta_less(double x, double less) {
+  const double pole = at_most(x, 2.0), low = zeta_0_2(pole) / (pole - 1.0) - less, high = zetac_above_2(at_least(x, 2.0));
+  return x < 2.0 ? (x == 1.0 ? inf() : low) : high + (1.0 - less);
+}
+BC_FN u32 beyond_zeta_less(double x) { return x >= -0.5 && x < inf() ? 0u : 1u; }
+BC_FN double riemann_zeta_fast(double x, u32& flag) {
+  flag |= beyond_zeta_less(x);
+  return zeta_less(at_least(x, -0.5), 0.0);
+}
+BC_FN double zetac_fast(double x, u32& flag) {
+  flag |= beyond_zeta_less(x);
+  return zeta_less(at_least(x, -0.5), 1.0);
 }
 /// Riemann's zeta function for x < -1/2 by reflection (DLMF 25.4.1), with gamma(1 - x) by its parts.
 BC_FN double zeta_reflected(double x) {
@@ -274,15 +341,13 @@ BC_FN double zeta_reflected(double x) {
   return s * half * exp(-y) * exp(stirling_rest(y)) * half;
 }
 BC_RARE double riemann_zeta(double x) {
-  if (x != x) return x;
   if (x < -0.5) return zeta_reflected(x);
-  return x < 2.0 ? (x == 1.0 ? inf() : zeta_0_2(x) / (x - 1.0)) : (x > 60.0 ? 1.0 : 1.0 + zetac_above_2(x));
+  return x < inf() ? zeta_less(x, 0.0) : (x == inf() ? 1.0 : x);
 }
 /// zeta(x) - 1
 BC_RARE double zetac(double x) {
-  if (x != x) return x;
   if (x < -0.5) return zeta_reflected(x) - 1.0;
-  return x < 2.0 ? (x == 1.0 ? inf() : zeta_0_2(x) / (x - 1.0) - 1.0) : (x == inf() ? 0.0 : zetac_above_2(x));
+  return x < inf() ? zeta_less(x, 1.0) : (x == inf() ? 0.0 : x);
 }
 
 /// log(gamma(a + m) / gamma(a)) for a >= 10 and a + m >= 10, from Stirling's formula without its large terms.
@@ -385,8 +450,57 @@ BC_RARE double betaln(double a, double b) {
   const double r = fabs(beta(a, b));
   return (r > 1e-300 && r < 1e300) || (large == floor(large) && small == floor(small)) ? log(r) : gammaln(a) + gammaln(b) - gammaln(a + b);
 }
+#if !BC_CUDA
+/// a + b = sum + rest
+BC_FN void two_sum(double a, double b, double& sum, double& rest) {
+  sum = a + b;
+  const double part = sum - a;
+  rest = (a - (sum - part)) + (b - part);
+}
+/// The whole number that r is where it is known to be one and has less than 14 digits.
+BC_FN double as_whole(double r, bool whole) { return whole && fabs(r) < 1e13 ? rint(r) : r; }
+/// Of a and a + m in (0, 1e4), where products of few factors may have their own rounding: whole numbers come out exact.
+BC_FN double poch_fast(double a, double m, u32& flag) {
+  double b, rest, ta, la, na, da, tb, lb, nb, db;
+  two_sum(a, m, b, rest);
+  flag |= beyond_gamma_exponent(a) | beyond_gamma_exponent(b);
+  gamma_exponent(a, 0.0, ta, la, na, da);
+  gamma_exponent(b, rest, tb, lb, nb, db);
+  double t, lo;
+  two_sum(tb, -ta, t, lo);
+  const double r = exp_of_two(t, lo + (lb - la)) * (nb * da / (db * na));
+  return as_whole(r, a == floor(a) && m == floor(m) && m >= 0.0);
+}
+/// Of -1 < n, k < 1e4; where n - k < -1 by the reflection of gamma(n - k + 1) (DLMF 5.5.3).
+BC_FN double binom_fast(double n, double k, u32& flag) {
+  double a, ra, b, rb, d, rd, c, rc, ta, la, na, da, tb, lb, nb, db, tc, lc, nc, dc;
+  two_sum(n, 1.0, a, ra);
+  two_sum(k, 1.0, b, rb);
+  two_sum(n, -k, d, rd);
+  const bool turned = d <= -1.0;
+  two_sum(turned ? -d : d, turned ? 0.0 : 1.0, c, rc);
+  rc += turned ? -rd : rd;
+  flag |= beyond_gamma_exponent(a) | beyond_gamma_exponent(b) | beyond_gamma_exponent(c);
+  gamma_exponent(a, ra, ta, la, na, da);
+  gamma_exponent(b, rb, tb, lb, nb, db);
+  gamma_exponent(c, rc, tc, lc, nc, dc);
+  const double other = turned ? -tc : tc, other_lo = turned ? -lc : lc;
+  double first, first_lo, sum, sum_lo;
+  two_sum(ta, -tb, first, first_lo);
+  two_sum(first, -other, sum, sum_lo);
+  const double e = exp_of_two(sum, sum_lo + (first_lo + (la - lb - other_lo)));
+  const double above = turned ? na * nc : na * dc, below = turned ? da * dc : da * nc;
+  const double r = e * (db / nb) * (above / below) * (turned ? sin_pi(c) * 0.3183098861837907 : 1.0);
+  return as_whole(r, n == floor(n) && k == floor(k));
+}
+#endif
 /// gamma(a + m) / gamma(a)
 BC_RARE double poch(double a, double m) {
+#if !BC_CUDA
+  u32 flag = 0;
+  const double fast = poch_fast(a, m, flag);
+  if (flag == 0) return fast;
+#endif
   if (a != a || m != m) return a + m;
   if (m == floor(m) && fabs(m) <= 20.0) {
     double r = 1.0;
@@ -412,6 +526,11 @@ BC_RARE double poch(double a, double m) {
 }
 /// n over k: gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)).
 BC_RARE double binom(double n, double k) {
+#if !BC_CUDA
+  u32 flag = 0;
+  const double fast = binom_fast(n, k, flag);
+  if (flag == 0) return fast;
+#endif
   if (n != n || k != k) return n + k;
   if (n < 0.0 && n == floor(n)) return nan();
   double whole = rint(k);
@@ -444,17 +563,26 @@ BC_SPECIAL_FLOAT1(gamma)
 BC_SPECIAL_FLOAT1(rgamma)
 BC_SPECIAL_FLOAT_FAST1(rgamma_fast)
 BC_SPECIAL_FLOAT1(gammaln)
+BC_SPECIAL_FLOAT_FAST1(gammaln_fast)
 BC_SPECIAL_FLOAT1(loggamma)
+BC_SPECIAL_FLOAT_FAST1(loggamma_fast)
 BC_SPECIAL_FLOAT1(gammasgn)
 BC_SPECIAL_FLOAT1(digamma)
+BC_SPECIAL_FLOAT_FAST1(digamma_fast)
 BC_SPECIAL_FLOAT2(zeta)
 BC_SPECIAL_FLOAT1(riemann_zeta)
+BC_SPECIAL_FLOAT_FAST1(riemann_zeta_fast)
 BC_SPECIAL_FLOAT1(zetac)
+BC_SPECIAL_FLOAT_FAST1(zetac_fast)
 BC_SPECIAL_FLOAT2(beta)
 BC_SPECIAL_FLOAT2(betaln)
 #if !BC_CUDA
 BC_SPECIAL_FLOAT_FAST2(beta_fast)
 BC_SPECIAL_FLOAT_FAST2(betaln_fast)
+BC_SPECIAL_FLOAT_FAST2(zeta_fast)
+BC_SPECIAL_FLOAT_FAST1(trigamma_fast)
+BC_SPECIAL_FLOAT_FAST2(poch_fast)
+BC_SPECIAL_FLOAT_FAST2(binom_fast)
 #endif
 BC_SPECIAL_FLOAT2(poch)
 BC_SPECIAL_FLOAT2(binom)

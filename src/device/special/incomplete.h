@@ -130,7 +130,7 @@ BC_FN bool upper_is_small(double a, double x) {
   return x > 1.5 ? x > a + 0.25 : (x > 0.5 ? x + 0.25 > a : a * log(x) > -0.6931471805599453);
 }
 /// P, or Q with `upper`, for a > 0 and finite x > 0; and x^a e^-x / gamma(a + 1).
-BC_RARE double gammainc_parts(double a, double x, bool upper, double& factor) {
+BC_FN double gammainc_either(double a, double x, bool upper, double& factor) {
   if (is_uniform(a, x)) return gammainc_uniform(a, x, !upper, factor);
   factor = gammainc_factor(a, x);
   if (factor == 0.0) return (x > a) == upper ? 0.0 : 1.0;  // before the sums' terms overflow
@@ -141,9 +141,11 @@ BC_RARE double gammainc_parts(double a, double x, bool upper, double& factor) {
   const double q = x > 1.5 ? factor * gammaincc_fraction(a, x) : gammaincc_small(a, x);
   return upper ? q : 1.0 - q;
 }
-BC_FN double gammainc_part(double a, double x, bool upper) {
+BC_RARE double gammainc_parts(double a, double x, bool upper, double& factor) { return gammainc_either(a, x, upper, factor); }
+/// Apart, so that what only the factor needs is left out.
+BC_RARE double gammainc_part(double a, double x, bool upper) {
   double factor;
-  return gammainc_parts(a, x, upper, factor);
+  return gammainc_either(a, x, upper, factor);
 }
 BC_FN double gammainc(double a, double x) {
   if (!(a >= 0.0 && x >= 0.0)) return nan();

@@ -182,11 +182,18 @@ def factorial(n: ArrayLike, exact: bool = False, extend: str = "zero") -> Any:
     if x.size == 0:
         return x
     if extend == "zero":
-        return _factorial(x.astype(np.float64, copy=False))
+        wide = x.astype(np.float64, copy=False)
+        return _factorial(wide) if x.dtype.kind != "f" else _c.where(x < 0, 0.0, _whole_gamma(wide + 1.0))
     if x.dtype.kind != "c":
         return _c.where(x == -1, math.nan, _gamma(x + 1.0))  # gamma(0) is infinite
     poles = (x.imag == 0) & (x.real < 0) & (x.real == _c.ufuncs["floor"](x.real))
     return _c.where(poles, complex(math.nan, math.nan), _gamma(x + 1.0))
+
+
+def _whole_gamma(x: ndarray) -> ndarray:
+    """gamma(x), exact for whole numbers as long as it has less than 14 digits."""
+    value = _gamma(x)
+    return _c.where((x <= 16) & (x == _c.ufuncs["floor"](x)), _c.ufuncs["rint"](value), value)
 
 
 @special_function("f d")

@@ -28,24 +28,30 @@ def kolmogorov(y: Any) -> Any:
 def _kolmogorov(y: Any) -> Any:
     if math.isnan(y):
         return math.nan
+    return _kolmogorov_both(y)[0]
+
+
+def _kolmogorov_both(y: Any) -> Any:
+    """The upper tail and minus its derivative."""
     if y <= 0.04:  # the distribution function is below the smallest number
-        return 1.0
+        return 1.0, 0.0
     if y < 0.82:
         # The theta function's transform converges fast for small y.
-        q = math.exp(-(math.pi**2) / (8 * y * y))
-        return 1 - math.sqrt(2 * math.pi) / y * q * (1 + q**8 * (1 + q**16 * (1 + q**24)))
-    q = math.exp(-2 * y * y)
-    return 2 * q * (1 - q**3 * (1 - q**5 * (1 - q**7 * (1 - q**9))))
-
-
-def _kolmogorov_density(y: Any) -> Any:
-    """Minus the derivative of the upper tail."""
-    if y < 0.82:
         c = math.pi**2 / (4 * y * y)
         q = math.exp(-0.5 * c)
-        return math.sqrt(2 * math.pi) / (y * y) * q * ((c - 1) + q**8 * ((9 * c - 1) + q**16 * ((25 * c - 1) + q**24 * (49 * c - 1))))
+        q8 = (q * q) * (q * q) * (q * q) * (q * q)
+        q16 = q8 * q8
+        q24 = q16 * q8
+        scale = math.sqrt(2 * math.pi) / y * q
+        density = scale / y * ((c - 1) + q8 * ((9 * c - 1) + q16 * ((25 * c - 1) + q24 * (49 * c - 1))))
+        return 1 - scale * (1 + q8 * (1 + q16 * (1 + q24))), density
     q = math.exp(-2 * y * y)
-    return 8 * y * q * (1 - q**3 * (4 - q**5 * (9 - q**7 * (16 - q**9 * 25))))
+    q2 = q * q
+    q3 = q2 * q
+    q5 = q3 * q2
+    q7 = q5 * q2
+    q9 = q7 * q2
+    return 2 * q * (1 - q3 * (1 - q5 * (1 - q7 * (1 - q9)))), 8 * y * q * (1 - q3 * (4 - q5 * (9 - q7 * (16 - q9 * 25))))
 
 
 @special_function("f d")
@@ -65,15 +71,15 @@ def kolmogi(p: Any) -> Any:
     high = math.sqrt(0.5 * math.log(2 / p)) + 1e-9  # the first term of the alternating series is above the tail
     y = 0.8 if p > 0.5 else high
     for _ in range(100):
-        tail = _kolmogorov(y)
+        tail, density = _kolmogorov_both(y)
         if tail > p:
             low = y
         else:
             high = y
         # Newton's method, of the logarithms where the tail is small
-        step = (tail - p if p > 0.5 else tail * math.log(tail / p)) / _kolmogorov_density(y)
-        if abs(step) <= 2e-16 * y:
-            break
+        step = (tail - p if p > 0.5 else tail * math.log(tail / p)) / density if density > 0 else math.inf
+        if abs(step) <= 1e-9 * y:
+            return y + step  # the next one would be of its square's size
         y = y + step if low < y + step < high else 0.5 * (low + high)
     return y
 
@@ -102,13 +108,21 @@ def _deviance(x: Any, mean: Any) -> Any:
 
 
 def _smirnov(n: Any, d: Any) -> Any:
-    """Birnbaum and Tingey's sum (1951) over v of d / (d + v / n) times the binomial probability of v where that of one is d + v / n, by
-    Loader's form of it (2000). All terms are positive."""
+    return _smirnov_both(n, d)[0]
+
+
+def _smirnov_both(n: Any, d: Any) -> Any:
+    """The upper tail and its derivative by d.
+
+    Birnbaum and Tingey's sum (1951) over v of d / (d + v / n) times the binomial probability of v where that of one is d + v / n, by
+    Loader's form of it (2000). All terms are positive.
+    """
     if math.isnan(d) or not n > 0 or n != math.floor(n) or d < 0 or d > 1:
-        return math.nan
+        return math.nan, math.nan
     if d == 0 or d == 1:
-        return 1.0 if d == 0 else 0.0
+        return 1.0 if d == 0 else 0.0, math.nan
     total = (1 - d) ** n if n < 1000 else math.exp(n * math.log1p(-d))
+    slope = -n / (1 - d) * total
     top = _binomial_rest(n)
     v = 1.0
     largest = 0.0
@@ -119,11 +133,12 @@ def _smirnov(n: Any, d: Any) -> Any:
         power = _deviance(v, n * p) + _deviance(rest, n * q) - top + _binomial_rest(v) + _binomial_rest(rest)
         term = d / p * math.sqrt(n / (2 * math.pi * v * rest)) * math.exp(-power)
         total += term
+        slope += term * (1 / d + (v - 1) / p - rest / q)
         largest = max(largest, term)
         if term < 1e-19 * total and term < largest * 1e-6:
             break
         v += 1
-    return min(total, 1.0)
+    return min(total, 1.0), slope
 
 
 @special_function("ff dd")
@@ -155,19 +170,20 @@ def smirnovi(n: Any, p: Any) -> Any:
     high = 1.0
     # The first term of the sum is a lower bound of the tail; exp(-2 n d**2) is near it for many numbers.
     d = min(max(math.sqrt(-math.log(p) / (2 * n)), -math.expm1(math.log(p) / n)), 0.999)
-    h = 0.0
     for _ in range(200):
-        tail = _smirnov(n, d)
+        tail, slope = _smirnov_both(n, d)
         if tail > p:
             low = d
         else:
             high = d
-        h = 1e-6 * min(d, 1 - d)
-        slope = (_smirnov(n, d + h) - _smirnov(n, d - h)) / (2 * h)
-        step = -(tail - p) / slope if p > 0.5 else -tail * math.log(tail / p) / slope if tail > 0 and slope < 0 else math.inf
+        step = math.inf
+        if tail > 0 and slope < 0:
+            step = -(tail - p) / slope if p > 0.5 else -tail * math.log(tail / p) / slope
         following = d + step
         if not low < following < high:
             following = 0.5 * (low + high)
+        elif abs(step) <= 1e-9 * min(d, 1 - d):
+            return following  # the next step would be of its square's size
         change = abs(following - d)
         d = following
         if change <= 2e-16 * d:

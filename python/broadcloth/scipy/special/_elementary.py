@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["agm", "diric", "powm1", "softplus", "spence"]
 
+_agm = _c.ufuncs["agm"]
+
 
 def softplus(x: ArrayLike, **kwargs: Any) -> Any:
     """log(1 + exp(x)), without overflow on the way; keywords are those of ufuncs, and `out` may be an array of NumPy's.
@@ -129,7 +131,7 @@ def _dilogarithm(u: Any) -> Any:
     return u - 0.25 * s + u * s * series
 
 
-@special_function("ff dd")
+@special_function("ff dd", row="agm")
 def agm(a: Any, b: Any) -> Any:
     """The arithmetic-geometric mean of two numbers; NaN where their signs differ.
 
@@ -138,22 +140,7 @@ def agm(a: Any, b: Any) -> Any:
     >>> bc.scipy.special.agm(1.0, [1.0, 2.0, 24.0])
     array([1.        , 1.45679103, 8.25667216])
     """
-    if math.isnan(a) or math.isnan(b) or (a > 0 and b < 0) or (a < 0 and b > 0):
-        return math.nan
-    if a == 0 or b == 0:
-        return math.nan if math.isinf(a) or math.isinf(b) else 0.0
-    if math.isinf(a) or math.isinf(b):
-        return a + b
-    x = abs(a)
-    y = abs(b)
-    for _ in range(60):
-        if abs(x - y) <= 1e-8 * x:
-            break
-        mean = 0.5 * x + 0.5 * y
-        y = math.sqrt(x) * math.sqrt(y)
-        x = mean
-    value = 0.5 * x + 0.5 * y  # the next step, from which on all digits agree
-    return -value if a < 0 else value
+    return _agm(a, b)
 
 
 @special_function("ff dd")

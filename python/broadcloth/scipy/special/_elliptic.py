@@ -13,6 +13,8 @@ from ._functions import special_function
 __all__ = ["elliprc", "elliprd", "elliprf", "elliprg", "elliprj"]
 
 _NONE = complex(math.nan, math.nan)
+_TERMS = 12
+_ARCTANGENT = tuple(1 / (2 * k + 1) for k in range(_TERMS))
 
 
 def _rc(x: Any, y: Any) -> Any:
@@ -32,6 +34,16 @@ def _rc_positive(x: Any, y: Any) -> Any:
         return math.atan2(root, math.sqrt(x)) / root
     root = math.sqrt(x - y)
     return math.asinh(root / math.sqrt(y)) / root
+
+
+def _rc_beside_one(e: Any) -> Any:
+    """R_C(1, 1 + e), for small e by the arctangent's series (DLMF 4.24.3)."""
+    if abs(e) > 0.04:
+        return _rc(1.0, 1 + e)
+    total = 0.0
+    for k in range(_TERMS):
+        total = _ARCTANGENT[_TERMS - 1 - k] - e * total
+    return total
 
 
 def _rf(x: Any, y: Any, z: Any) -> Any:
@@ -121,7 +133,8 @@ def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
         t = math.sqrt(d)
         shift = q * r + q * s + r * s
         product = (t + q) * (t + r) * (t + s)
-        total += _rc(1.0, 1 + delta / (scale * product) / (scale * product) / scale) / (scale * product)
+        inverse = 1 / (scale * product)
+        total += _rc_beside_one(delta * inverse * inverse / scale) * inverse
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
+from . import _integral_fits as _fits
 from ._airy import _product_rest, airy
 from ._functions import special_function
-from ._integrals import _EULER, _of_i, _of_y
+from ._integrals import _EULER, _of_i, _of_y, _polynomial
 from ._struve import _over, _times, _two_sum
 
 if TYPE_CHECKING:
@@ -52,19 +53,30 @@ def _square(x: Any, factor: Any) -> Any:
 
 # ---- Struve's functions of order 0
 
+_struve_far, _struve_far_over = _polynomial("_struve_far", _fits.STRUVE), _polynomial("_struve_far_over", _fits.STRUVE_OVER)
 
-def _struve_rest(x: Any, sign: Any, over: Any) -> Any:
-    """The expansion's sum for large x (A&S 12.1.31 with sign -1); `over` the argument, from x on."""
+
+def _struve_sum(t: Any, over: Any) -> Any:
+    """The sum over k of t**k / ((3 / 2)k**2 (k + 1)), or with k + 1 / 2 for integrals that are `over` the argument."""
+    term = 1.0
+    total = 2.0 if over else 1.0
+    for k in range(1, 400):
+        term *= t / ((k + 0.5) * (k + 0.5))
+        part = term / (k + 0.5 if over else k + 1.0)
+        total += part
+        if abs(part) < 1e-18 * abs(total):
+            break
+    return total
+
+
+def _struve_rest(x: Any) -> Any:
+    """The sum of the modified function's expansion for large x (A&S 12.1.31)."""
     term = 1.0
     total = 0.0
     for k in range(60):
-        if over:
-            part = term / (2 * k + 1)
-        else:
-            part = 0.0 if k == 0 else term / (2 * k)
-        total += part
-        following = term * sign * ((2 * k + 1) / x) ** 2
-        if abs(following) > abs(term) or abs(following) < 1e-18:
+        total += 0.0 if k == 0 else term / (2 * k)
+        following = term * ((2 * k + 1) / x) ** 2
+        if following > term or following < 1e-18:
             break
         term = following
     return total
@@ -74,21 +86,20 @@ def _struve_integral(x: Any) -> Any:
     x = abs(x)
     if not x < math.inf:
         return x
-    if x <= 34:
-        t, rest = _square(x, -0.25)
-        return x * x / math.pi * _weighted_sum(1.5, 1.5, 1.0, t, rest)
-    return _of_y(x, False) + 2 / math.pi * (math.log(2 * x) + _EULER - _struve_rest(x, -1.0, False))
+    if x <= 5:
+        return x * x / math.pi * _struve_sum(-0.25 * x * x, False)
+    v = 1 / x
+    return _of_y(x, False) + 2 / math.pi * (math.log(2 * x) + _EULER - v * v * _struve_far(10 * v - 1))
 
 
 def _struve_over(x: Any) -> Any:
     size = abs(x)
     if math.isnan(x):
         return x
-    if size <= 34:
-        t, rest = _square(size, -0.25)
-        value = 0.5 * math.pi - size / math.pi * _weighted_sum(1.5, 1.5, 0.5, t, rest)
+    if size <= 5:
+        value = 0.5 * math.pi - size / math.pi * _struve_sum(-0.25 * x * x, True)
     elif size < math.inf:
-        value = _of_y(size, True) + 2 / math.pi / size * _struve_rest(size, -1.0, True)
+        value = _of_y(size, True) + 2 / math.pi / size * _struve_far_over(10 / size - 1)
     else:
         value = 0.0
     return math.pi - value if x < 0 else value
@@ -98,9 +109,9 @@ def _modstruve_integral(x: Any) -> Any:
     x = abs(x)
     if not x < 720:
         return x if math.isnan(x) else math.inf
-    if x <= 40:
-        return x * x / math.pi * _weighted_sum(1.5, 1.5, 1.0, 0.25 * x * x, 0.0)
-    return _of_i(x, False) - 2 / math.pi * (math.log(2 * x) + _EULER - _struve_rest(x, 1.0, False))
+    if x <= 20:
+        return x * x / math.pi * _struve_sum(0.25 * x * x, False)
+    return _of_i(x, False) - 2 / math.pi * (math.log(2 * x) + _EULER - _struve_rest(x))
 
 
 def _itstruve0_slopes(y: Any, x: Any) -> Any:

@@ -87,7 +87,7 @@ class SpecialFunction(DUFunc):
                 )
             return self._of_fractions(*arrays, out=out, where=where, dtype=dtype, device=device)
         if self._row is not None and device is None and not any(_is_complex(a) for a in arrays):
-            return self._row(*arrays, out=out, where=where, dtype=dtype)
+            return self._row(*self._widened(arrays), out=out, where=where, dtype=dtype)
         if self._slopes and is_grad_enabled() and any(isinstance(a, ndarray) and a.requires_grad for a in arrays):
             if out is not None or where is not True:
                 raise NotImplementedError(f"{self.__name__}: out= and where= have no gradient; leave them out")
@@ -118,16 +118,28 @@ class SpecialFunction(DUFunc):
         kind = n.dtype.kind if isinstance(n, ndarray) else "i"
         return kind != "f" or not bool(((n != _c.ufuncs["floor"](n)) & (n == n)).any())
 
-    def _choose(self, args: tuple[Any, ...]) -> tuple[Type, ...]:
+    def _loop_number(self, args: Sequence[Any]) -> int:
+        """The number of the first loop to which the operands cast safely."""
         if all(type(a) in _NUMBERS for a in args):
-            args = tuple(np.asarray(a) for a in args)  # with no array to follow they have types of their own
-        for characters, types in zip(self._characters, self._declared, strict=True):
+            args = [np.asarray(a) for a in args]  # with no array to follow they have types of their own
+        for number, characters in enumerate(self._characters):
             if all(_casts(a, c) for a, c in zip(args, characters, strict=True)):
-                if types not in self._wrapped:
-                    self._wrapped[types] = _rounded(self._of_complex if set(characters) & set("FD") else self.py_func, characters)
-                return types
+                return number
         shown = ", ".join(type(a).__name__ if not hasattr(a, "dtype") else a.dtype.name for a in args)
         raise TypeError(f"ufunc '{self.__name__}' has no loop for ({shown}); it has {', '.join(self.types)}")
+
+    def _choose(self, args: tuple[Any, ...]) -> tuple[Type, ...]:
+        number = self._loop_number(args)
+        characters, types = self._characters[number], self._declared[number]
+        if types not in self._wrapped:
+            self._wrapped[types] = _rounded(self._of_complex if set(characters) & set("FD") else self.py_func, characters)
+        return types
+
+    def _widened(self, arrays: list[Any]) -> list[Any]:
+        """Operands for the row, which has no loop of whole numbers: beside these SciPy's numbers are float64."""
+        if self._characters[0][0] != "l" or self._characters[self._loop_number(arrays)][0] != "l":
+            return arrays
+        return [a.astype(np.float64, copy=False) if isinstance(a, ndarray) else a for a in arrays]
 
 
 def special_function(loops: str, **options: Any) -> Callable[[Callable[..., Any]], SpecialFunction]:

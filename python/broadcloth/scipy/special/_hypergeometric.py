@@ -35,27 +35,25 @@ def _series(a: Any, a2: Any, b: Any, t: Any) -> Any:
     second = 1.0
     following = 1.0
     for half in range(750):
-        # Two terms with one division
+        # Two terms with one division, which does not wait for the terms before.
         k = 2.0 * half
         if a2 < math.inf:
             second = a2 + k
             following = second + 1
         above = (a + k) * second * t
-        if above == 0:
-            bound = largest * (2 + math.sqrt(k)) * 1e-16
-            break
-        below = (b + k) * (k + 1)
         next_above = (a + k + 1) * following * t
-        if next_above == 0:
-            term *= above / below
-            total += term
-            largest = max(largest, abs(term))
+        below = (b + k) * (k + 1)
+        next_below = (b + k + 1) * (k + 2)
+        if above == 0 or next_above == 0:
+            if above != 0:
+                term *= above / below
+                total += term
+                largest = max(largest, abs(term))
             bound = largest * (2 + math.sqrt(k)) * 1e-16
             break
-        next_below = (b + k + 1) * (k + 2)
-        part = term * above / (below * next_below)
-        middle = part * next_below
-        term = part * next_above
+        inverse = 1 / (below * next_below)
+        middle = term * (above * next_below * inverse)
+        term = middle * (next_above * below * inverse)
         total += middle + term
         before = abs(middle)
         size = abs(term)
@@ -157,8 +155,8 @@ def _towards_one(a: Any, b: Any, c: Any, q: Any) -> Any:
         largest = abs(before)
         for k in range(400):
             # Twice (k + 1) (k + 2) is the power of h that the coefficient lacks.
-            after = h * (h * (k + a) * (k + b) * before - (k + 1) * ((here - x) * k + c - (a + b + 1) * x) * now)
-            after = after / (x * here * (k + 1) * (k + 2))
+            scale = h / (x * here * (k + 1) * (k + 2))  # does not wait for the terms before
+            after = h * (k + a) * (k + b) * scale * before - (k + 1) * ((here - x) * k + c - (a + b + 1) * x) * scale * now
             y += after
             steepness += (k + 2) * after / h
             largest = max(largest, (k + 2) * abs(after))
@@ -194,11 +192,12 @@ def _inside(a: Any, b: Any, c: Any, x: Any, q: Any) -> Any:
     """2F1 of x in (-1, 1), of which q is 1 - x."""
     s = c - a - b
     scale = 1.0
-    if (s < 0 and not _pole(a) and not _pole(b)) or _pole(c - a) or _pole(c - b):
+    positive = a > 0 and b > 0 and c > 0 and 0 <= x <= 0.6  # where no term of the plain series is lost
+    if (s < 0 and not positive and not _pole(a) and not _pole(b)) or _pole(c - a) or _pole(c - b):
         a, b = c - a, c - b
         scale = q**s
     # The terms of the series fall as k**(-1 - s) at least.
-    if x <= 0.6 or s > 8 or s < -8 or _pole(a) or _pole(b):
+    if x <= 0.78 or s > 8 or s < -8 or _pole(a) or _pole(b):
         y, bound = _series(a, b, c, x)
     else:
         y, bound = _connected(a, b, c, q)

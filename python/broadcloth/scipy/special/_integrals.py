@@ -1,17 +1,20 @@
 """Integrals of Bessel functions of order 0, and the modified Fresnel integrals.
 
 Near 0 their power series. Farther away with what is left beyond x: Bickley's function, the integral of exp(-z cosh(u)) / cosh(u)
-(DLMF 10.43.11), and that of E1(z cosh(u)), by the trapezoidal rule; along the real line for K, along the path of steepest descent for
-z = -i x, where K is the Hankel function."""
+(DLMF 10.43.11), and that of E1(z cosh(u)), along the real line for K, along the path of steepest descent for z = -i x, where K is the
+Hankel function. Fits in 1 / x give them (scripts/integral_coefficients.py)."""
 
 from __future__ import annotations
 
-import cmath
 import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
+from ..._vectorize import _from_source
+from . import _integral_fits as _fits
 from ._airy import _product_rest
 from ._functions import _real, special_function
 
@@ -20,63 +23,72 @@ if TYPE_CHECKING:
 
 __all__ = ["it2i0k0", "it2j0y0", "iti0k0", "itj0y0", "modfresnelm", "modfresnelp"]
 
-_exp1, _wofz = _c.ufuncs["exp1"], _c.ufuncs["wofz"]
+_wofz = _c.ufuncs["wofz"]
 _EULER = 0.5772156649015329
 _NEAR = 4.0
 
 
+def _polynomial(name: str, coefficients: Sequence[float]) -> Callable[[Any], Any]:
+    """The function of t that adds coefficients times powers of t, without a loop."""
+    expression = repr(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        expression = f"({expression}) * t + {c!r}"
+    return _from_source(f"def {name}(t):\n    return {expression}\n", name, {})
+
+
+def _sums(over: bool, of_harmonic: bool) -> list[float]:
+    """Coefficients of the sum of w t**k / k!**2, where w is 1 / (2 k + 1), or 1 / (2 k) from k = 1 on for integrals that are `over` the
+    argument; or of that times w + (the k-th harmonic number)."""
+    made = []
+    factorial, harmonic = Fraction(1), Fraction(0)
+    for k in range(27):
+        if k:
+            factorial *= k
+            harmonic += Fraction(1, k)
+        w = Fraction(0) if over and k == 0 else Fraction(1, 2 * k if over else 2 * k + 1)
+        made.append(float(w / factorial**2 * (w + harmonic if of_harmonic else 1)))
+    return made
+
+
+_first, _second = _polynomial("_first", _sums(False, False)), _polynomial("_second", _sums(False, True))
+_first_over, _second_over = _polynomial("_first_over", _sums(True, False)), _polynomial("_second_over", _sums(True, True))
+_hankel_re, _hankel_im = _polynomial("_hankel_re", _fits.HANKEL_RE), _polynomial("_hankel_im", _fits.HANKEL_IM)
+_hankel_over_re = _polynomial("_hankel_over_re", _fits.HANKEL_OVER_RE)
+_hankel_over_im = _polynomial("_hankel_over_im", _fits.HANKEL_OVER_IM)
+_k_middle, _k_far = _polynomial("_k_middle", _fits.K_MIDDLE), _polynomial("_k_far", _fits.K_FAR)
+_k_middle_over, _k_far_over = _polynomial("_k_middle_over", _fits.K_MIDDLE_OVER), _polynomial("_k_far_over", _fits.K_FAR_OVER)
+_i_middle, _i_far = _polynomial("_i_middle", _fits.I_MIDDLE), _polynomial("_i_far", _fits.I_FAR)
+_i_middle_over, _i_far_over = _polynomial("_i_middle_over", _fits.I_MIDDLE_OVER), _polynomial("_i_far_over", _fits.I_FAR_OVER)
+
+
 def _series(t: Any, l: Any, over: Any) -> Any:
-    """The sums of w t**k / k!**2 and of that times l - w - (the k-th harmonic number), where w is 1 / (2 k + 1), or 1 / (2 k) from k = 1 on
-    for integrals that are `over` the argument."""
-    term = 1.0
-    harmonic = 0.0
-    first = 0.0 if over else 1.0
-    second = 0.0 if over else l - 1
-    k = 1
-    while k < 2000:
-        term = term * t / (k * k)
-        harmonic += 1 / k
-        w = 1 / (2 * k) if over else 1 / (2 * k + 1)
-        first += w * term
-        second += w * term * (l - w - harmonic)
-        if abs(term) < 1e-18 * abs(first):
-            break
-        k += 1
-    return first, second
+    """The sums of w t**k / k!**2 and of that times l - w - (the k-th harmonic number)."""
+    first = _first_over(t) if over else _first(t)
+    return first, l * first - (_second_over(t) if over else _second(t))
 
 
 def _beyond_k(x: Any, over: Any) -> Any:
-    """The integral of K0(t) from x on, or of K0(t) / t."""
-    h = min(0.11, 0.5 / math.sqrt(x))
-    total = 0.5 * (_exp1(x) if over else math.exp(-x))
-    for k in range(1, 60):
-        c = math.cosh(k * h)
-        term = _exp1(x * c) if over else math.exp(-x * c) / c
-        total += term
-        if term < 1e-18 * total:
-            break
-    return h * total
+    """The integral of K0(t) from x >= 1.5 on, or of K0(t) / t."""
+    v = 1 / x
+    if x < 5:
+        t = v * (30 / 7) - 13 / 7
+        value = _k_middle_over(t) if over else _k_middle(t)
+    else:
+        t = v * 10 - 1
+        value = _k_far_over(t) if over else _k_far(t)
+    return value * math.exp(-x) / math.sqrt(x) * (v if over else 1.0)
 
 
 def _beyond_h(x: Any, over: Any) -> Any:
-    """The integral of J0(t) + i Y0(t) from x on, or of that over t: with cosh(u) = 1 + i p**2."""
-    h = min(0.11, 0.5 / math.sqrt(x))
-    total = complex(0.0, 0.0)
-    for k in range(200):
-        q = (k * h) ** 2
-        if x * q > 40:
-            break
-        cosh = complex(1.0, q)
-        if over:
-            # exp(-i x) E1(-i x cosh(u))
-            term = _exp1(complex(x * q, -x)) * complex(math.cos(x), -math.sin(x))
-        else:
-            term = math.exp(-x * q) / cosh
-        term = term / cmath.sqrt(complex(-q, 2.0))
-        total = total + (0.5 * term if k == 0 else term)
-    # 2 i h exp(i x) is the step of u, and 2 / pi or 2 / (i pi) leads from K0 to the Hankel function.
-    wave = complex(math.cos(x), math.sin(x)) * (4 / math.pi * h)
-    return total * wave if over else total * wave * 1j
+    """The real and the imaginary part of the integral of J0(t) + i Y0(t) from x >= 4 on, or of that over t."""
+    v = 1 / x
+    t = v * 8 - 1
+    a = _hankel_over_re(t) if over else _hankel_re(t)
+    b = _hankel_over_im(t) if over else _hankel_im(t)
+    c = math.cos(x)
+    s = math.sin(x)
+    scale = (v if over else 1.0) / math.sqrt(x)
+    return scale * (a * c - b * s), scale * (a * s + b * c)
 
 
 def _of_j(x: Any, over: Any) -> Any:
@@ -87,7 +99,7 @@ def _of_j(x: Any, over: Any) -> Any:
     if size <= _NEAR:
         first, _ = _series(-0.25 * x * x, 0.0, over)
         return -first if over else x * first
-    rest = _beyond_h(size, over).real
+    rest, _ = _beyond_h(size, over)
     if over:
         return math.log(0.5 * size) + _EULER + rest
     return 1 - rest if x > 0 else rest - 1
@@ -99,7 +111,7 @@ def _of_y(x: Any, over: Any) -> Any:
     if x == 0 or x == math.inf:
         return -math.inf if over and x == 0 else 0.0
     if x > _NEAR:
-        rest = _beyond_h(x, over).imag
+        _, rest = _beyond_h(x, over)
         return rest if over else -rest
     l = math.log(0.5 * x) + _EULER
     _, second = _series(-0.25 * x * x, l, over)
@@ -109,8 +121,20 @@ def _of_y(x: Any, over: Any) -> Any:
 def _of_i(x: Any, over: Any) -> Any:
     if not abs(x) < 720:
         return math.nan if math.isnan(x) else math.inf if over or x > 0 else -math.inf
-    first, _ = _series(0.25 * x * x, 0.0, over)
-    return first if over else x * first
+    size = abs(x)
+    if size <= 8:
+        t = 0.25 * x * x
+        return _first_over(t) if over else x * _first(t)
+    v = 1 / size
+    if size < 20:
+        t = v * (80 / 3) - 7 / 3
+        value = _i_middle_over(t) if over else _i_middle(t)
+    else:
+        t = v * 40 - 1
+        value = _i_far_over(t) if over else _i_far(t)
+    half = math.exp(0.5 * size)
+    value = half * (value * math.sqrt(v)) * half
+    return value * v if over else math.copysign(value, x)
 
 
 def _of_k(x: Any, over: Any) -> Any:

@@ -31,7 +31,8 @@ def _propose(a: Any, b: Any, t: Any) -> Any:
 
 
 def _narrow(a: Any, fa: Any, b: Any, fb: Any, x: Any, fx: Any) -> Any:
-    """The bracket between x and an end, and where in it to look next, as a fraction of its length."""
+    """The bracket between x and an end, where in it to look next, as a fraction of its length, whether the search is over, and whether it
+    is with that place, from which an interpolation that was near leaves no distance."""
     if (fx > 0) == (fa > 0):
         c = a
         fc = fa
@@ -43,15 +44,19 @@ def _narrow(a: Any, fa: Any, b: Any, fb: Any, x: Any, fx: Any) -> Any:
     a = x
     fa = fx
     t = 0.5
+    near = False
     if fb != fa and fc != fb:
         xi = (a - b) / (c - b)
         phi = (fa - fb) / (fc - fb)
         if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi and fc != fa:
             t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+            # Points that are nearer to each other have no slope but that of the function's rounding.
+            apart = abs(c - a)
+            near = 0 < t < 1 and t * abs(b - a) <= 1e-11 * abs(a) and 1e-9 * abs(a) <= apart <= 1e-4 * abs(a)
     # A step as small as the rounding of x would not move.
     least = 2.5e-16 * abs(a) / abs(b - a) if b != a else 1.0
     done = fa == 0 or least >= 0.5
-    return a, fa, b, fb, min(max(t, least), 1 - least), done
+    return a, fa, b, fb, min(max(t, least), 1 - least), done, near
 
 
 _SEARCH = '''
@@ -93,8 +98,8 @@ def {name}({operands}):
         if abs(x) > {limit} or (low == 0.0 and 0 < x < 1e-300):
             return {above} if upwards else {below}
         value_here = ({value}) - goal
-        if math.isnan(value_here):
-            return math.nan
+        if math.isnan(value_here) or (low == 0.0 and x < 1e-25 and value_here == far_value):
+            return math.nan if math.isnan(value_here) else {above} if upwards else {below}  # a limit that the goal is beyond
         near = far
         near_value = far_value
         far = x
@@ -107,10 +112,13 @@ def {name}({operands}):
     if far_value == 0:
         return far
     part = 0.5
+    is_last = False
     for _ in range(300):
         x = _propose(near, far, part)
         value_here = ({value}) - goal
-        near, near_value, far, far_value, part, is_narrow = _narrow(near, near_value, far, far_value, x, value_here)
+        if is_last:
+            return x if abs(value_here) <= abs(near_value) else near
+        near, near_value, far, far_value, part, is_narrow, is_last = _narrow(near, near_value, far, far_value, x, value_here)
         if is_narrow:
             break
     return near if abs(near_value) <= abs(far_value) else far

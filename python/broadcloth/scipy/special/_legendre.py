@@ -14,7 +14,8 @@ import numpy as np
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._functions import special_function
+from ._functions import _real, special_function
+from ._polynomials import eval_legendre
 
 if TYPE_CHECKING:
     from ...typing import ArrayLike
@@ -167,6 +168,11 @@ def _on(x: ndarray, host: Any) -> ndarray:
     return _c.asarray(host, device=x.device)
 
 
+def _values(n: Any, z: ndarray) -> ndarray:
+    """Legendre's polynomial in the points' precision."""
+    return eval_legendre(n, z).astype(z.dtype if z.dtype.kind == "f" else np.float64, copy=False)
+
+
 def legendre_p(n: ArrayLike, z: ArrayLike, *, diff_n: int = 0) -> ndarray:
     """Legendre's polynomial of degree n, and its derivatives up to order diff_n, along a first axis of diff_n + 1.
 
@@ -200,7 +206,10 @@ def legendre_p(n: ArrayLike, z: ArrayLike, *, diff_n: int = 0) -> ndarray:
            [ 0.   ,  1.5  ]])
     """
     (degree,) = _integers("legendre_p", n=n)
-    return _c.stack([_legendre_derivative(degree, _c.asarray(z), k) for k in _derivatives("legendre_p", diff_n)])
+    points = _real("legendre_p", z)
+    # Values are a row of the engine, derivatives a function of one element.
+    orders = _derivatives("legendre_p", diff_n)
+    return _c.stack([_legendre_derivative(degree, points, k) if k else _values(degree, points) for k in orders])
 
 
 def legendre_p_all(n: int, z: ArrayLike, *, diff_n: int = 0) -> ndarray:

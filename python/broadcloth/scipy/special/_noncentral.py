@@ -29,6 +29,11 @@ def _last_term(centre: Any) -> Any:
     return math.floor(centre + 12 * math.sqrt(centre + 4) + 40)
 
 
+def _last_falling(centre: Any) -> Any:
+    """The same for products with numbers that fall, whose share of the sum is at most that of the weights."""
+    return math.floor(centre + 9 * math.sqrt(centre) + 20)
+
+
 _LOWEST = -600.0  # the logarithm of numbers that are safe from underflow
 
 
@@ -58,7 +63,7 @@ def _chndtr(x: Any, df: Any, nc: Any) -> Any:
         return _gammainc(0.5 * df, y)
     # The largest of the products: the weights' mode, or before it where the incomplete gamma function falls faster.
     centre = min(half, max(0.0, 0.5 * (math.sqrt(0.25 * df * df + nc * x) - 0.5 * df)))
-    j = _last_term(centre)
+    j = _last_falling(centre)
     while j > centre and 0.5 * df + j > y and _log_gamma_term(0.5 * df + j, y) < _LOWEST:
         j -= 1
     a = 0.5 * df + j
@@ -103,7 +108,7 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     half = 0.5 * nc
     if nc == 0:
         return _betainc(0.5 * dfn, b, y)
-    j = _last_term(half)
+    j = _last_falling(half)
     # The largest of the products may lie before the largest weight.
     while j > 0 and _falls(0.5 * dfn + j, b, y) and _log_beta_term(0.5 * dfn + j, b, y, rest) < _LOWEST:
         j -= 1
@@ -148,7 +153,7 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     """Lenth's sum (1989, "Algorithm AS 243") over j of Poisson weights times betainc(j + 1 / 2, b, y), and of other weights, which have the
     sign of `shift`, times betainc(j + 1, b, y)."""
     half = 0.5 * shift * shift
-    j = _last_term(half)
+    j = _last_falling(half)
     while j > 0 and _falls(j + 1, b, y) and _log_beta_term(j + 1, b, y, rest) < _LOWEST:
         j -= 1
     weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)

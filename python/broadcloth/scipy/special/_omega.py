@@ -1,5 +1,5 @@
-"""Wright's omega function: iterations of Fritsch, Shafer and Crowley as Lawrence, Corless and Jeffrey have them (Algorithm 917, ACM
-Transactions on Mathematical Software 38, 2012), and the series at its branch points."""
+"""Wright's omega function, of real numbers a row of the engine: iterations of Fritsch, Shafer and Crowley as Lawrence, Corless and Jeffrey
+have them (Algorithm 917, ACM Transactions on Mathematical Software 38, 2012), and the series at its branch points."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import cmath
 import math
 from typing import Any
 
+from ... import _broadcloth as _c
 from ._functions import special_function
 
 __all__ = ["wrightomega"]
+
+_omega = _c.ufuncs["wrightomega"]
 
 
 def _branch_series(count: int) -> tuple[float, ...]:
@@ -32,23 +35,6 @@ def _better(w: Any, r: Any) -> Any:
     one = w + 1
     two = 2 * one * (one + r * (2 / 3))
     return r / one * (two - r) / (two - 2 * r)
-
-
-def _omega(x: Any) -> Any:
-    if not x < 1e20:
-        return x
-    if x < -38:
-        return math.exp(x)
-    e = math.exp(x) if x < 1 else 0.0
-    w = e if x < -2 else math.exp((x - 1) * (2 / 3)) if x < 1 else x - math.log(x) * (1 - 1 / x)
-    for _ in range(8):
-        # For small w the logarithms of both would cancel.
-        r = math.log(e / w) - w if x < 1 else x - w - math.log(w)
-        step = _better(w, r)
-        w += w * step
-        if abs(step) < 1e-5:
-            break
-    return w
 
 
 def _first_guess(z: Any, from_branch: Any, s: Any) -> Any:
@@ -103,7 +89,7 @@ def _omega_slopes(y: Any, z: Any) -> Any:
     return (y / (y + 1),)
 
 
-@special_function("f d F D", of_complex=_omega_of_complex, slopes=_omega_slopes)
+@special_function("f d F D", row="wrightomega", of_complex=_omega_of_complex, slopes=_omega_slopes)
 def wrightomega(z: Any) -> Any:
     """Wright's omega function of real or complex z: the solution w of w + log(w) = z, and Lambert's W of exp(z) on the branch
     ceil((z.imag - pi) / (2 pi)).

@@ -1,4 +1,5 @@
-"""Values of orthogonal polynomials, of whole degree by the recurrences of DLMF 18.9 in the degree, for each element on its device.
+"""Values of orthogonal polynomials, of whole degree by the recurrences of DLMF 18.9 in the degree, for each element on its device. Those of
+real arguments are rows of the engine (src/device/special/polynomials.h), but for Jacobi's, which have four operands.
 
 Near an end of the interval the three terms of a recurrence cancel. There it runs in differences of polynomials that are scaled to 1 at the
 end (Reinsch's modification), which keeps all digits; the other end is the mirror image. Functions of other degrees are hypergeometric
@@ -25,7 +26,13 @@ __all__ = [
     "eval_sh_legendre",
 ]  # fmt: skip
 
-_binom, _poch, _rgamma = _c.ufuncs["binom"], _c.ufuncs["poch"], _c.ufuncs["rgamma"]
+_binom, _poch, _rgamma, _lpmv = (_c.ufuncs[name] for name in ("binom", "poch", "rgamma", "lpmv"))
+_chebyt, _chebyu, _chebyc, _chebys = (_c.ufuncs[f"eval_cheby{kind}"] for kind in "tucs")
+_sh_chebyt, _sh_chebyu = _c.ufuncs["eval_sh_chebyt"], _c.ufuncs["eval_sh_chebyu"]
+_legendre_row, _sh_legendre_row = _c.ufuncs["eval_legendre"], _c.ufuncs["eval_sh_legendre"]
+_gegenbauer_row = _c.ufuncs["eval_gegenbauer"]
+_laguerre_row, _genlaguerre_row = _c.ufuncs["eval_laguerre"], _c.ufuncs["eval_genlaguerre"]
+_hermite_row, _hermitenorm_row = _c.ufuncs["eval_hermite"], _c.ufuncs["eval_hermitenorm"]
 _ONE = "ld ff fF dd dD"
 _TWO = "ldd fff ffF ddd ddD"
 _THREE = "lddd ffff fffF dddd dddD"
@@ -36,6 +43,14 @@ _THREE = "lddd ffff fffF dddd dddD"
 
 def _sign(n: Any) -> Any:
     return 1.0 if n % 2 == 0 else -1.0
+
+
+def _at_one(n: Any, a: Any) -> Any:
+    """n + a over n."""
+    value = 1.0
+    for k in range(1, n + 1):
+        value *= (a + k) / k
+    return value
 
 
 def _ultraspherical(n: Any, a: Any, x: Any, below: Any, above: Any) -> Any:
@@ -115,7 +130,7 @@ def _gegenbauer(n: Any, a: Any, x: Any) -> Any:
     if a > -0.5:
         if a == 0:
             return x * 0
-        return _binom(k + 2 * a - 1, float(k)) * _ultraspherical(k, a, x, x - 1, x + 1)
+        return _at_one(k, 2 * a - 1) * _ultraspherical(k, a, x, x - 1, x + 1)
     before = x * 0 + 1
     now = 2 * a * x
     for i in range(1, k):
@@ -126,16 +141,21 @@ def _gegenbauer(n: Any, a: Any, x: Any) -> Any:
 
 
 def _jacobi_from(n: Any, a: Any, b: Any, below: Any) -> Any:
-    """Jacobi's polynomial of degree n > 0 and a > -1 over its value at 1; `below` is x - 1."""
+    """Jacobi's polynomial of degree n > 0 and a > -1; `below` is x - 1. In differences of polynomials that are 1 at 1."""
     s = a + b
     difference = below * ((s + 2) / (2 * (a + 1)))
     value = 1 + difference
+    scale = a + 1
     for k in range(1, n):
         t = 2 * k + s
-        scaled = below * ((t + 1) * t * (t + 2) / 2) * value + k * (k + b) * (t + 2) * difference
-        difference = scaled / ((k + s + 1) * (k + a + 1) * t)
+        # The factors do not wait for the values of the step before.
+        inverse = 1 / ((k + s + 1) * (k + a + 1) * t * (k + 1))
+        factor = inverse * (k + 1)
+        forward = below * ((t + 1) * t * (t + 2) * 0.5 * factor)
+        difference = forward * value + k * (k + b) * (t + 2) * factor * difference
         value = value + difference
-    return value
+        scale = scale * ((k + a + 1) * (k + a + 1) * (k + s + 1) * t * inverse)
+    return scale * value
 
 
 def _jacobi(n: Any, a: Any, b: Any, x: Any, below: Any, above: Any) -> Any:
@@ -147,11 +167,11 @@ def _jacobi(n: Any, a: Any, b: Any, x: Any, below: Any, above: Any) -> Any:
     if k == 0:
         return x * 0 + 1
     if a == b and a > -1:
-        return _binom(k + a, float(k)) * _ultraspherical(k, a + 0.5, x, below, above)
+        return _at_one(k, a) * _ultraspherical(k, a + 0.5, x, below, above)
     if x.real < 0 and b > -1:
-        return _sign(k) * _binom(k + b, float(k)) * _jacobi_from(k, b, a, -above)
+        return _sign(k) * _jacobi_from(k, b, a, -above)
     if a > -1:
-        return _binom(k + a, float(k)) * _jacobi_from(k, a, b, below)
+        return _jacobi_from(k, a, b, below)
     s = a + b
     before = x * 0 + 1
     now = (a + 1) + below * ((s + 2) / 2)
@@ -178,7 +198,7 @@ def _laguerre(n: Any, a: Any, x: Any) -> Any:
         for i in range(1, k):
             difference = (i * difference - x * value) / (i + a + 1)
             value = value + difference
-        return _binom(k + a, float(k)) * value
+        return _at_one(k, a) * value
     before = x * 0 + 1
     now = a + 1 - x
     for i in range(1, k):
@@ -200,10 +220,14 @@ def _kummer(a: Any, b: Any, x: Any) -> Any:
 
 
 def _legendre_of_fraction(n: Any, x: Any) -> Any:
+    if not isinstance(x, complex) and abs(x) < 1:
+        return _lpmv(0.0, 1.0 * n, x)
     return _gauss(-n, n + 1, 1.0, 0.5 * (1 - x))
 
 
 def _sh_legendre_of_fraction(n: Any, x: Any) -> Any:
+    if not isinstance(x, complex) and 0 < x < 1:
+        return _lpmv(0.0, 1.0 * n, 2 * x - 1)
     return _gauss(-n, n + 1, 1.0, 1 - x)
 
 
@@ -254,7 +278,11 @@ def _genlaguerre_of_fraction(n: Any, a: Any, x: Any) -> Any:
 # ---- The ufuncs
 
 
-@special_function(_ONE, whole=True, of_fractions=_legendre_of_fraction)
+def _legendre_of_complex(n: Any, x: Any) -> Any:
+    return _legendre(n, x, x - 1, x + 1)
+
+
+@special_function(_ONE, row="eval_legendre", of_complex=_legendre_of_complex, whole=True, of_fractions=_legendre_of_fraction)
 def eval_legendre(n: Any, x: Any) -> Any:
     """Legendre's polynomial of degree n; of degree -n - 1 it is that of n.
 
@@ -263,10 +291,14 @@ def eval_legendre(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_legendre([1, 2, 3], 0.5)
     array([ 0.5   , -0.125 , -0.4375])
     """
-    return _legendre(n, x, x - 1, x + 1)
+    return _legendre_row(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_sh_legendre_of_fraction)
+def _sh_legendre_of_complex(n: Any, x: Any) -> Any:
+    return _legendre(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+
+
+@special_function(_ONE, row="eval_sh_legendre", of_complex=_sh_legendre_of_complex, whole=True, of_fractions=_sh_legendre_of_fraction)
 def eval_sh_legendre(n: Any, x: Any) -> Any:
     """Legendre's polynomial of degree n on [0, 1]: eval_legendre(n, 2 x - 1).
 
@@ -275,10 +307,14 @@ def eval_sh_legendre(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_sh_legendre([1, 2, 3], 0.75)
     array([ 0.5   , -0.125 , -0.4375])
     """
-    return _legendre(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+    return _sh_legendre_row(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_first_of_fraction)
+def _chebyt_of_complex(n: Any, x: Any) -> Any:
+    return _first_of_fraction(n, x) if n != math.floor(n) else _first_kind(n, x, x - 1, x + 1)
+
+
+@special_function(_ONE, row="eval_chebyt", of_complex=_chebyt_of_complex)
 def eval_chebyt(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the first kind and degree n: T_n(cos t) = cos(n t).
 
@@ -287,10 +323,14 @@ def eval_chebyt(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_chebyt([1, 2, 3], 0.5)
     array([ 0.5, -0.5, -1. ])
     """
-    return _first_kind(n, x, x - 1, x + 1)
+    return _chebyt(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_second_of_fraction)
+def _chebyu_of_complex(n: Any, x: Any) -> Any:
+    return _second_of_fraction(n, x) if n != math.floor(n) else _second_kind(n, x, x - 1, x + 1)
+
+
+@special_function(_ONE, row="eval_chebyu", of_complex=_chebyu_of_complex)
 def eval_chebyu(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the second kind and degree n: U_n(cos t) = sin((n + 1) t) / sin(t).
 
@@ -299,10 +339,14 @@ def eval_chebyu(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_chebyu([1, 2, 3], 0.5)
     array([ 1.,  0., -1.])
     """
-    return _second_kind(n, x, x - 1, x + 1)
+    return _chebyu(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_c_of_fraction)
+def _chebyc_of_complex(n: Any, x: Any) -> Any:
+    return _c_of_fraction(n, x) if n != math.floor(n) else 2 * _first_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
+
+
+@special_function(_ONE, row="eval_chebyc", of_complex=_chebyc_of_complex)
 def eval_chebyc(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the first kind on [-2, 2]: 2 eval_chebyt(n, x / 2).
 
@@ -311,10 +355,14 @@ def eval_chebyc(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_chebyc([1, 2, 3], 1.0)
     array([ 1., -1., -2.])
     """
-    return 2 * _first_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
+    return _chebyc(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_s_of_fraction)
+def _chebys_of_complex(n: Any, x: Any) -> Any:
+    return _s_of_fraction(n, x) if n != math.floor(n) else _second_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
+
+
+@special_function(_ONE, row="eval_chebys", of_complex=_chebys_of_complex)
 def eval_chebys(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the second kind on [-2, 2]: eval_chebyu(n, x / 2).
 
@@ -323,10 +371,14 @@ def eval_chebys(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_chebys([1, 2, 3], 1.0)
     array([ 1.,  0., -1.])
     """
-    return _second_kind(n, x / 2, (x - 2) / 2, (x + 2) / 2)
+    return _chebys(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_sh_first_of_fraction)
+def _sh_chebyt_of_complex(n: Any, x: Any) -> Any:
+    return _sh_first_of_fraction(n, x) if n != math.floor(n) else _first_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+
+
+@special_function(_ONE, row="eval_sh_chebyt", of_complex=_sh_chebyt_of_complex)
 def eval_sh_chebyt(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the first kind on [0, 1]: eval_chebyt(n, 2 x - 1).
 
@@ -335,10 +387,14 @@ def eval_sh_chebyt(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_sh_chebyt([1, 2, 3], 0.75)
     array([ 0.5, -0.5, -1. ])
     """
-    return _first_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+    return _sh_chebyt(1.0 * n, x)
 
 
-@special_function(_ONE, whole=True, of_fractions=_sh_second_of_fraction)
+def _sh_chebyu_of_complex(n: Any, x: Any) -> Any:
+    return _sh_second_of_fraction(n, x) if n != math.floor(n) else _second_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+
+
+@special_function(_ONE, row="eval_sh_chebyu", of_complex=_sh_chebyu_of_complex)
 def eval_sh_chebyu(n: Any, x: Any) -> Any:
     """Chebyshev's polynomial of the second kind on [0, 1]: eval_chebyu(n, 2 x - 1).
 
@@ -347,10 +403,14 @@ def eval_sh_chebyu(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_sh_chebyu([1, 2, 3], 0.75)
     array([ 1.,  0., -1.])
     """
-    return _second_kind(n, 2 * x - 1, 2 * (x - 1), 2 * x)
+    return _sh_chebyu(1.0 * n, x)
 
 
-@special_function(_TWO, whole=True, of_fractions=_gegenbauer_of_fraction)
+def _gegenbauer_of_complex(n: Any, alpha: Any, x: Any) -> Any:
+    return _gegenbauer(n, alpha, x)
+
+
+@special_function(_TWO, row="eval_gegenbauer", of_complex=_gegenbauer_of_complex, whole=True, of_fractions=_gegenbauer_of_fraction)
 def eval_gegenbauer(n: Any, alpha: Any, x: Any) -> Any:
     """Gegenbauer's (the ultraspherical) polynomial of degree n.
 
@@ -359,7 +419,7 @@ def eval_gegenbauer(n: Any, alpha: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_gegenbauer([1, 2, 3], 2.0, 0.5)
     array([ 2.,  1., -2.])
     """
-    return _gegenbauer(n, alpha, x)
+    return _gegenbauer_row(1.0 * n, alpha, x)
 
 
 @special_function(_THREE, whole=True, of_fractions=_jacobi_of_fraction)
@@ -383,10 +443,14 @@ def eval_sh_jacobi(n: Any, p: Any, q: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_sh_jacobi([1, 2, 3], 2.0, 1.5, 0.75)
     array([ 0.25    ,  0.      , -0.015625])
     """
-    return _jacobi(n, p - q, q - 1, 2 * x - 1, 2 * (x - 1), 2 * x) / _binom(2.0 * n + p - 1, float(n))
+    return _jacobi(n, p - q, q - 1, 2 * x - 1, 2 * (x - 1), 2 * x) / _at_one(int(n), n + p - 1)
 
 
-@special_function(_ONE, whole=True, of_fractions=_laguerre_of_fraction)
+def _laguerre_of_complex(n: Any, x: Any) -> Any:
+    return _laguerre(n, 0.0, x)
+
+
+@special_function(_ONE, row="eval_laguerre", whole=True, of_complex=_laguerre_of_complex, of_fractions=_laguerre_of_fraction)
 def eval_laguerre(n: Any, x: Any) -> Any:
     """Laguerre's polynomial of degree n.
 
@@ -395,10 +459,14 @@ def eval_laguerre(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_laguerre([1, 2, 3], 0.5)
     array([ 0.5       ,  0.125     , -0.14583333])
     """
-    return _laguerre(n, 0.0, x)
+    return _laguerre_row(1.0 * n, x)
 
 
-@special_function(_TWO, whole=True, of_fractions=_genlaguerre_of_fraction)
+def _genlaguerre_of_complex(n: Any, alpha: Any, x: Any) -> Any:
+    return _laguerre(n, alpha, x)
+
+
+@special_function(_TWO, row="eval_genlaguerre", of_complex=_genlaguerre_of_complex, whole=True, of_fractions=_genlaguerre_of_fraction)
 def eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
     """The generalized (associated) polynomial of Laguerre's of degree n.
 
@@ -407,7 +475,7 @@ def eval_genlaguerre(n: Any, alpha: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_genlaguerre([1, 2, 3], 1.0, 0.5)
     array([1.5       , 1.625     , 1.47916667])
     """
-    return _laguerre(n, alpha, x)
+    return _genlaguerre_row(1.0 * n, alpha, x)
 
 
 def assoc_laguerre(x: ArrayLike, n: ArrayLike, k: ArrayLike = 0.0) -> ndarray:
@@ -421,7 +489,7 @@ def assoc_laguerre(x: ArrayLike, n: ArrayLike, k: ArrayLike = 0.0) -> ndarray:
     return eval_genlaguerre(n, k, x)
 
 
-@special_function("ld")
+@special_function("ld", row="eval_hermite")
 def eval_hermite(n: Any, x: Any) -> Any:
     """The physicists' polynomial of Hermite's of degree n, an integer; NaN below degree 0.
 
@@ -430,16 +498,10 @@ def eval_hermite(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_hermite([1, 2, 3], 0.5)
     array([ 1., -1., -5.])
     """
-    before = 0.0
-    now = 1.0 if n >= 0 else math.nan
-    for k in range(n):
-        after = 2 * (x * now - k * before)
-        before = now
-        now = after
-    return now
+    return _hermite_row(1.0 * n, x)
 
 
-@special_function("ld")
+@special_function("ld", row="eval_hermitenorm")
 def eval_hermitenorm(n: Any, x: Any) -> Any:
     """The probabilists' polynomial of Hermite's of degree n, an integer; NaN below degree 0.
 
@@ -448,10 +510,4 @@ def eval_hermitenorm(n: Any, x: Any) -> Any:
     >>> bc.scipy.special.eval_hermitenorm([1, 2, 3], 0.5)
     array([ 0.5  , -0.75 , -1.375])
     """
-    before = 0.0
-    now = 1.0 if n >= 0 else math.nan
-    for k in range(n):
-        after = x * now - k * before
-        before = now
-        now = after
-    return now
+    return _hermitenorm_row(1.0 * n, x)
