@@ -134,8 +134,8 @@ class Bridge(types.ModuleType):
         if name in ("__path__", "__spec__", "__file__", "__all__"):
             raise AttributeError(name)
         known: dict[str, Any] = {
-            "ENABLE_CUDASIM": False, "HAS_NUMBA": True, "PYVERSION": sys.version_info[:2], "SUPPORTED": True, "_have_nvjitlink": lambda: False,
-            "as_dtype": lambda t: getattr(t, "_element", t), "from_dtype": broadcloth.types.from_dtype, "ENABLE_PROFILING": False,
+            "ENABLE_CUDASIM": False, "HAS_NUMBA": True, "PYVERSION": sys.version_info[:2], "SUPPORTED": True,
+            "_have_nvjitlink": lambda: False, "as_dtype": lambda t: getattr(t, "_element", t), "from_dtype": broadcloth.types.from_dtype, "ENABLE_PROFILING": False,
             "numpy_version": tuple(int(part) for part in np.__version__.split(".")[:2]),
         }  # fmt: skip
         if name in known:
@@ -186,8 +186,8 @@ def helpers() -> types.ModuleType:
 
     vars(made).update(vars(support))
     vars(made).update(
-        unittest=unittest, TestCase=CUDATestCase, CUDATestCase=CUDATestCase, ContextResettingTestCase=CUDATestCase, ForeignArray=ForeignArray,
-        override_config=override_config, captured_stdout=lambda: contextlib.redirect_stdout(io.StringIO()),
+        unittest=unittest, TestCase=CUDATestCase, CUDATestCase=CUDATestCase, ContextResettingTestCase=CUDATestCase,
+        ForeignArray=ForeignArray, override_config=override_config, captured_stdout=lambda: contextlib.redirect_stdout(io.StringIO()),
         skip_unless_cudasim=lambda reason: unittest.skip(reason), cc_X_or_above=lambda *_: True,
         xfail_unless_cudasim=unittest.expectedFailure, test_data_dir=Path("test_data_dir"),
     )  # fmt: skip

@@ -113,7 +113,7 @@ class Type:
 
     def is_title(self, field: str) -> bool:
         """Whether a field's name is its other one, in a record's type."""
-        return field in self.fields and field not in self._of_record.names
+        return field in self.fields and field not in (self._of_record.names or ())
 
     @property
     def _of_record(self) -> np.dtype[Any]:

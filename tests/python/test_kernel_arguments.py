@@ -52,7 +52,9 @@ def test_arrays_without_dimensions_are_numbers_in_expressions_and_indices(xp):
     assert x.tolist() == [0, 1, 13, 3]
 
 
-@pytest.mark.parametrize("make", [lambda: np.zeros(3), lambda: np.zeros((2, 3)).T[0], lambda: np.zeros(6)[::2], lambda: np.zeros(2, "i4,f8")])
+@pytest.mark.parametrize(
+    "make", [lambda: np.zeros(3), lambda: np.zeros((2, 3)).T[0], lambda: np.zeros(6)[::2], lambda: np.zeros(2, "i4,f8")]
+)
 def test_what_a_kernel_writes_into_an_argument_that_is_only_read_stays_there(make):
     @cuda.jit
     def write(x):

@@ -676,7 +676,8 @@ def test_an_output_of_a_gufunc_is_given_once():
 
 
 @pytest.mark.parametrize(
-    "a", [np.array([1, 0, 2, 0, 3]), np.array([True, False, True]), np.array([[1.0, 0], [-0.0, np.nan]], "f4"), np.array(4), np.zeros(0, "u1")]
+    "a",
+    [np.array([1, 0, 2, 0, 3]), np.array([True, False, True]), np.array([[1.0, 0], [-0.0, np.nan]], "f4"), np.array(4), np.zeros(0, "u1")],
 )
 def test_kernels_count_elements_that_are_not_zero(a):
     @cuda.jit
