@@ -135,7 +135,8 @@ class Bridge(types.ModuleType):
             raise AttributeError(name)
         known: dict[str, Any] = {
             "ENABLE_CUDASIM": False, "HAS_NUMBA": True, "PYVERSION": sys.version_info[:2], "SUPPORTED": True,
-            "_have_nvjitlink": lambda: False, "as_dtype": lambda t: getattr(t, "_element", t), "from_dtype": broadcloth.types.from_dtype, "ENABLE_PROFILING": False,
+            "_have_nvjitlink": lambda: False, "as_dtype": lambda t: getattr(t, "_element", t),
+            "from_dtype": broadcloth.types.from_dtype, "ENABLE_PROFILING": False,
             "numpy_version": tuple(int(part) for part in np.__version__.split(".")[:2]),
         }  # fmt: skip
         if name in known:
