@@ -111,9 +111,19 @@ set_source_files_properties("${SRC}/ops/pcg_words.cpp" "${SRC}/backends/cpu/spar
 # Small code, for the wheel's size, of the tables of the compiler of Python functions and of what few functions need.
 if(CMAKE_BUILD_TYPE MATCHES "Rel")
   foreach(name library rows kernel_signature linked refused errors texts records random complex_calls vectors host_foreign
-      host_functions generators classes)
+      host_functions generators classes host containers builtins builtin_calls arrays statements expressions)
     set_source_files_properties("${SRC}/kernels/${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
   endforeach()
+  # Rules of derivatives record a few ops each: their size is most of what they cost.
+  foreach(name derivatives linalg_rules library_rules tracing fft_rules sparse_rules)
+    set_source_files_properties("${SRC}/autograd/${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
+  endforeach()
+  # So do the bodies of library ops on a GPU, which print a kernel and launch it, and the C++ interface.
+  foreach(name linalg sparse fft select scatter sort scan look_back kernels)
+    set_source_files_properties("${SRC}/backends/cuda/library_${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
+  endforeach()
+  file(GLOB API "${SRC}/api/*.cpp")
+  set_source_files_properties(${API} PROPERTIES COMPILE_OPTIONS "-Os")
   # These call LAPACK for each of four types.
   set_source_files_properties("${SRC}/backends/cpu/library_linalg.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
 endif()

@@ -367,44 +367,38 @@ template <class S>
   }
 }
 
-/// Sorts kLanes lines of n elements side by side, or with kPlaces replaces the elements by the places that sort them (stable), without
-/// branches that depend on elements. The compiler makes vectors of it for the processor of the function that it is part of.
-template <class O, bool kPlaces>
-[[gnu::always_inline]] inline void sort_lanes_inline(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  using S = std::make_signed_t<typename O::Key>;  // vectors compare signed numbers
-  S keys[kNetwork][kLanes];
-  for (int i = 0; i < n; ++i)
-    for (int l = 0; l < kLanes; ++l) keys[i][l] = static_cast<S>((kPlaces ? O::equal_key(x[i][l]) : O::key(x[i][l])) ^ O::kSign);
+/// Sorts kLanes lines of n numbers side by side, or with kPlaces replaces the numbers by the places that sort them (stable), without
+/// branches that depend on numbers. The compiler makes vectors of it for the processor of the function that it is part of.
+template <class S, bool kPlaces>
+[[gnu::always_inline]] inline void sort_lanes_inline(S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
   if constexpr (kPlaces) {
     S places[kNetwork][kLanes];
     for (int i = 0; i < n; ++i)
       for (int l = 0; l < kLanes; ++l) places[i][l] = static_cast<S>(i);
-    for (const auto& [a, b] : network) put_in_order(keys[a], keys[b], places[a], places[b]);
+    for (const auto& [a, b] : network) put_in_order(x[a], x[b], places[a], places[b]);
     std::memcpy(x, places, static_cast<size_t>(n) * sizeof(places[0]));
-    return;
+  } else {
+    for (const auto& [a, b] : network) put_in_order(x[a], x[b]);
   }
-  for (const auto& [a, b] : network) put_in_order(keys[a], keys[b]);
-  for (int i = 0; i < n; ++i)
-    for (int l = 0; l < kLanes; ++l) x[i][l] = O::bits(static_cast<typename O::Key>(static_cast<typename O::Key>(keys[i][l]) ^ O::kSign));
 }
 #if defined(__x86_64__)
-template <class O, bool kPlaces>
+template <class S, bool kPlaces>
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void sort_lanes_avx512(
-    typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  sort_lanes_inline<O, kPlaces>(x, n, network);
+    S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+  sort_lanes_inline<S, kPlaces>(x, n, network);
 }
-template <class O, bool kPlaces>
-[[gnu::target("avx2")]] void sort_lanes_avx2(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  sort_lanes_inline<O, kPlaces>(x, n, network);
+template <class S, bool kPlaces>
+[[gnu::target("avx2")]] void sort_lanes_avx2(S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+  sort_lanes_inline<S, kPlaces>(x, n, network);
 }
 #endif
-template <class O, bool kPlaces>
-void sort_lanes(typename O::Bits (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+template <class S, bool kPlaces>
+[[gnu::noinline]] void sort_lanes(S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
 #if defined(__x86_64__)
-  if (cpu_level() >= CpuLevel::v4) return sort_lanes_avx512<O, kPlaces>(x, n, network);
-  if (cpu_level() >= CpuLevel::v3) return sort_lanes_avx2<O, kPlaces>(x, n, network);
+  if (cpu_level() >= CpuLevel::v4) return sort_lanes_avx512<S, kPlaces>(x, n, network);
+  if (cpu_level() >= CpuLevel::v3) return sort_lanes_avx2<S, kPlaces>(x, n, network);
 #endif
-  sort_lanes_inline<O, kPlaces>(x, n, network);
+  sort_lanes_inline<S, kPlaces>(x, n, network);
 }
 
 /// Whether lines are few elements long and so many that it pays to sort several side by side.
@@ -413,15 +407,17 @@ bool are_short(const Lines& lines) {
   return lines.n > 0 && lines.n <= kNetwork && lines.count() >= kMany;
 }
 
-/// Sorts many short lines: kLanes of them side by side go through one sorting network. Calls
-/// put(first line, number of lines, sorted elements, or the places that sort the lines: [place][line]).
+/// Sorts many short lines, or finds the places that sort them: kLanes of them side by side go through one sorting network. Calls
+/// put(first line, number of lines, element): element(place, line) is what stands there then.
 template <class O, bool kPlaces = false, class F>
 void sort_short_lines(const Lines& lines, F&& put) {
   using B = typename O::Bits;
+  using K = typename O::Key;
+  using S = std::make_signed_t<K>;  // vectors compare signed numbers
   const int n = static_cast<int>(lines.n);
   const std::vector<std::pair<int, int>> network = sorting_network(n);
   parallel_for(lines.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    B elements[kNetwork][kLanes] = {};
+    S keys[kNetwork][kLanes] = {};
     const B* from[kLanes];
     Walker w(lines.shape, {&lines.strides});
     w.seek(begin);
@@ -429,9 +425,15 @@ void sort_short_lines(const Lines& lines, F&& put) {
       const int some = static_cast<int>(std::min<int64_t>(kLanes, end - line));
       for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const B*>(lines.base + w.offset(0) * lines.item);
       for (int i = 0; i < n; ++i)
-        for (int l = 0; l < some; ++l) elements[i][l] = from[l][i * lines.step];
-      sort_lanes<O, kPlaces>(elements, n, network);
-      put(line, some, elements);
+        for (int l = 0; l < some; ++l) {
+          const B x = from[l][i * lines.step];
+          keys[i][l] = static_cast<S>((kPlaces ? O::equal_key(x) : O::key(x)) ^ O::kSign);
+        }
+      sort_lanes<S, kPlaces>(keys, n, network);
+      put(line, some, [&](int64_t place, int l) {
+        const auto k = static_cast<K>(keys[place][l]);
+        return kPlaces ? static_cast<B>(k) : O::bits(static_cast<K>(k ^ O::kSign));
+      });
     }
   });
 }
@@ -506,10 +508,10 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output) 
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
     const auto put_lines = [&lines](auto* out) {
-      return [out, &lines](int64_t line, int some, const B(*sorted)[kLanes]) {
+      return [out, &lines](int64_t line, int some, auto&& element) {
+        using T = std::remove_reference_t<decltype(*out)>;
         for (int l = 0; l < some; ++l)
-          for (int64_t k = 0; k < lines.n; ++k)
-            out[(line + l) * lines.n + k] = static_cast<std::remove_reference_t<decltype(*out)>>(sorted[k][l]);
+          for (int64_t k = 0; k < lines.n; ++k) out[(line + l) * lines.n + k] = static_cast<T>(element(k, l));
       };
     };
     constexpr int64_t kPairs = 32;  // 64-bit pairs: longer lines are sorted faster one by one
@@ -554,9 +556,9 @@ void run(const SelectExtra& op, std::span<const View> inputs, const View& output
     using B = typename O::Bits;
     if (are_short(lines)) {
       B* const out = reinterpret_cast<B*>(first(output));
-      return sort_short_lines<O>(lines, [&](int64_t line, int some, const B(*sorted)[kLanes]) {
+      return sort_short_lines<O>(lines, [&](int64_t line, int some, auto&& element) {
         for (int64_t k = 0; k < ranks; ++k)
-          for (int l = 0; l < some; ++l) out[(line + l) * ranks + k] = sorted[op.ranks[static_cast<size_t>(k)]][l];
+          for (int l = 0; l < some; ++l) out[(line + l) * ranks + k] = element(op.ranks[static_cast<size_t>(k)], l);
       });
     }
     lines.each([&](const char* from, int64_t line, bool parallel) {

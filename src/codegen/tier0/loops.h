@@ -282,11 +282,15 @@ void fast_loop(const void* a_, const void* b_, const void* c_, void* out_, int64
   if (flag) exact_loop<row, D>(a_, b_, c_, out_, n);
 }
 
+/// Rows whose fast form is tens of kilobytes of code here, since it holds other rows' forms several times. The exact form gives the same
+/// bits.
+constexpr bool is_long_fast(Row row) { return row == Row::beta || row == Row::betaln || row == Row::poch || row == Row::binom; }
+
 template <Row row, u32 types, int D>
 void put(LoopRow* rows) {
   if constexpr ((Code<row>::kSet & types) >> D & 1) {
     Loop& to = rows[static_cast<int>(row)][D];
-    if constexpr (Fast<row>::kSet >> D & 1)
+    if constexpr ((Fast<row>::kSet >> D & 1) && !is_long_fast(row))
       to = fast_loop<row, D>;
     else
       to = exact_loop<row, D>;

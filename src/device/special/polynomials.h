@@ -11,8 +11,10 @@
 namespace bc {
 namespace special_rows {
 
-/// The degree up to which the fast forms reach.
+/// The degree up to which the fast forms reach, and the one up to which recurrences run: values of larger degrees are NaN, but for those
+/// that overflow on the way and for Chebyshev's on [-1, 1].
 constexpr int kFastDegree = 24;
+constexpr double kLargestDegree = 1e6;
 
 /// A point of [-1, 1] beside what a recurrence takes of it.
 struct PolynomialPoint {
@@ -51,7 +53,8 @@ BC_INLINE double polynomial_at_degree(double n, int first, PolynomialState start
     }
     return r;
   }
-  for (double k = first; k < n; k += 1.0) {
+  for (double k = first; k < n && fabs(s.value) < inf(); k += 1.0) {
+    if (k > kLargestDegree) return nan();
     of(k, 1.0 / (k + 1.0), p, q);
     next_degree(s, is_middle, p, q);
   }
