@@ -475,9 +475,9 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
 
     Examples
     --------
-    >>> bc.scipy.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
-    array([[0.5 , 0.  ],
-           [0.  , 0.25]])
+    >>> bc.scipy.linalg.inv([[2.0, 1.0], [1.0, 1.0]])
+    array([[ 1., -1.],
+           [-1.,  2.]])
     """
     x = operand(a, check_finite)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
