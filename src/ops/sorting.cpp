@@ -35,6 +35,9 @@ Array complex_places(const Array& a, int axis) {
   return lexsort(keys, axis);
 }
 
+/// Whether only the places that sort complex numbers are known to a device: library bodies of the CPU order the numbers themselves.
+bool needs_places(const Array& a) { return is_complex(a.dtype()) && !traits(a.device()).on_host; }
+
 /// The array and the axis to work on: the flattened array where no axis is given.
 std::pair<Array, int> lines_of(const Array& a, Axis axis, const char* op) {
   const Array x = axis ? a : ravel(a);
@@ -67,7 +70,7 @@ Array arranged(const Array& a_in, std::span<const int64_t> kth, Axis axis, bool 
   // A sort puts each rank in its place.
   if (std::optional<Array> few = places ? argsort_small(a) : sort_small(a); few && !ranks.empty()) return *few;
   if (ranks.empty()) return places ? copy(broadcast_to(index_along(a.shape()[d], d, a.ndim(), a.device()), a.shape())) : copy(a);
-  if (is_complex(a.dtype())) {
+  if (needs_places(a)) {
     const Array order = complex_places(a, d);
     return places ? order : take_along_axis(a, order, d);
   }
@@ -137,7 +140,7 @@ Array sort(const Array& a_in, Axis axis, bool descending) {
     return transpose(sort(transpose(a, order), back[d], descending), back);
   }
   if (descending) return opposite(sort(opposite(a), d));
-  if (is_complex(a.dtype())) return take_along_axis(a, complex_places(a, d), d);
+  if (needs_places(a)) return take_along_axis(a, complex_places(a, d), d);
   return along_axis(a, d, a.shape()[d], a.dtype(), std::make_unique<SortExtra>(false));
 }
 
@@ -172,7 +175,7 @@ Array order_statistics(const Array& a, std::vector<int64_t> ranks, int64_t axis)
     BC_CHECK(ranks[i] >= 0 && ranks[i] < a.shape()[d] && (i == 0 || ranks[i] > ranks[i - 1]), Value,
              "order_statistics: expected ascending ranks in [0, {}), got {}", a.shape()[d], ranks[i]);
   if (!is_plain(a.dtype())) return from_sort_keys(order_statistics(sort_keys(a), std::move(ranks), d), a.dtype());
-  if (is_complex(a.dtype())) {
+  if (needs_places(a)) {
     const Array at = from_host(ranks.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(ranks.size())}), a.device());
     return take(sort(a, d), at, d);
   }

@@ -552,3 +552,30 @@ def test_isin_of_integers_that_lie_close_together(xp, dtype, tests):
     a[2] = np.iinfo(a.dtype).max
     for invert in (False, True):
         np.testing.assert_array_equal(np.asarray(xp.isin(xp.asarray(a), xp.asarray(b), invert=invert)), np.isin(a, b, invert=invert))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("kind", ["different", "equal real parts", "real", "negative zeros", "one value"])
+def test_complex_numbers_by_both_parts(xp, dtype, kind):
+    rng = np.random.default_rng(3)
+    for shape in ((5000,), (40, 90), (3, 40000)):
+        x = {
+            "different": lambda shape=shape: rng.standard_normal(shape) + 1j * rng.standard_normal(shape),
+            "equal real parts": lambda shape=shape: rng.integers(-3, 3, shape) + 1j * rng.standard_normal(shape),
+            "real": lambda shape=shape: rng.standard_normal(shape) + 0j,
+            "negative zeros": lambda shape=shape: rng.choice([0.0, -0.0], shape) + 1j * rng.integers(-9, 9, shape),
+            "one value": lambda shape=shape: np.full(shape, 1 - 2j),
+        }[kind]().astype(dtype)
+        a = xp.array(x)
+        for axis in range(x.ndim):
+            want, n = np.sort(x, axis=axis), x.shape[axis]
+            equal(xp.sort(a, axis=axis), want, axis)
+            kth = [0, n // 3, n // 2, n - 1]
+            parts, places = host(xp.partition(a, kth, axis=axis)), host(xp.argpartition(a, kth, axis=axis))
+            equal(np.sort(parts, axis=axis), want, axis)
+            np.testing.assert_array_equal(np.sort(places, axis=axis), np.sort(np.argsort(x, axis=axis), axis=axis))
+            for k in kth:
+                for found in (parts, np.take_along_axis(x, places, axis)):
+                    np.testing.assert_array_equal(np.take(found, k, axis), np.take(want, k, axis))
+                    assert (np.take(found, range(k), axis) <= np.take(want, [k], axis)).all()
+            equal(xp.median(a, axis=axis), np.median(x, axis=axis), axis)

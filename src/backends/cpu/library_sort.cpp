@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/library.h"
+#include "backends/cpu/sort_complex.h"
 #include "backends/cpu/sort_keys.h"
 #include "backends/cpu/sort_orders.h"
 #include "backends/cpu/strided.h"
@@ -329,76 +330,76 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
   for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[ranks[k]]);
 }
 
-/// Pairs of places whose elements are put in order one after the other, by which n elements are sorted (Batcher, "Sorting networks and
-/// their applications", 1968: odd-even merges).
-std::vector<std::pair<int, int>> sorting_network(int n) {
-  std::vector<std::pair<int, int>> pairs;
+/// Two places of a line; the lesser of their elements goes to `low`.
+struct Comparator {
+  int low, high;
+};
+
+/// Comparators by which n elements are sorted, one after the other (Batcher, "Sorting networks and their applications", 1968: odd-even
+/// merges).
+std::vector<Comparator> sorting_network(int n) {
+  std::vector<Comparator> pairs;
   for (int run = 1; run < n; run *= 2)
     for (int apart = run; apart > 0; apart /= 2)
       for (int first = apart % run; first + apart < n; first += 2 * apart)
         for (int i = first; i < std::min(first + apart, n - apart); ++i)
-          if (i / (2 * run) == (i + apart) / (2 * run)) pairs.emplace_back(i, i + apart);
+          if (i / (2 * run) == (i + apart) / (2 * run)) pairs.push_back({i, i + apart});
   return pairs;
 }
 
 constexpr int kNetwork = 64;  // elements of a line; longer ones are sorted faster one by one
 constexpr int kLanes = 16;    // lines side by side
 
-/// The lesser of each two numbers goes to `low`, the other one to `high`. Compilers believe `__restrict` of parameters only.
-template <class S>
-[[gnu::always_inline]] inline void put_in_order(S* __restrict low, S* __restrict high) {
-  for (int l = 0; l < kLanes; ++l) {
-    const S x = low[l], y = high[l];
-    low[l] = x < y ? x : y;
-    high[l] = x < y ? y : x;
-  }
-}
-
-/// The same of distinct pairs of a number and its place; the places of equal numbers stay ascending.
-template <class S>
-[[gnu::always_inline]] inline void put_in_order(S* __restrict low, S* __restrict high, S* __restrict low_place, S* __restrict high_place) {
-  for (int l = 0; l < kLanes; ++l) {
-    const S x = low[l], y = high[l], p = low_place[l], q = high_place[l];
-    const bool kept = (x < y) | ((x == y) & (p < q));
-    low[l] = x < y ? x : y;
-    high[l] = x < y ? y : x;
-    low_place[l] = kept ? p : q;
-    high_place[l] = kept ? q : p;
-  }
-}
+/// Numbers of adjacent lines that a processor handles at once, at most `kBytes` of them.
+template <class S, int kBytes>
+struct Lanes {
+  static constexpr int kSize = std::min<int>(kBytes, kLanes * sizeof(S));
+  static constexpr int kCount = kLanes * static_cast<int>(sizeof(S)) / kSize;
+  typedef S Vector [[gnu::vector_size(kSize), gnu::may_alias]];
+};
 
 /// Sorts kLanes lines of n numbers side by side, or with kPlaces replaces the numbers by the places that sort them (stable), without
-/// branches that depend on numbers. The compiler makes vectors of it for the processor of the function that it is part of.
-template <class S, bool kPlaces>
-[[gnu::always_inline]] inline void sort_lanes_inline(S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  if constexpr (kPlaces) {
-    S places[kNetwork][kLanes];
-    for (int i = 0; i < n; ++i)
-      for (int l = 0; l < kLanes; ++l) places[i][l] = static_cast<S>(i);
-    for (const auto& [a, b] : network) put_in_order(x[a], x[b], places[a], places[b]);
-    std::memcpy(x, places, static_cast<size_t>(n) * sizeof(places[0]));
-  } else {
-    for (const auto& [a, b] : network) put_in_order(x[a], x[b]);
-  }
+/// branches that depend on numbers: the lesser of each two numbers goes to the first place.
+template <class S, bool kPlaces, int kBytes>
+[[gnu::always_inline]] inline void sort_lanes_inline(S (*numbers)[kLanes], int n, std::span<const Comparator> network) {
+  using L = Lanes<S, kBytes>;
+  using V = typename L::Vector;
+  const auto x = reinterpret_cast<V(*)[L::kCount]>(numbers);
+  V places[kPlaces ? kNetwork : 1][L::kCount];
+  for (int i = 0; kPlaces && i < n; ++i)
+    for (V& place : places[i]) place = V{} + static_cast<S>(i);
+  for (const auto [a, b] : network)
+    for (int v = 0; v < L::kCount; ++v) {
+      const V low = x[a][v], high = x[b][v];
+      x[a][v] = low < high ? low : high;
+      x[b][v] = low > high ? low : high;
+      if constexpr (kPlaces) {
+        const V p = places[a][v], q = places[b][v];
+        const auto kept = (low < high) | ((low == high) & (p < q));  // the places of equal numbers stay ascending
+        places[a][v] = kept ? p : q;
+        places[b][v] = kept ? q : p;
+      }
+    }
+  if constexpr (kPlaces) std::memcpy(numbers, places, static_cast<size_t>(n) * sizeof(numbers[0]));
 }
 #if defined(__x86_64__)
 template <class S, bool kPlaces>
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void sort_lanes_avx512(
-    S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  sort_lanes_inline<S, kPlaces>(x, n, network);
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void sort_lanes_avx512(S (*x)[kLanes], int n,
+                                                                                                     std::span<const Comparator> network) {
+  sort_lanes_inline<S, kPlaces, 64>(x, n, network);
 }
 template <class S, bool kPlaces>
-[[gnu::target("avx2")]] void sort_lanes_avx2(S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
-  sort_lanes_inline<S, kPlaces>(x, n, network);
+[[gnu::target("avx2")]] void sort_lanes_avx2(S (*x)[kLanes], int n, std::span<const Comparator> network) {
+  sort_lanes_inline<S, kPlaces, 32>(x, n, network);
 }
 #endif
 template <class S, bool kPlaces>
-[[gnu::noinline]] void sort_lanes(S (*x)[kLanes], int n, std::span<const std::pair<int, int>> network) {
+[[gnu::noinline]] void sort_lanes(S (*x)[kLanes], int n, std::span<const Comparator> network) {
 #if defined(__x86_64__)
   if (cpu_level() >= CpuLevel::v4) return sort_lanes_avx512<S, kPlaces>(x, n, network);
   if (cpu_level() >= CpuLevel::v3) return sort_lanes_avx2<S, kPlaces>(x, n, network);
 #endif
-  sort_lanes_inline<S, kPlaces>(x, n, network);
+  sort_lanes_inline<S, kPlaces, 16>(x, n, network);
 }
 
 /// Whether lines are few elements long and so many that it pays to sort several side by side.
@@ -415,9 +416,9 @@ void sort_short_lines(const Lines& lines, F&& put) {
   using K = typename O::Key;
   using S = std::make_signed_t<K>;  // vectors compare signed numbers
   const int n = static_cast<int>(lines.n);
-  const std::vector<std::pair<int, int>> network = sorting_network(n);
+  const std::vector<Comparator> network = sorting_network(n);
   parallel_for(lines.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    S keys[kNetwork][kLanes] = {};
+    alignas(64) S keys[kNetwork][kLanes] = {};
     const B* from[kLanes];
     Walker w(lines.shape, {&lines.strides});
     w.seek(begin);
@@ -501,10 +502,30 @@ int64_t place_of_nan(const typename O::Bits* sorted, int64_t step, int64_t n, bo
   return right ? n : numbers;
 }
 
+/// Calls body(first element, distance, line, first result, whether it may use all threads) for each line of complex numbers; a line has
+/// `count` results of the type T, void: of the elements' type.
+template <class T, class F>
+void complex_lines(const View& input, const View& output, int64_t count, F&& body) {
+  const Lines lines(input);
+  const auto of = [&]<class R>() {
+    using B = typename ComplexOrder<R>::Bits;
+    using To = std::conditional_t<std::is_void_v<T>, B, T>;
+    To* const out = reinterpret_cast<To*>(first(output));
+    lines.each([&](const char* from, int64_t line, bool parallel) {
+      body.template operator()<R>(reinterpret_cast<const B*>(from), lines.step, lines.n, out + line * count, parallel);
+    });
+  };
+  input.dtype == DType::c64 ? of.template operator()<float>() : of.template operator()<double>();
+}
+
 }  // namespace
 
 void run(const SortExtra& op, std::span<const View> inputs, const View& output) {
   const Lines lines(inputs[0]);
+  if (is_complex(inputs[0].dtype) && !op.places)
+    return complex_lines<void>(inputs[0], output, lines.n, []<class R>(const auto* x, int64_t step, int64_t n, auto* out, bool parallel) {
+      sort_complex<R>(x, step, n, out, parallel);
+    });
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
     const auto put_lines = [&lines](auto* out) {
@@ -534,6 +555,13 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output) 
 
 void run(const PartitionExtra& op, std::span<const View> inputs, const View& output) {
   const Lines lines(inputs[0]);
+  if (is_complex(inputs[0].dtype)) {
+    const auto arrange = [&]<class R>(const auto* x, int64_t step, int64_t n, auto* out, bool) {
+      partition_complex<R>(x, step, n, op.ranks, out);
+    };
+    return op.places ? complex_lines<int64_t>(inputs[0], output, lines.n, arrange)
+                     : complex_lines<void>(inputs[0], output, lines.n, arrange);
+  }
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
     lines.each([&](const char* from, int64_t line, bool parallel) {
@@ -552,6 +580,10 @@ void run(const PartitionExtra& op, std::span<const View> inputs, const View& out
 void run(const SelectExtra& op, std::span<const View> inputs, const View& output) {
   const Lines lines(inputs[0]);
   const auto ranks = static_cast<int64_t>(op.ranks.size());
+  if (is_complex(inputs[0].dtype))
+    return complex_lines<void>(inputs[0], output, ranks, [&]<class R>(const auto* x, int64_t step, int64_t n, auto* out, bool) {
+      select_complex<R>(x, step, n, op.ranks, out);
+    });
   with_real_order(inputs[0].dtype, [&]<class O>() {
     using B = typename O::Bits;
     if (are_short(lines)) {
