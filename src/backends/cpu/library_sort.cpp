@@ -189,11 +189,12 @@ void sort_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* ou
   places.write_places(keys);
 }
 
+constexpr int64_t kSorted = 1024;  // a vectorised sort of as few keys takes less time than a partition
+
 /// Puts the keys of the given ranks (ascending) where a sort would put them.
 template <class K>
 void partition_in_place(K* keys, int64_t n, std::span<const int64_t> ranks) {
   if constexpr (std::is_same_v<K, uint32_t> || std::is_same_v<K, uint64_t>) {
-    constexpr int64_t kSorted = 1024;  // a vectorised sort of as few takes less time than a partition
     if (n <= kSorted) return sort_numbers(keys, n, false);
   }
   int64_t begin = 0;
@@ -219,6 +220,7 @@ void partition_line(const typename O::Bits* x, int64_t step, int64_t n, std::spa
     else
       partition_in_place(out, n, ranks);
   } else {
+    if (n <= kSorted) return sort_line<O>(x, step, n, out, parallel);
     K* keys;
     const Ref<Buffer> memory = scratch(n, &keys);
     load_keys<O>(x, step, n, keys, parallel);
