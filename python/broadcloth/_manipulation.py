@@ -390,7 +390,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> ndarray:
     >>> bc.delete([10, 20, 30], 1)
     array([10, 30])
     """
-    return _c.delete(arr, _places("delete", arr, obj, axis), axis)
+    return _c.delete(arr, obj if isinstance(obj, slice) else _places("delete", arr, obj, axis), axis)
 
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> ndarray:

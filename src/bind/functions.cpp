@@ -741,6 +741,18 @@ std::vector<PyMethodDef> creation_composites() {
   };
 }
 
+/// An array without the elements of a slice.
+Array without_slice(const Array& a, PyObject* slice, const Axis& axis) {
+  const int64_t n = axis ? a.shape()[normalize_axis(*axis, a.ndim(), "delete")] : a.size();
+  Py_ssize_t start, stop, step;
+  check(PySlice_Unpack(slice, &start, &stop, &step));
+  const Py_ssize_t count = PySlice_AdjustIndices(n, &start, &stop, step);
+  if (step == 1 || step == -1) return delete_(a, count == 0 ? 0 : step < 0 ? start - count + 1 : start, count, axis);
+  std::vector<int64_t> gone;
+  for (Py_ssize_t k = 0; k < count; ++k) gone.push_back(start + k * step);
+  return delete_(a, gone, axis);
+}
+
 std::vector<PyMethodDef> joining_composites() {
   return {
       BC_FUNCTION("concatenate(arrays, axis=0, out=None, dtype=None, casting='same_kind')",
@@ -773,6 +785,7 @@ std::vector<PyMethodDef> joining_composites() {
       BC_FUNCTION("resize(a, new_shape)", static_cast<Array (*)(const Array&, const Dims&)>(bc::resize)),
       BC_FUNCTION("delete(arr, obj, axis=None)",
                   [](const Array& a, PyObject* at, const Axis& axis) {
+                    if (PySlice_Check(at)) return without_slice(a, at, axis);
                     return is_array(at) ? delete_(a, array_of(at), axis) : delete_(a, integers(at), axis);
                   }),
       BC_FUNCTION("insert(arr, obj, values, axis=None)",

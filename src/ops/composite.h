@@ -112,6 +112,8 @@ Array repeat(const Array& a, const Array& counts, Axis axis = {});
 /// `at`: positions, or a mask of what goes.
 Array delete_(const Array& a, std::span<const int64_t> at, Axis axis = {});
 Array delete_(const Array& a, const Array& at, Axis axis = {});
+/// Without `count` neighbours from `start` on.
+Array delete_(const Array& a, int64_t start, int64_t count, Axis axis = {});
 /// `single`: the place is a number, not a list of one.
 Array insert(const Array& a, std::span<const int64_t> at, const Array& values, Axis axis = {}, bool single = false);
 Array insert(const Array& a, const Array& at, const Array& values, Axis axis = {});

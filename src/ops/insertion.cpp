@@ -45,9 +45,12 @@ Array positions(const std::vector<int64_t>& at, Device device) {
 /// Up to this many runs of neighbours are copied as slices; more are gathered by their positions.
 constexpr size_t kFewRuns = 16;
 
-/// [0, n) without the positions of a sorted list, as runs of neighbours: the start and the length of each.
-std::vector<std::pair<int64_t, int64_t>> runs_without(const std::vector<int64_t>& sorted, int64_t n) {
-  std::vector<std::pair<int64_t, int64_t>> runs;
+/// Runs of neighbouring positions: the start and the length of each.
+using Runs = std::vector<std::pair<int64_t, int64_t>>;
+
+/// [0, n) without the positions of a sorted list.
+Runs runs_without(const std::vector<int64_t>& sorted, int64_t n) {
+  Runs runs;
   int64_t from = 0;
   for (int64_t i : sorted) {
     if (i > from) runs.emplace_back(from, i - from);
@@ -57,11 +60,20 @@ std::vector<std::pair<int64_t, int64_t>> runs_without(const std::vector<int64_t>
   return runs;
 }
 
-std::vector<int64_t> elements_of(const std::vector<std::pair<int64_t, int64_t>>& runs) {
+std::vector<int64_t> elements_of(const Runs& runs) {
   std::vector<int64_t> all;
   for (const auto& [start, count] : runs)
     for (int64_t i = 0; i < count; ++i) all.push_back(start + i);
   return all;
+}
+
+/// A copy of the runs along an axis, one after the other.
+Array kept(const Array& a, int axis, const Runs& runs) {
+  if (runs.empty() || runs.size() > kFewRuns) return take(a, positions(elements_of(runs), a.device()), axis);
+  std::vector<Array> parts;
+  for (const auto& [start, count] : runs) parts.push_back(narrow(a, axis, start, count));
+  // One run is copied too, so that its memory order is that of several joined runs.
+  return parts.size() == 1 ? copy(parts[0], is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C') : concatenate(parts, axis);
 }
 }  // namespace
 
@@ -101,12 +113,19 @@ Array delete_(const Array& a_in, std::span<const int64_t> at, Axis axis) {
     gone.push_back(i < 0 ? i + n : i);
   }
   std::sort(gone.begin(), gone.end());
-  const auto runs = runs_without(gone, n);
-  if (runs.empty() || runs.size() > kFewRuns) return take(a, positions(elements_of(runs), a.device()), d);
-  std::vector<Array> parts;
-  for (const auto& [start, count] : runs) parts.push_back(narrow(a, d, start, count));
-  // One run is copied too, so that its memory order is that of several joined runs.
-  return parts.size() == 1 ? copy(parts[0], is_f_contiguous(a.shape(), a.strides()) ? 'F' : 'C') : concatenate(parts, d);
+  return kept(a, d, runs_without(gone, n));
+}
+
+Array delete_(const Array& a_in, int64_t start, int64_t count, Axis axis) {
+  const Array a = axis ? a_in : ravel(a_in);
+  const int d = normalize_axis(axis.value_or(0), a.ndim(), "delete");
+  const int64_t n = a.shape()[d];
+  BC_CHECK(count >= 0 && start >= 0 && start + count <= n, Index, "delete: positions {} to {} are out of bounds for size {}", start,
+           start + count, n);
+  Runs runs;
+  if (start > 0) runs.emplace_back(0, start);
+  if (start + count < n) runs.emplace_back(start + count, n - start - count);
+  return kept(a, d, runs);
 }
 
 Array delete_(const Array& a_in, const Array& at, Axis axis) {
