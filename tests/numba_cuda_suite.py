@@ -120,7 +120,8 @@ class Bridge(types.ModuleType):
         last = name.rpartition(".")[2]
         places = {
             "types": ["broadcloth.types"], "errors": ["broadcloth.core.errors"], "config": ["broadcloth.config"],
-            "random": ["broadcloth.cuda.random"], "libdevice": ["broadcloth.cuda.libdevice"], "cg": ["broadcloth.cuda.cg"],
+            "random": ["broadcloth.cuda.random"], "libdevice": ["broadcloth.cuda.libdevice"], "bf16": ["broadcloth.cuda.bf16"],
+            "vector_types": ["broadcloth.cuda.vector_types"], "cg": ["broadcloth.cuda.cg"],
         }.get(last, [])  # fmt: skip
         if name != "numba":
             places = [*places, "broadcloth.cuda", "broadcloth.extending", "broadcloth.core.errors", "broadcloth.types"]
