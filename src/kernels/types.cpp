@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <unordered_map>
 
@@ -448,8 +449,11 @@ bool converts(Type from, Type to) {
 int conversion_cost(Type from, Type to) {
   if (from == to) return 0;
   if (!converts(from, to)) return -1;
-  if (!from->is_scalar() || !to->is_scalar() || can_cast(from->dtype, to->dtype, Casting::safe)) return 1;
-  return can_cast(from->dtype, to->dtype, Casting::same_kind) ? 100 : 10000;
+  if (!from->is_scalar() || !to->is_scalar()) return 1;
+  const DType a = from->dtype, b = to->dtype;
+  if (!can_cast(a, b, Casting::safe)) return can_cast(a, b, Casting::same_kind) ? 10000 : 1000000;
+  const auto kind = [](DType t) { return is_bool(t) ? 0 : is_unsigned(t) ? 1 : is_integer(t) ? 2 : is_complex(t) ? 4 : 3; };
+  return kind(a) == kind(b) ? std::countr_zero(static_cast<unsigned>(itemsize(b) / itemsize(a))) : 100;
 }
 
 const char* cpp_name(DType t) { return info(t).c_name; }

@@ -151,9 +151,19 @@ Type unify(Type a, Type b);
 DType arithmetic(DType a, DType b);
 /// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
 bool converts(Type from, Type to);
-/// How far a conversion goes, for a choice among signatures: 0 for none, 1 where nothing is lost, more where something may be; -1: there is
-/// none.
+/// How far a conversion goes, for a choice among signatures: 0 for none, one for each doubling of a number's bits, more where the kind
+/// changes, most where something may be lost; -1: there is none.
 int conversion_cost(Type from, Type to);
+/// The choice among signatures: the first that costs least, and another that costs the same.
+struct Choice {
+  int best = -1, other = -1, cost = 0;
+  /// `cost` negative: the arguments do not convert to signature `i`.
+  void offer(int i, int cost_of) {
+    if (cost_of < 0 || (best >= 0 && cost_of > cost)) return;
+    other = best >= 0 && cost_of == cost ? i : -1;
+    if (other < 0) best = i, cost = cost_of;
+  }
+};
 
 // ---- C++ --------------------------------------------------------------------------------------------------------------------------
 
