@@ -191,7 +191,9 @@ class Type:
         return self._spelling
 
     def __eq__(self, other: object) -> bool:
-        # A type's text is equal to it: signatures are kept as texts.
+        # A type's text is equal to it: signatures are kept as texts. So is the class of its numbers, `broadcloth.int32`.
+        if isinstance(other, type):
+            return self._spelling == other.__name__ and hasattr(other, "numpy_type")
         return self._spelling == (other._spelling if isinstance(other, Type) else other)
 
     def __hash__(self) -> int:
