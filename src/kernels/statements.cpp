@@ -208,7 +208,7 @@ void FunctionCompiler::run() {
   // A part of a recursion is printed when the function around it, whose types are known then, is.
   if (unit_.lowest_used_ < spec_.depth) return;
   if (!spec_.result) {
-    if (host() && spec_.recursive && !raises(syntax_.body))
+    if (spec_.recursive && !raises(syntax_.body))
       fail(nullptr, fmt::format("{}() never ends: every path of it calls itself", syntax_.name), {}, "return a value from one of them");
     spec_.result = none_type();
   }

@@ -66,6 +66,7 @@ def test_libdevice_and_halves():
         compiles(programs.bfloat16_conversions(kind), f"{kind}[:]", "float32[:]", "float32[:, :]", f"{kind}[:, :]")
     compiles(programs.bfloat16_words, *["float32[:]"] * 3, "float32[:, :]", "int32[:, :]")
     compiles(programs.bfloat16_of_floats, "float64[:]", "float32[:, :]", "int32[:, :]")
+    compiles(programs.rectangular, "float64[:]", "float64[:]", "complex128[:]")
     compiles(programs.polar_forms, "complex128[:]", "float64[:, :]")
     compiles(programs.mathematics, "float64[:]", "float64[:, :]")
     compiles(programs.unary([getattr(programs.cmath, name) for name in programs.COMPLEX[:8]]), "complex64[:]", "complex64[:, :]")

@@ -458,6 +458,39 @@ def test_polar_forms(xp):
 
 
 @cuda.jit
+def rectangular(r, phi, out):
+    i = cuda.grid(1)
+    if i < r.size:
+        out[i] = cmath.rect(r[i], phi[i])
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_rect_of_numbers_that_are_not_finite(xp, dtype):
+    values = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], dtype)
+    r, phi = (v.ravel() for v in np.meshgrid(values, values, indexing="ij"))
+    out = xp.zeros(r.size, "c16" if dtype == "f8" else "c8")
+    rectangular[1, 64](xp.asarray(r), xp.asarray(phi), out)
+    for a, b, got in zip(r, phi, np.asarray(out.get())):
+        try:
+            expected = cmath.rect(a, b)
+        except ValueError:
+            continue
+        assert_allclose([got.real, got.imag], [expected.real, expected.imag], rtol=1e-6, err_msg=str((a, b)))
+        if not np.isnan([a, b]).any():
+            assert_array_equal(np.signbit([got.real, got.imag]), np.signbit([expected.real, expected.imag]), str((a, b)))
+
+
+@cuda.jit(device=True)
+def endless(n):
+    return endless(n)
+
+
+def test_a_device_function_that_never_ends_is_refused():
+    with pytest.raises(bc.TypingError, match="never ends"):
+        cuda.jit("void()")(lambda: endless(1))
+
+
+@cuda.jit
 def mathematics(x, out):
     i = cuda.grid(1)
     if i < x.size:
