@@ -152,8 +152,8 @@ struct ConstantArray {
   std::vector<char> bytes;
 };
 
-/// The meaning of a name outside the function: a compile-time object (its type says which), a constant number, tuple or array, an array on a
-/// device, which kernels read where it lies and other functions freeze, or a tuple of such things.
+/// The meaning of a name outside the function: a compile-time object (its type says which), a constant number, tuple or array, an array on
+/// a device, which kernels read where it lies and other functions freeze, or a tuple of such things.
 struct Entity {
   Type type = nullptr;
   std::optional<Constant> constant;

@@ -31,6 +31,7 @@ enum class Kind : uint8_t {
   text,       ///< a str whose characters are known at run time
   instance,   ///< an object of a jitclass: `fields`, `items`; `object` is the class
   generator,  ///< what a function that yields gives: of `element`
+  member,     ///< one of the members of an enumeration: its place; `object` is the class, `fields` are the names. For kernels too
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
   literal,   ///< an int literal that an argument carries in its type: `value`
@@ -39,7 +40,8 @@ enum class Kind : uint8_t {
   builtin,   ///< a function that the compiler knows, by its name: "numpy.sin", "cuda.atomic.add", "builtins.len"
   function,  ///< a Python function: `object` is its kernels::Function
   module,    ///< `object`
-  object,    ///< any other Python object; only its attributes can be used
+  object,    ///< any other Python object; only its attributes can be used. A member of an enumeration: `element` is its type where it is
+             ///< not known which, `value` its place
   ellipsis,
 };
 
@@ -135,6 +137,11 @@ Type foreign_type(const void* function, std::string name);
 Type function_type(const void* function, std::string name);
 Type module_type(const void* object, std::string name);
 Type object_type(const void* object, std::string name);
+/// A member of an enumeration that is known when a function is compiled, and one that is not.
+Type member_type(const void* object, std::string name, Type enumeration, int64_t place);
+Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names);
+/// The enumeration that a value of the type is a member of, or nullptr.
+Type enumeration_of(Type t);
 Type ellipsis_type();
 
 /// The same array type with another layout, rank or right to write.
