@@ -11,7 +11,6 @@ debug information) are not in FILES. Without a GPU the kernels run on the CPU.
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import contextlib
 import importlib
@@ -20,7 +19,6 @@ import io
 import os
 import shutil
 import sys
-import tempfile
 import types
 import unittest
 from collections.abc import Iterator
@@ -75,6 +73,13 @@ OUTSIDE = {
     "files that the source package leaves out": r"test_data_dir|No such file or directory",
 }
 DOCUMENTED = {
+    "Numba-CUDA refuses what works here": (
+        r"record_alignment_error|gpu_array_interleaved|negative_strided_copy|cpu_dispatcher_invalid|coerce_input_types_unsafe|"
+        r"explicit_signatures_unsafe|raise_in_device_function|not_supported_call_from_jit|gufunc_scalar_cast|"
+        r"devicearray_contiguous_(copy_device|slice)|devicearray_transpose_wrongdim|np_array_copy_false|unsupported_dtypes|"
+        r"warn_on_debug_and_opt|growing_return_tuple|global_build_list|lto_without_nvjitlink|forceinline_ltoir_only"
+    ),
+    "what a signature does not say is refused here": r"atomic_sub3|atomic_add_double_global_3",
     "errors have broadcloth's words": (
         r"str\((raises|cm|e|exc|r)\.exception\)|excstr|not found in|Regex didn't match|does not match|Regex pattern did not match"
     ),
@@ -85,7 +90,7 @@ REASONS = {
     "time": r"Timeout",
     "refused": r"TypingError|TypeError",
 }
-# What only a GPU has: such tests are left out where there is none.
+# Tests of features that only a GPU has are left out where there is none.
 OF_A_GPU = (
     r"is on cpu|host memory that no GPU can use|no compute capability|the current device is cpu|No module named 'cuda'|"
     r"0 not greater than|TestInit::|inefficient_launch|warn_on_host_array|external_stream_create|this_grid_is_cooperative"
@@ -120,7 +125,8 @@ class Bridge(types.ModuleType):
         last = name.rpartition(".")[2]
         places = {
             "types": ["broadcloth.types"], "errors": ["broadcloth.core.errors"], "config": ["broadcloth.config"],
-            "random": ["broadcloth.cuda.random"], "libdevice": ["broadcloth.cuda.libdevice"], "cg": ["broadcloth.cuda.cg"],
+            "random": ["broadcloth.cuda.random"], "libdevice": ["broadcloth.cuda.libdevice"], "bf16": ["broadcloth.cuda.bf16"],
+            "vector_types": ["broadcloth.cuda.vector_types"], "cg": ["broadcloth.cuda.cg"],
         }.get(last, [])  # fmt: skip
         if name != "numba":
             places = [*places, "broadcloth.cuda", "broadcloth.extending", "broadcloth.core.errors", "broadcloth.types"]
@@ -203,6 +209,13 @@ def helpers() -> types.ModuleType:
     return made
 
 
+def own_names(name: str, wanted: Any) -> types.ModuleType:
+    """A module that nothing stands for here. An error of the driver's bindings is a ValueError of the engine."""
+    made = types.ModuleType(name)
+    vars(made).update({one: ValueError if one == "CUDAError" else Own(f"{name}.{one}") for one in wanted or ()})
+    return made
+
+
 def install_imports() -> None:
     """Imports of Numba's modules in the copied tests give bridges and helpers."""
     plain = builtins.__import__
@@ -211,15 +224,15 @@ def install_imports() -> None:
     def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         file = (globals or {}).get("__file__") or ""
         top = name.split(".")[0]
+        if f"/{COPIES}/" in file and name == "extensions_usecases":
+            return own_names(name, fromlist)
         if f"/{COPIES}/" not in file or level or top not in ("numba", "numba_cuda", "cuda", "llvmlite"):
             return plain(name, globals, locals, fromlist, level)
         if top in ("cuda", "llvmlite"):
             try:
                 return plain(name, globals, locals, fromlist, level)
             except ImportError:
-                made = types.ModuleType(name)
-                vars(made).update({wanted: Own(f"{name}.{wanted}") for wanted in fromlist or ()})
-                return made
+                return own_names(name, fromlist)
         if name in ("numba.cuda.testing", "numba.cuda.tests.support", "numba.tests.support"):
             return shared if fromlist else Bridge("numba")
         if name.startswith("numba.cuda.tests"):
@@ -261,30 +274,23 @@ def copied_tests(folder: str | None, to: str) -> Path:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = suite.parser_of(__doc__)
     parser.add_argument("--numba", help="the folder that holds the package numba, if it is not installed")
     parser.add_argument("--numba-cuda", help="the folder that holds the package numba_cuda, if it is not installed")
-    parser.add_argument("--only", nargs="*", default=FILES)
-    parser.add_argument("--results", default=None)
-    parser.add_argument("--report", action="store_true", help="prints what --results holds, and runs nothing")
-    parser.add_argument("--table", action="store_true", help="prints what --results holds by file, and runs nothing")
-    parser.add_argument("--file", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.numba:
         sys.path.append(options.numba)
     if options.file:
         return run_file(options.file, options.results)
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(options.results or f"{folder}/results.jsonl")
-        if not options.table and not options.report:
-            root = copied_tests(options.numba_cuda, folder)
-            more = ["--numba", options.numba] if options.numba else []
-            for name in options.only:
-                suite.run_until_done(name, [sys.executable, __file__, "--file", f"{root / name}.py", *more], f"{name}.py", results)
-        outside = OUTSIDE if cuda.is_available() else {**OUTSIDE, "what only a GPU has": OF_A_GPU}
-        tables = suite.Tables(outside, DOCUMENTED, REASONS)
-        print(suite.table(results, tables) if options.table else suite.report(results, tables))
-    return 0
+
+    def run(folder: Path, results: Path) -> None:
+        root = copied_tests(options.numba_cuda, str(folder))
+        more = ["--numba", options.numba] if options.numba else []
+        for name in options.only or FILES:
+            suite.run_until_done(name, [sys.executable, __file__, "--file", f"{root / name}.py", *more], f"{name}.py", results)
+
+    outside = OUTSIDE if cuda.is_available() else {**OUTSIDE, "what only a GPU has": OF_A_GPU}
+    return suite.run_and_report(options, suite.Tables(outside, DOCUMENTED, REASONS), run)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ Each file is a process of its own; one that dies loses one test.
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import functools
 import importlib
 import os
 import sys
-import tempfile
 import types
 from pathlib import Path
 from typing import Any
@@ -232,30 +230,24 @@ def run_file(file: str, results: str, every: int) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = suite.parser_of(__doc__)
     parser.add_argument("--numba", help="the folder that holds the package, if it is not installed")
-    parser.add_argument("--only", nargs="*", default=FILES)
-    parser.add_argument("--results", default=None)
     parser.add_argument("--every", type=int, default=1, help="one test of so many in each file")
-    parser.add_argument("--report", action="store_true", help="prints what --results holds, and runs nothing")
-    parser.add_argument("--table", action="store_true", help="prints what --results holds by file, and runs nothing")
-    parser.add_argument("--file", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.numba:
         sys.path.append(options.numba)
     if options.file:
         return run_file(options.file, options.results, options.every)
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(options.results or f"{folder}/results.jsonl")
-        if not options.table and not options.report:
-            import numba
 
-            root = Path(numba.__file__).parent / "tests"
-            more = ["--every", str(options.every)] + (["--numba", options.numba] if options.numba else [])
-            for name in options.only:
-                suite.run_until_done(name, [sys.executable, __file__, "--file", f"{root / name}.py", *more], f"{name}.py", results)
-        print(suite.table(results, TABLES) if options.table else suite.report(results, TABLES))
-    return 0
+    def run(_: Path, results: Path) -> None:
+        import numba
+
+        root = Path(numba.__file__).parent / "tests"
+        more = ["--every", str(options.every)] + (["--numba", options.numba] if options.numba else [])
+        for name in options.only or FILES:
+            suite.run_until_done(name, [sys.executable, __file__, "--file", f"{root / name}.py", *more], f"{name}.py", results)
+
+    return suite.run_and_report(options, TABLES, run)
 
 
 if __name__ == "__main__":

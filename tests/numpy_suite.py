@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -278,34 +279,47 @@ def table(results: Path, tables: Tables = TABLES) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mode", choices=("alone", "program", "numpy"), default="alone")
-    parser.add_argument("--only", nargs="*", default=None)
-    parser.add_argument("--results", default=None)
+# ---- The command: of this script and of those that run the tests of other libraries -----------------------------------------------------
+
+
+def parser_of(description: str) -> argparse.ArgumentParser:
+    """The options that all such scripts have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=None, help="the names of some files")
+    parser.add_argument("--results", default=None, help="a file that keeps the outcomes; what it holds is not run again")
     parser.add_argument("--report", action="store_true", help="prints what --results holds, and runs nothing")
     parser.add_argument("--table", action="store_true", help="prints what --results holds by file, and runs nothing")
     parser.add_argument("--file", help=argparse.SUPPRESS)
+    return parser
+
+
+def run_and_report(options: argparse.Namespace, tables: Tables, run: Callable[[Path, Path], None]) -> int:
+    """Calls `run` with an empty folder and the file of results, unless only a report is wanted; prints the counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(options.results or f"{folder}/results.jsonl")
+        if not options.table and not options.report:
+            run(Path(folder), results)
+        print(table(results, tables) if options.table else report(results, tables))
+    return 0
+
+
+def main() -> int:
+    parser = parser_of(__doc__)
+    parser.add_argument("--mode", choices=("alone", "program", "numpy"), default="alone")
     options = parser.parse_args()
     if options.file:
         known = read(Path(options.results))
         return run_file(options.mode, options.file, options.results, set(known))
-    if options.table:
-        print(table(Path(options.results)))
-        return 0
-    if options.report:
-        print(report(Path(options.results)))
-        return 0
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "numpy_tests"
+
+    def run(folder: Path, results: Path) -> None:
+        root = folder / "numpy_tests"
         root.mkdir()
         names = copy_files(root)
         internal = {n for files in NOT_RUN.values() for n in files.split()}
         names = [n for n in names if n not in internal] if options.only is None else [n for n in names if n in options.only]
-        results = Path(options.results or f"{folder}/results.jsonl")
         run_all(options.mode, root, names, results)
-        print(report(results))
-    return 0
+
+    return run_and_report(options, TABLES, run)
 
 
 if __name__ == "__main__":

@@ -594,6 +594,9 @@ class KernelLauncher:
     block: tuple[int, int, int]
     blockdim: tuple[int, int, int]
     sharedmem: int
+    cluster: tuple[int, int, int]
+    cooperative: bool
+    ntasks: int
     stream: Any
     dispatcher: KernelDispatcher
 

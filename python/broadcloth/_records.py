@@ -50,18 +50,28 @@ def _struct(names: Sequence[str], formats: Sequence[Any], offsets: Sequence[int]
     return np.dtype(spec)
 
 
-def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in native byte order. TypeError for fields that broadcloth has no arrays of."""
+def _native(dtype: np.dtype[Any], texts: bool = False) -> np.dtype[Any]:
+    """The dtype in native byte order. TypeError for fields that broadcloth has no arrays of; fields of texts may be allowed."""
     if dtype.names is not None:
         fields = _fields(dtype)
-        same = _struct(dtype.names, [_native(t) for _, t, _ in fields], [at for _, _, at in fields], dtype.itemsize)
+        same = _struct(dtype.names, [_native(t, texts) for _, t, _ in fields], [at for _, _, at in fields], dtype.itemsize)
         return dtype if same == dtype else same
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        return np.dtype((_native(base), shape))
+        return np.dtype((_native(base, texts), shape))
     native = dtype if dtype.isnative else dtype.newbyteorder("=")
-    _c.get_dtype(native)
+    if not (texts and _is_text(native)):
+        _c.get_dtype(native)
     return native
+
+
+def _is_text(dtype: np.dtype[Any]) -> bool:
+    """Whether a field holds characters or bytes. Records on a device (`cuda.to_device`) have them, and NumPy's arrays show them."""
+    return dtype.kind in "SU"
+
+
+def _holds_texts(dtype: np.dtype[Any]) -> bool:
+    return any(_holds_texts(t.base) if t.base.names is not None else _is_text(t.base) for _, t, _ in _fields(dtype))
 
 
 def _placed(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int]:
@@ -70,7 +80,7 @@ def _placed(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int]:
         base, alignment = _placed(dtype.subdtype[0])
         return np.dtype((base, dtype.subdtype[1])), alignment
     if dtype.names is None:
-        return dtype, dtype.itemsize
+        return dtype, dtype.alignment if _is_text(dtype) else dtype.itemsize
     fields = [(name, *_placed(t), at) for name, t, at in _fields(dtype)]
     alignment = max((a for _, _, a, _ in fields), default=1)
     same = all(t == dtype[name] and at % a == 0 for name, t, a, at in fields)
@@ -215,7 +225,7 @@ class RecordArray:
         given = np.dtype(dtype)
         if given.names is None:
             raise TypeError(f"RecordArray: expected a structured dtype, got {given}")
-        given = _native(given)
+        given = _native(given, texts=True)
         stored = given if stored is None else stored  # how the records lie in memory
         extents = (int(shape),) if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
         if buffer is None:
@@ -375,7 +385,7 @@ class RecordArray:
     def _field(self, name: str) -> Any:
         """What `self[name]` is: a view of the field, of one record's number a copy, as an element of an array is."""
         view = self._view_of_field(name)
-        return view.reshape(1)[0] if isinstance(view, ndarray) and view.ndim == 0 else view
+        return view.reshape(1)[0] if isinstance(view, (ndarray, np.ndarray)) and view.ndim == 0 else view
 
     def _view_of_field(self, name: str) -> Any:
         place = self._stored_name(name)
@@ -393,8 +403,12 @@ class RecordArray:
         if base.names is not None:
             return type(self)(shape, own, self._bytes, offset, strides, stored=base)
         if prod(shape) == 0:
-            return _c.empty(shape, base, device=self.device)
+            return np.empty(shape, base) if _is_text(base) else _c.empty(shape, base, device=self.device)
         octets = self._numbers(offset, shape, strides, base.itemsize)
+        if _is_text(base):
+            texts = octets.get().view(base)[..., 0]
+            texts.flags.writeable = False
+            return texts
         if all(n % base.itemsize == 0 for n in (offset, *strides)):
             view = self._views[place] = octets.view(base)[..., 0]
             return view.view()
@@ -415,6 +429,10 @@ class RecordArray:
         octets = self._numbers(
             self._offset + self._stored.fields[place][1], field.shape, self.strides + _contiguous(extents, base.itemsize), base.itemsize
         )
+        if _is_text(base):
+            texts = np.array(np.broadcast_to(np.asarray(value, base), field.shape), order="C")
+            octets[...] = texts.reshape(*field.shape, 1).view("uint8")
+            return
         given = _c.broadcast_to(_c.asarray(value, device=self.device).astype(base), field.shape)
         octets[...] = _c.asarray(given, order="C").reshape(*field.shape, 1).view("uint8")
 
@@ -513,7 +531,7 @@ class RecordArray:
     def __setitem__(self, key: Any, value: Any) -> None:
         host = self._host
         if type(host) is np.void:
-            if type(key) is str and isinstance(value, (int, float, complex, np.number)) and key in (host.dtype.names or ()):
+            if type(key) is str and isinstance(value, (int, float, complex, np.number, str)) and key in (host.dtype.names or ()):
                 host[key] = value
                 return
         elif host is not None and type(key) is int and type(value) is tuple and self.dtype.names is self._owner:
@@ -763,7 +781,7 @@ _c.set_record_array_type(RecordArray)
 
 
 def _unpickled(host: np.ndarray) -> RecordArray:
-    return records(host)
+    return RecordArray.of(host) if _holds_texts(host.dtype) else records(host)
 
 
 def create(shape: Any, dtype: Any, device: Any = None, *, zero: bool = False) -> RecordArray:

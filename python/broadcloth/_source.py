@@ -135,12 +135,28 @@ def remember(function: Any) -> bool:
     return False
 
 
+def lines_of(function: Any) -> list[str]:
+    """The text of a function with all lines before it, for a pickle; of a lambda that of its file, whose other lines say where it is."""
+    code = function.__code__
+    _, _, lines = find(function)
+    if code.co_name == "<lambda>":
+        return _texts.get(code) or linecache.getlines(code.co_filename, function.__globals__)
+    return ["\n"] * (code.co_firstlineno - 1) + lines
+
+
+def keep(code: CodeType, lines: list[str]) -> None:
+    """Gives code that was pickled its text: the file may be another one by now."""
+    _texts.setdefault(code, lines)
+
+
 def find(function: Any) -> tuple[Any, int, list[str]]:
     """A function's FunctionDef or Lambda node, what its line numbers are less than the file's, and the file's lines from its first on."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, function.__globals__)
     first = code.co_firstlineno
+    lines = _texts.get(code)
+    if lines is None:
+        linecache.checkcache(code.co_filename)
+        lines = linecache.getlines(code.co_filename, function.__globals__)
     if len(lines) < first and remember(function):
         lines = _texts.get(code, lines)
     if len(lines) < first:

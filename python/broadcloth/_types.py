@@ -48,7 +48,7 @@ class _ScalarType(type):
         return issubclass(subclass, cls._numpy)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is cls._numpy
+        return other is cls or other is cls._numpy or NotImplemented  # a type of broadcloth.types knows its class
 
     def __hash__(cls) -> int:
         return hash(cls._numpy)

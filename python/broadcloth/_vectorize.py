@@ -7,6 +7,7 @@ import functools
 import inspect
 import re
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -349,7 +350,7 @@ def vectorize(
     identity: Any = None,
     cache: bool = False,
     fastmath: bool = False,
-    nopython: bool = True,
+    nopython: bool | None = None,
     **options: Any,
 ) -> Any:
     """Makes a ufunc of a function of numbers.
@@ -392,6 +393,8 @@ def vectorize(
 
     if unknown := options.keys() - _OPTIONS:
         raise KeyError(f"vectorize: Unrecognized options: {', '.join(sorted(unknown))}")
+    if nopython is not None and target == "cuda":
+        warnings.warn("nopython kwarg for cuda target is redundant", RuntimeWarning, stacklevel=2)
 
     def decorate(function: Callable[..., Any], given: Any = None) -> DUFunc:
         function = getattr(function, "py_func", function)
@@ -685,7 +688,7 @@ def _spread(a: Any, loop_shape: tuple[int, ...], core: int) -> Any:
 
 def guvectorize(
     signatures: Any = None, layout: str | None = None, *, target: str = "cpu", identity: Any = None, cache: bool = False,
-    fastmath: bool = False, nopython: bool = True, **_: Any,
+    fastmath: bool = False, nopython: bool = True, **options: Any,
 ) -> Any:  # fmt: skip
     """Makes a generalised ufunc of a function that reads its inputs' cores and writes its outputs'.
 
@@ -697,6 +700,11 @@ def guvectorize(
         The core dimensions: ``"(n),()->(n)"``.
     target : {'cpu', 'parallel', 'cuda'}
         'parallel' works on several cores at once; 'cuda' on a GPU, one thread a core.
+
+    Raises
+    ------
+    KeyError
+        Numba has no such option; for 'cuda' a TypeError.
 
     Examples
     --------
@@ -710,6 +718,12 @@ def guvectorize(
            [23., 24.]])
     """
     _check_target("guvectorize", target)
+    if target == "cuda" and not nopython:
+        raise TypeError("nopython flag must be True")
+    if unknown := sorted(options.keys() - _OPTIONS):
+        if target == "cuda":
+            raise TypeError(f"The following target options are not supported: {', '.join(unknown)}")
+        raise KeyError(f"guvectorize: Unrecognized options: {', '.join(unknown)}")
     if isinstance(signatures, str) and layout is None and "->" in signatures:
         signatures, layout = None, signatures
     if layout is None:

@@ -12,7 +12,7 @@ from .types import Type
 __all__ = ["get_cython_function_address", "intrinsic", "is_jitted", "overload", "overload_attribute", "overload_method",
            "register_jitable"]  # fmt: skip
 
-# What is registered: (a function's, a value's type) chooser and the target that it is for, in the order of registration.
+# The registry: (a function's, a value's type) chooser and the target that it is for, in the order of registration.
 _TABLE: dict[Any, list[tuple[Callable[..., Any], str]]] = {}
 _METHODS: dict[str, list[tuple[Any, Callable[..., Any], str]]] = {}
 _ATTRIBUTES: dict[str, list[tuple[Any, Callable[..., Any], str]]] = {}

@@ -45,7 +45,7 @@ class Type:
         if not isinstance(name, str):
             # A type that no text says: a record's, or an array of records.
             self.__kernel_handle__ = name
-        self._spelling = "void" if name == "void" else _c.parse_type(name)
+        self._spelling = _c.parse_type(name)
 
     @property
     def dtype(self) -> Any:
@@ -188,10 +188,12 @@ class Type:
         return Signature(self, args)
 
     def __repr__(self) -> str:
-        return self._spelling
+        return "void" if self.__kernel_type__ == "void" else self._spelling  # which is Numba's other name of none
 
     def __eq__(self, other: object) -> bool:
-        # A type's text is equal to it: signatures are kept as texts.
+        # A type's text is equal to it: signatures are kept as texts. So is the class of its numbers, `broadcloth.int32`.
+        if isinstance(other, type):
+            return self._spelling == other.__name__ and hasattr(other, "numpy_type")
         return self._spelling == (other._spelling if isinstance(other, Type) else other)
 
     def __hash__(self) -> int:

@@ -65,6 +65,10 @@ Box box_of(kernels::Type t) {
       b.value_type = t;
       return b;
     case Kind::string: b.kind = Box::Kind::text; return b;
+    case Kind::member:
+      b.kind = Box::Kind::member;
+      b.type = PyRef::borrow(static_cast<PyObject*>(const_cast<void*>(t->object)));
+      return b;
     case Kind::pointer:
       if (t != kernels::random_generator_type()) raise(ErrorKind::Typing, "a compiled function cannot return {} to Python", t->spelling);
       b.kind = Box::Kind::random;

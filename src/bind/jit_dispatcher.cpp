@@ -73,9 +73,7 @@ int distance(const std::vector<kernels::Type>& from, const std::vector<kernels::
       if (value < 0) return -1;
       sum += value + 1;
     } else if (from[i]->is_scalar() && to[i]->is_scalar())
-      sum += can_cast(from[i]->dtype, to[i]->dtype, Casting::safe)        ? 1
-             : can_cast(from[i]->dtype, to[i]->dtype, Casting::same_kind) ? 100
-                                                                          : 10000;
+      sum += kernels::conversion_cost(from[i], to[i]);
     else if (from[i]->is_array())
       sum += 1;
     else if (holds_numbers(from[i]) && holds_numbers(to[i]))
@@ -170,17 +168,20 @@ const Overload* make_overload(PyDispatcher* self, PyObject* const* args, size_t 
     const Compiled* best = nullptr;
     {
       const PyLock lock(compiler_lock());
-      int least = -1;
-      for (const Compiled* c : *self->compiled) {
-        const int d = distance(types, c->arguments);
-        if (d >= 0 && (least < 0 || d < least)) best = c, least = d;
-      }
-      if (!best) {
+      const auto& all = *self->compiled;
+      kernels::Choice choice;
+      for (size_t i = 0; i < all.size(); ++i) choice.offer(static_cast<int>(i), distance(types, all[i]->arguments));
+      const auto arguments = [&](int i) -> const std::vector<kernels::Type>& { return all[static_cast<size_t>(i)]->arguments; };
+      const std::string name(as_string(attr(self->function, "__name__").get()));
+      if (choice.best < 0) {
         std::string known;
-        for (const Compiled* c : *self->compiled) known += "\n    " + spell(c->arguments);
-        raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", as_string(attr(self->function, "__name__").get()), spell(types),
-              known);
+        for (const Compiled* c : all) known += "\n    " + spell(c->arguments);
+        raise(ErrorKind::Type, "{}: no signature takes {}. Signatures:{}", name, spell(types), known);
       }
+      if (choice.other >= 0 && arguments(choice.best) != arguments(choice.other))
+        raise(ErrorKind::Type, "{}: ambiguous, {} fits two signatures as well:\n    {}\n    {}", name, spell(types),
+              spell(arguments(choice.best)), spell(arguments(choice.other)));
+      best = all[static_cast<size_t>(choice.best)];
     }
     if (threads && !best->threads) best = compile(self, best->arguments, best->result, true);
     made->compiled = best;

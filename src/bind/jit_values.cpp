@@ -424,6 +424,7 @@ void Frame::read(PyObject* o) {
 void Box::place(size_t at) {
   switch (kind) {
     case Kind::none: bytes = 0, alignment = 1; break;
+    case Kind::member: bytes = alignment = 8; break;
     case Kind::scalar: bytes = static_cast<size_t>(itemsize(dtype)), alignment = bytes; break;
     case Kind::array: bytes = static_cast<size_t>(8 + 16 * ndim), alignment = 8; break;
     case Kind::record: break;
@@ -584,6 +585,12 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
   switch (plan.kind) {
     case Box::Kind::none: return PyRef::borrow(Py_None);
     case Box::Kind::scalar: return box_scalar(plan.dtype, at);
+    case Box::Kind::member: {
+      int64_t place;
+      std::memcpy(&place, at, sizeof place);
+      PyRef all = attr(plan.type.get(), "__members__"), members = PyRef::steal(PyMapping_Values(all.get()));
+      return PyRef::borrow(PyList_GetItem(members.get(), static_cast<Py_ssize_t>(place)));
+    }
     case Box::Kind::array: return box_array(plan, at, frame, call);
     case Box::Kind::text: {
       int64_t words[4];

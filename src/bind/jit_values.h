@@ -140,14 +140,30 @@ class Frame {
 
 /// How a result's bytes become a Python object.
 struct Box {
-  enum class Kind : uint8_t { none, scalar, array, tuple, named, optional, record, text, list, set, typed, generator, slice, random };
+  enum class Kind : uint8_t {
+    none,
+    scalar,
+    array,
+    tuple,
+    named,
+    optional,
+    record,
+    text,
+    list,
+    set,
+    typed,
+    generator,
+    slice,
+    random,
+    member
+  };
   Kind kind = Kind::none;
   DType dtype = DType::f64;
   int ndim = 0;
   size_t offset = 0;  ///< in the result
   size_t bytes = 0, alignment = 1;
   std::vector<Box> members;
-  PyRef type;                          ///< of a named tuple
+  PyRef type;                          ///< of a named tuple, or an enumeration
   bool record = false;                 ///< an array's elements are records
   bool read_only = false;              ///< an array is not to be stored into
   kernels::Type value_type = nullptr;  ///< of a record, a list, a set or a typed container

@@ -743,9 +743,13 @@ void launch_form(DispatcherState& s, const Configuration& c, PyObject* const* ar
   shape.cooperative = shape.cooperative || form.cooperative;
   if (c.tasks >= 0) {
     if (c.tasks == 0) return;
-    if (!shape.block[0]) shape.block[0] = static_cast<unsigned>(form.kernel->best_block(shape.shared_bytes).second);
+    if (!shape.block[0])
+      shape.block[0] = std::min(static_cast<unsigned>(form.kernel->best_block(shape.shared_bytes).second), form.most_threads);
     shape.grid[0] = static_cast<unsigned>((c.tasks + shape.block[0] - 1) / shape.block[0]);
   }
+  if (uint64_t{shape.block[0]} * shape.block[1] * shape.block[2] > form.most_threads) [[unlikely]]
+    raise(ErrorKind::Value, "kernel: a block can have {} threads, as its launch_bounds say, got block ({}, {}, {})", form.most_threads,
+          shape.block[0], shape.block[1], shape.block[2]);
   Tape& tape = stream_of(c.stream.get(), device);
   const Stream stream = tape.stream();
   std::vector<std::pair<uintptr_t, uintptr_t>> fresh;
@@ -979,6 +983,10 @@ PyGetSetDef launcher_attributes[] = {
     {"blockdim", [](PyObject* self, void*) { return dims_tuple(configuration_of(self).shape.block); }, nullptr, nullptr, nullptr},
     {"sharedmem", [](PyObject* self, void*) { return PyLong_FromUnsignedLong(configuration_of(self).shape.shared_bytes); }, nullptr,
      nullptr, nullptr},
+    {"cluster", [](PyObject* self, void*) { return dims_tuple(configuration_of(self).shape.cluster); }, nullptr, nullptr, nullptr},
+    {"cooperative", [](PyObject* self, void*) { return PyBool_FromLong(configuration_of(self).shape.cooperative); }, nullptr, nullptr,
+     nullptr},
+    {"ntasks", [](PyObject* self, void*) { return PyLong_FromLongLong(configuration_of(self).tasks); }, nullptr, nullptr, nullptr},
     {"stream",
      [](PyObject* self, void*) {
        PyObject* stream = configuration_of(self).stream.get();

@@ -25,8 +25,9 @@ struct KernelForm {
   std::vector<bool> writes;  ///< which arguments' memory the kernel may write; empty: all of it
   /// Arrays on a device that the kernel names, which are parameters behind the arguments.
   std::vector<kernels::CapturedArray> captured;
-  bool cooperative = false;  ///< launched so that the grid may synchronise
-  bool checked = false;      ///< arrays that nothing was written to are filled with the pattern of checked mode before the launch
+  unsigned most_threads = ~0u;  ///< of a block, as the kernel's launch bounds say; only GPUs know that themselves
+  bool cooperative = false;     ///< launched so that the grid may synchronise
+  bool checked = false;         ///< arrays that nothing was written to are filled with the pattern of checked mode before the launch
   /// Gives the address that follows the arguments as a last parameter (a status that the kernel reports to); null: there is none.
   std::function<void*(Stream)> status;
   /// Called when the launch has been queued, without the interpreter's lock; may throw what the kernel reported.

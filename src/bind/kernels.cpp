@@ -224,6 +224,35 @@ void read_status(Stream stream, void* to) {
   to_host(std::exchange(the_status, Array()), to);
 }
 
+/// How far arguments are from a signature; an address is a pointer to what the signature says.
+int signature_cost(const Key& key, const FunctionSignature& s) {
+  if (s.arguments.size() != key.size()) return -1;
+  int cost = 0;
+  for (size_t i = 0; i < key.size() && cost >= 0; ++i) {
+    const bool address = s.arguments[i]->is(Kind::pointer) && key[i]->is_scalar() && is_integer(key[i]->dtype);
+    const int one = address ? 1 : conversion_cost(key[i], s.arguments[i]);
+    cost = one < 0 ? one : cost + one;
+  }
+  return cost;
+}
+
+/// Of a kernel that the user declared signatures for: the types of the one that the arguments fit best.
+const Key& declared_key(const CompilerState& k, const Key& key) {
+  Choice choice;
+  for (size_t i = 0; i < k.signatures.size(); ++i) choice.offer(static_cast<int>(i), signature_cost(key, k.signatures[i]));
+  const auto arguments = [&](int i) -> const Key& { return k.signatures[static_cast<size_t>(i)].arguments; };
+  const auto spelled = [](const Key& types) { return to_string(FunctionSignature{nullptr, types}); };
+  if (choice.best < 0) {
+    std::string there;
+    for (const FunctionSignature& s : k.signatures) there += "\n  " + spelled(s.arguments);
+    raise(ErrorKind::Type, "kernel {}: no signature fits {}; it was declared for{}", k.name, spelled(key), there);
+  }
+  if (choice.other >= 0 && arguments(choice.best) != arguments(choice.other))
+    raise(ErrorKind::Type, "kernel {}: ambiguous, {} fits two signatures as well:\n  {}\n  {}", k.name, spelled(key),
+          spelled(arguments(choice.best)), spelled(arguments(choice.other)));
+  return arguments(choice.best);
+}
+
 /// form(arguments, device): the kernel for these arguments, for KernelDispatcher.
 PyObject* compiler_form(PyObject* self, PyObject* args) {
   return guard([&]() -> PyObject* {
@@ -234,29 +263,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     const auto count = static_cast<size_t>(PyTuple_Size(all.get()));
     Key key;
     for (size_t i = 0; i < count; ++i) key.push_back(type_of(PyTuple_GetItem(all.get(), static_cast<Py_ssize_t>(i))));
-    if (const PyLock lock(compiler_lock()); !k.signatures.empty()) {
-      // Only what the user declared: the signature that the arguments fit best, the first of several such.
-      const FunctionSignature* chosen = nullptr;
-      int least = 0;
-      for (const FunctionSignature& s : k.signatures) {
-        if (s.arguments.size() != count) continue;
-        int cost = 0;
-        for (size_t i = 0; i < count && cost >= 0; ++i) {
-          // An address is a pointer to what the signature says.
-          const bool address = s.arguments[i]->is(Kind::pointer) && key[i]->is_scalar() && is_integer(key[i]->dtype);
-          const int one = address ? 1 : conversion_cost(key[i], s.arguments[i]);
-          cost = one < 0 ? one : cost + one;
-        }
-        if (cost >= 0 && (!chosen || cost < least)) chosen = &s, least = cost;
-      }
-      if (!chosen) {
-        std::string there;
-        for (const FunctionSignature& s : k.signatures) there += "\n  " + to_string(FunctionSignature{nullptr, s.arguments});
-        raise(ErrorKind::Type, "kernel {}: no signature fits {}; it was declared for{}", k.name, to_string(FunctionSignature{nullptr, key}),
-              there);
-      }
-      key = chosen->arguments;
-    }
+    if (const PyLock lock(compiler_lock()); !k.signatures.empty()) key = declared_key(k, key);
     Specialisation& s = specialise(k, key);
     auto form = std::make_shared<KernelForm>();
     form->device = to_device(where);
@@ -264,6 +271,7 @@ PyObject* compiler_form(PyObject* self, PyObject* args) {
     form->arguments = key;
     form->writes = s.compiled.writes;
     form->captured = s.compiled.captured;
+    if (!k.options.launch_bounds.empty()) form->most_threads = static_cast<unsigned>(std::stoul(k.options.launch_bounds));
     form->cooperative = s.compiled.uses_grid_sync;
     form->checked = s.compiled.checked;
     if (s.compiled.checked) {

@@ -775,6 +775,26 @@ Entity frozen_entity(PyObject* o) {
 
 }  // namespace
 
+namespace {
+/// Of a member of an enumeration; nullptr for other objects.
+Type type_of_member(PyObject* o) {
+  PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  const PyRef members = attr_or_null(cls, "__members__");
+  if (!members) return nullptr;
+  PyRef items = PyRef::steal(PyMapping_Items(members.get()));
+  std::vector<std::string> names;
+  int64_t place = -1;
+  std::string name;
+  for (Py_ssize_t i = 0; i < PyList_Size(items.get()); ++i) {
+    PyObject* item = PyList_GetItem(items.get(), i);
+    names.emplace_back(as_string(PyTuple_GetItem(item, 0)));
+    if (place < 0 && PyTuple_GetItem(item, 1) == o) place = i, name = names.back();
+  }
+  if (place < 0) return nullptr;
+  return member_type(keep(o), name, enumeration_type(keep(cls), string_attr(cls, "__name__"), std::move(names)), place);
+}
+}  // namespace
+
 Entity entity_of(PyObject* o) {
   Entity e;
   if (PyModule_Check(o)) {
@@ -823,7 +843,10 @@ Entity entity_of(PyObject* o) {
       return e;
     }
   }
-  e.type = object_type(keep(o), type_name(o));
+  if (const Type member = type_of_member(o))
+    e.type = member;
+  else
+    e.type = object_type(keep(o), type_name(o));
   return e;
 }
 

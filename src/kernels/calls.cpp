@@ -206,24 +206,23 @@ void FunctionCompiler::need_literal(const Node* value, const Node* n) {
 }
 
 const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const std::vector<Type>& types, const Node* n) {
-  const FunctionSignature* best = nullptr;
-  int least = 0;
-  for (const FunctionSignature& s : f.declared) {
-    if (s.arguments.size() != types.size()) continue;
-    int cost = 0;
+  Choice choice;
+  for (size_t k = 0; k < f.declared.size(); ++k) {
+    const std::vector<Type>& wanted = f.declared[k].arguments;
+    int cost = wanted.size() == types.size() ? 0 : -1;
     for (size_t i = 0; i < types.size() && cost >= 0; ++i) {
-      const int one = conversion_cost(types[i], s.arguments[i]);
+      const int one = conversion_cost(types[i], wanted[i]);
       cost = one < 0 ? one : cost + one;
     }
-    if (cost >= 0 && (!best || cost < least)) best = &s, least = cost;
+    choice.offer(static_cast<int>(k), cost);
   }
-  if (!best) {
+  if (choice.best < 0) {
     std::string known;
     for (const FunctionSignature& s : f.declared) known += (known.empty() ? "" : ", ") + to_string(FunctionSignature{nullptr, s.arguments});
     fail(n, fmt::format("{}: no signature takes {}", f.name(), to_string(FunctionSignature{nullptr, types})), {},
          "it was declared for " + known);
   }
-  return *best;
+  return f.declared[static_cast<size_t>(choice.best)];
 }
 
 /// An inner function of this one that is given away takes along the constants that it reads here.

@@ -361,6 +361,7 @@ class FunctionCompiler {
   Value name(const Node* n);
   Value builtin_value(const std::string& name, const Node* n);
   Value attribute(const Node* n);
+  Value member_attribute(const Value& member, const std::string& name, const Node* n);
   Value attribute_of(const Value& object, const std::string& name, const Node* n);
   Value builtin_attribute(const Value& object, const std::string& name, const Node* n);
   Value binary(Operator op, const Value& a, const Value& b, const Node* n);

@@ -34,7 +34,7 @@ std::optional<Value> FunctionCompiler::complex_call(const std::string& name, con
     const DType d = v.type->dtype;
     if (plain == "rect") {
       if (is_complex(d)) fail(n, "cmath.rect() takes a radius and an angle, which are real", {{source_of(args.nodes[i]), v.type}});
-      z.push_back(spill(is_real_float(d) ? v : converted(v, float64_type(), n)));
+      z.push_back(is_real_float(d) ? v : converted(v, float64_type(), n));
     } else {
       const bool narrow = is_real_float(d) && d != DType::f64;
       z.push_back(is_complex(d) ? v : converted(v, scalar_type(narrow ? DType::c64 : DType::c128), n));
@@ -42,10 +42,12 @@ std::optional<Value> FunctionCompiler::complex_call(const std::string& name, con
   }
   const auto apply = [&](Op op, std::vector<Value> operands) { return elementwise(static_cast<int>(op), operands, n); };
   if (plain == "rect") {
-    const Value re = binary(Operator::mul, z[0], apply(Op::cos, {z[1]}), n), im = binary(Operator::mul, z[0], apply(Op::sin, {z[1]}), n);
-    const bool narrow = re.type->dtype != DType::f64;
-    const Type part = scalar_type(narrow ? DType::f32 : DType::f64), made = scalar_type(narrow ? DType::c64 : DType::c128);
-    return Value::of(made, code("{}({}, {})", cpp(made), convert(re, part, n), convert(im, part, n)));
+    const auto narrow = [](const Value& v) { return v.type->dtype != DType::f64; };
+    const bool all_narrow = narrow(z[0]) && narrow(z[1]);
+    const Type part = scalar_type(all_narrow ? DType::f32 : DType::f64);
+    unit_.need("libm");
+    return Value::of(scalar_type(all_narrow ? DType::c64 : DType::c128),
+                     code("py::rect<{}>({}, {})", cpp(part), convert(z[0], part, n), convert(z[1], part, n)));
   }
   if (plain == "phase" || plain == "polar") {
     const Value whole = spill(z[0]);

@@ -422,6 +422,25 @@ Value FunctionCompiler::builtin_attribute(const Value& object, const std::string
        of_ufunc ? instead_of_call(name) : nearest(name, members));
 }
 
+/// An attribute of a member that is known at run time only: that of the one whose place it has.
+Value FunctionCompiler::member_attribute(const Value& member, const std::string& name, const Node* n) {
+  const Value cls = Value::known(class_type(member.type->object, member.type->name)), place = member.simple ? member : spill(member);
+  const auto of = [&](size_t i) { return attribute_of(attribute_of(cls, member.type->fields[i], n), name, n); };
+  Type t = nullptr;
+  for (size_t i = 0; i < member.type->fields.size(); ++i) {
+    t = unify(t, stored_type(of(i).type));
+    if (!t || !t->has_value())
+      fail(n, fmt::format("the members of {} have no attribute '{}' of one type", member.type->name, name),
+           {{source_of(n->a), member.type}});
+  }
+  Code chosen = convert(of(member.type->fields.size() - 1), t, n);
+  for (size_t i = member.type->fields.size() - 1; i-- > 0;) {
+    const Code test = operation(place.text, "==", literal(Constant{static_cast<int64_t>(i)}, int64_type()));
+    chosen = choice(test, convert(of(i), t, n), chosen);
+  }
+  return Value::of(t, chosen);
+}
+
 Value FunctionCompiler::attribute_of(const Value& object, const std::string& name, const Node* n) {
   if (!object.type) return {};
   if (host() && object.type->has_value())
@@ -460,6 +479,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       }
       break;
     case Kind::instance: return instance_attribute(object, name, n);
+    case Kind::member: return member_attribute(object, name, n);
     case Kind::record: return record_field(object, name, n);
     case Kind::tuple:
       for (size_t i = 0; i < object.type->fields.size(); ++i)
@@ -1097,6 +1117,12 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
   if (a.is(Kind::optional) || b.is(Kind::optional)) return compare_optional(op, a, b, n);
+  if (a.is(Kind::member) || b.is(Kind::member)) {
+    const Type members = enumeration_of(a.type);
+    if (!equality) fail(n, fmt::format("members of enumerations cannot be compared by {}", to_string(op)));
+    if (members != enumeration_of(b.type)) return known(negated);
+    return Value::of(bool_type(), operation(convert(a, members, n), negated ? "!=" : "==", convert(b, members, n)));
+  }
   if (a.is(Kind::tuple) && b.is(Kind::tuple)) return compare_tuples(op, a, b, n);
   if (a.is(Kind::string) && b.is(Kind::string) && !equality && op != Operator::is && op != Operator::is_not)
     return known(*fold_compare(op, a.type->name.compare(b.type->name), 0));

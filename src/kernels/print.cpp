@@ -111,6 +111,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   }
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
   if (v.is(Kind::string) && to->is(Kind::text)) return literal_text(v.type->name);
+  if (v.is(Kind::object) && to->is(Kind::member) && v.type->element == to) return literal(Constant{v.type->value}, int64_type());
   if (v.type->is_container() && to->is_container() && cpp(v.type) == cpp(to)) return v.text;
   const auto refuse = [&] {
     if (!n) fail(nullptr, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));

@@ -117,6 +117,7 @@ Type FunctionCompiler::found_result(Type declared) {
   Type result = returned_ ? (falls_off_ ? unify(returned_, none_type()) : returned_) : falls_off_ ? none_type() : nullptr;
   if (returned_ && falls_off_ && !result) result = returned_;
   if (result && result->is(Kind::literal)) result = int64_type();
+  if (const Type members = enumeration_of(result); members && host() && spec_.depth == 0) result = members;
   if (syntax_.yields) result = yielded_ ? generator_type(yielded_) : nullptr;
   if (declared) {
     if (result && result != declared && (falls_off_ || result->is(Kind::none)))
@@ -208,7 +209,7 @@ void FunctionCompiler::run() {
   // A part of a recursion is printed when the function around it, whose types are known then, is.
   if (unit_.lowest_used_ < spec_.depth) return;
   if (!spec_.result) {
-    if (host() && spec_.recursive && !raises(syntax_.body))
+    if (spec_.recursive && !raises(syntax_.body))
       fail(nullptr, fmt::format("{}() never ends: every path of it calls itself", syntax_.name), {}, "return a value from one of them");
     spec_.result = none_type();
   }
@@ -732,7 +733,7 @@ void FunctionCompiler::emit_edge(const Env& from, const Env& to) {
     if (!a || !b || a->conflict || b->conflict || a->type == b->type || !a->type || !b->type || !b->type->has_value()) continue;
     Value v = Value::of(a->type, a->type->has_value() ? variable(static_cast<int>(i), a->type) : "");
     v.simple = true;
-    if (!v.type->has_value() && !v.is(Kind::none) && !v.is(Kind::string)) continue;
+    if (!v.type->has_value() && !v.is(Kind::none) && !v.is(Kind::string) && !enumeration_of(v.type)) continue;
     const Code text = convert(v, b->type, nullptr);
     linef("{} = {};", variable(static_cast<int>(i), b->type), text);
   }

@@ -152,8 +152,8 @@ struct ConstantArray {
   std::vector<char> bytes;
 };
 
-/// What a name outside the function means: a compile-time object (its type says which), a constant number, tuple or array, an array on a
-/// device, which kernels read where it lies and other functions freeze, or a tuple of such things.
+/// The meaning of a name outside the function: a compile-time object (its type says which), a constant number, tuple or array, an array on
+/// a device, which kernels read where it lies and other functions freeze, or a tuple of such things.
 struct Entity {
   Type type = nullptr;
   std::optional<Constant> constant;
@@ -190,8 +190,8 @@ class Function {
   virtual bool is_exception(Type cls, std::string_view builtin, Type base) const = 0;
   /// The Python function that stands for a library's in compiled functions ("numpy.tril", "heapq.heappush"), or nullptr.
   virtual const Function* stand_in(const std::string& name) const = 0;
-  /// What is compiled in this function's place for arguments of these types (extending.overload), the last of them given by name, in a
-  /// function for the CPU (`host`) or a kernel; nullptr: itself.
+  /// The function that is compiled in this one's place for arguments of these types (extending.overload), the last of them given by name,
+  /// in a function for the CPU (`host`) or a kernel; nullptr: itself.
   virtual const Function* overloaded(const std::vector<Type>& types, const std::vector<std::string>& names, bool host) const = 0;
   /// The body of a method or an attribute that a program registered for values of the first type (extending.overload_method, `table`
   /// "_METHODS", and overload_attribute, "_ATTRIBUTES"), or nullptr.
@@ -201,7 +201,6 @@ class Function {
   virtual Interpreted interpreted(const Node* with, const std::vector<std::string>& locals) const = 0;
   /// The value of a parameter's default.
   virtual std::optional<Entity> default_value(int parameter) const = 0;
-  /// Makes a value of a class from constants, where that is a compile-time thing ("Point(1, 2)" of a global class has fields and types).
   /// Of a function that was compiled for given signatures only: calls convert to them, and get what they say.
   std::vector<FunctionSignature> declared;
   bool force_inline = false;  ///< @cuda.jit(inline="always")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <unordered_map>
 
@@ -354,6 +355,27 @@ Type random_generator_type() {
 Type function_type(const void* function, std::string name) { return named(Kind::function, function, std::move(name), "Function"); }
 Type module_type(const void* object, std::string name) { return named(Kind::module, object, std::move(name), "Module"); }
 Type object_type(const void* object, std::string name) { return named(Kind::object, object, std::move(name), "object"); }
+Type member_type(const void* object, std::string name, Type enumeration, int64_t place) {
+  TypeInfo t;
+  t.kind = Kind::object;
+  t.object = object;
+  t.element = enumeration;
+  t.value = place;
+  t.spelling = fmt::format("{}.{}", enumeration->name, name);
+  t.name = std::move(name);
+  return intern(t.spelling + identity(object), t);
+}
+Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names) {
+  TypeInfo t;
+  t.kind = Kind::member;
+  t.object = cls;
+  t.fields = std::move(names);
+  t.bytes = t.alignment = 8;
+  t.spelling = fmt::format("Enum({})", name);
+  t.name = std::move(name);
+  return intern(t.spelling + identity(cls), t);
+}
+Type enumeration_of(Type t) { return !t ? nullptr : t->is(Kind::member) ? t : t->is(Kind::object) ? t->element : nullptr; }
 
 Type with_layout(Type a, int ndim, char layout) { return array_type(a->element, ndim, layout, a->read_only, a->space); }
 Type as_read_only(Type a) { return array_type(a->element, a->ndim, a->layout, true, a->space); }
@@ -394,6 +416,11 @@ Type unify(Type a, Type b) {
     }
     return ok ? t : nullptr;
   }
+  if (const Type one = enumeration_of(a), other = enumeration_of(b); one || other) {
+    if (one == other) return one;
+    if (a->is(Kind::none) || b->is(Kind::none)) return optional_type(one ? one : other);
+    if (!a->is(Kind::optional) && !b->is(Kind::optional)) return nullptr;
+  }
   if (a->is(Kind::literal)) return unify(int64_type(), b);
   if (b->is(Kind::literal)) return unify(a, int64_type());
   if (a->is_scalar() && b->is_scalar()) return scalar_type(promote(a->dtype, b->dtype));
@@ -429,6 +456,7 @@ bool converts(Type from, Type to) {
   if (!from || !to || from == to) return true;
   if (from->is(Kind::literal)) return converts(int64_type(), to);
   if (from->is(Kind::string) && to->is(Kind::text)) return true;
+  if (to->is(Kind::member)) return enumeration_of(from) == to;
   if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
   if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);
   if (from->is(Kind::optional)) return converts(from->element, to);
@@ -448,8 +476,11 @@ bool converts(Type from, Type to) {
 int conversion_cost(Type from, Type to) {
   if (from == to) return 0;
   if (!converts(from, to)) return -1;
-  if (!from->is_scalar() || !to->is_scalar() || can_cast(from->dtype, to->dtype, Casting::safe)) return 1;
-  return can_cast(from->dtype, to->dtype, Casting::same_kind) ? 100 : 10000;
+  if (!from->is_scalar() || !to->is_scalar()) return 1;
+  const DType a = from->dtype, b = to->dtype;
+  if (!can_cast(a, b, Casting::safe)) return can_cast(a, b, Casting::same_kind) ? 10000 : 1000000;
+  const auto kind = [](DType t) { return is_bool(t) ? 0 : is_unsigned(t) ? 1 : is_integer(t) ? 2 : is_complex(t) ? 4 : 3; };
+  return kind(a) == kind(b) ? std::countr_zero(static_cast<unsigned>(itemsize(b) / itemsize(a))) : 100;
 }
 
 const char* cpp_name(DType t) { return info(t).c_name; }

@@ -31,6 +31,7 @@ enum class Kind : uint8_t {
   text,       ///< a str whose characters are known at run time
   instance,   ///< an object of a jitclass: `fields`, `items`; `object` is the class
   generator,  ///< what a function that yields gives: of `element`
+  member,     ///< one of the members of an enumeration: its place; `object` is the class, `fields` are the names. For kernels too
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
   literal,   ///< an int literal that an argument carries in its type: `value`
@@ -39,7 +40,8 @@ enum class Kind : uint8_t {
   builtin,   ///< a function that the compiler knows, by its name: "numpy.sin", "cuda.atomic.add", "builtins.len"
   function,  ///< a Python function: `object` is its kernels::Function
   module,    ///< `object`
-  object,    ///< any other Python object; only its attributes can be used
+  object,    ///< any other Python object; only its attributes can be used. A member of an enumeration: `element` is its type where it is
+             ///< not known which, `value` its place
   ellipsis,
 };
 
@@ -135,6 +137,11 @@ Type foreign_type(const void* function, std::string name);
 Type function_type(const void* function, std::string name);
 Type module_type(const void* object, std::string name);
 Type object_type(const void* object, std::string name);
+/// A member of an enumeration that is known when a function is compiled, and one that is not.
+Type member_type(const void* object, std::string name, Type enumeration, int64_t place);
+Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names);
+/// The enumeration that a value of the type is a member of, or nullptr.
+Type enumeration_of(Type t);
 Type ellipsis_type();
 
 /// The same array type with another layout, rank or right to write.
@@ -151,9 +158,19 @@ Type unify(Type a, Type b);
 DType arithmetic(DType a, DType b);
 /// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
 bool converts(Type from, Type to);
-/// How far a conversion goes, for a choice among signatures: 0 for none, 1 where nothing is lost, more where something may be; -1: there is
-/// none.
+/// How far a conversion goes, for a choice among signatures: 0 for none, one for each doubling of a number's bits, more where the kind
+/// changes, most where something may be lost; -1: there is none.
 int conversion_cost(Type from, Type to);
+/// The choice among signatures: the first that costs least, and another that costs the same.
+struct Choice {
+  int best = -1, other = -1, cost = 0;
+  /// `cost` negative: the arguments do not convert to signature `i`.
+  void offer(int i, int cost_of) {
+    if (cost_of < 0 || (best >= 0 && cost_of > cost)) return;
+    other = best >= 0 && cost_of == cost ? i : -1;
+    if (other < 0) best = i, cost = cost_of;
+  }
+};
 
 // ---- C++ --------------------------------------------------------------------------------------------------------------------------
 

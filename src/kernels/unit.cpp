@@ -156,7 +156,8 @@ std::string Unit::cpp(Type t) {
     case Kind::text:
     case Kind::instance:
     case Kind::generator: return cpp_object(t);
-    case Kind::literal: return "i64";
+    case Kind::literal:
+    case Kind::member: return "i64";
     case Kind::tuple:
       if (t->is_uniform() && t->items[0]->has_value()) {
         need("core");

@@ -5,19 +5,8 @@
 namespace bc::kernels {
 namespace {
 
-struct VectorBase {
-  const char* name;
-  DType dtype;
-  bool crossed;  ///< float32x4, not float4
-};
-constexpr VectorBase kBases[] = {
-    {"int8", DType::i8, true},     {"int16", DType::i16, true},   {"int32", DType::i32, true},     {"int64", DType::i64, true},
-    {"uint8", DType::u8, true},    {"uint16", DType::u16, true},  {"uint32", DType::u32, true},    {"uint64", DType::u64, true},
-    {"float32", DType::f32, true}, {"float64", DType::f64, true}, {"char", DType::i8, false},      {"short", DType::i16, false},
-    {"int", DType::i32, false},    {"long", DType::i64, false},   {"longlong", DType::i64, false}, {"uchar", DType::u8, false},
-    {"ushort", DType::u16, false}, {"uint", DType::u32, false},   {"ulong", DType::u64, false},    {"ulonglong", DType::u64, false},
-    {"float", DType::f32, false},  {"double", DType::f64, false},
-};
+constexpr DType kBases[] = {DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
+                            DType::u16, DType::u32, DType::u64, DType::f32, DType::f64};
 
 constexpr const char* kLoads[] = {"ldca", "ldcg", "ldcs", "ldlu", "ldcv"};
 constexpr const char* kStores[] = {"stwb", "stcg", "stcs", "stwt"};
@@ -26,8 +15,8 @@ constexpr const char* kStores[] = {"stwb", "stcg", "stcs", "stwt"};
 
 std::vector<std::string> vector_names() {
   std::vector<std::string> names;
-  for (const VectorBase& b : kBases)
-    for (int n = 1; n <= 4; ++n) names.push_back(fmt::format("cuda.{}{}{}", b.name, b.crossed ? "x" : "", n));
+  for (const DType base : kBases)
+    for (int n = 1; n <= 4; ++n) names.push_back(fmt::format("cuda.{}x{}", info(base).name, n));
   for (const char* n : kLoads) names.push_back(std::string("cuda.") + n);
   for (const char* n : kStores) names.push_back(std::string("cuda.") + n);
   return names;
@@ -36,12 +25,12 @@ std::vector<std::string> vector_names() {
 std::optional<Value> FunctionCompiler::vector_call(const std::string& name, const CallArguments& args, const Node* n) {
   if (!name.starts_with("cuda.")) return std::nullopt;
   const std::string plain = name.substr(5);
-  for (const VectorBase& b : kBases) {
-    if (!plain.starts_with(b.name)) continue;
-    const std::string tail = plain.substr(std::string_view(b.name).size());
-    if (tail.size() != (b.crossed ? 2u : 1u) || (b.crossed && tail[0] != 'x') || tail.back() < '1' || tail.back() > '4') continue;
-    const size_t count = static_cast<size_t>(tail.back() - '0');
-    const Type t = scalar_type(b.dtype);
+  for (const DType base : kBases) {
+    const std::string_view spelled = info(base).name;
+    if (plain.size() != spelled.size() + 2 || !plain.starts_with(spelled) || plain[spelled.size()] != 'x') continue;
+    const size_t count = static_cast<size_t>(plain.back() - '0');
+    if (count < 1 || count > 4) continue;
+    const Type t = scalar_type(base);
     // Numbers and vectors one after another.
     std::vector<Value> items;
     for (size_t i = 0; i < args.positional.size(); ++i) {
@@ -61,7 +50,7 @@ std::optional<Value> FunctionCompiler::vector_call(const std::string& name, cons
     std::vector<std::string> fields{"x", "y", "z", "w"};
     fields.resize(count);
     static const char identity = 0;
-    v.type = named_tuple_type(&identity, fmt::format("{}x{}", scalar_type(b.dtype)->spelling, count), fields, v.type->items);
+    v.type = named_tuple_type(&identity, plain, fields, v.type->items);
     return v;
   }
   for (const char* load : kLoads) {

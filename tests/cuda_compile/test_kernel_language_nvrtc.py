@@ -58,6 +58,15 @@ def test_libdevice_and_halves():
     compiles(programs.unary([getattr(programs.ld, "fast_" + name) for name in fast]), "float32[:]", "float32[:, :]")
     compiles(programs.several, "float64[:]", "int32[:]", "float64[:, :]", "int64[:, :]")
     compiles(programs.halves, "float16[:]", "float16[:]", "float16[:, :]", "bool[:, :]")
+    for part in (programs.BF16_BINARY, programs.BF16_SATURATED, programs.BF16_TESTS[:8], programs.BF16_TESTS[4:]):
+        compiles(programs.binary([getattr(programs.bf, name) for name in part]), "float32[:]", "float32[:]", "float32[:, :]")
+    for part in programs.by_eight(programs.BF16_UNARY):
+        compiles(programs.unary([getattr(programs.bf, name) for name in part]), "float32[:]", "float32[:, :]")
+    for kind in programs.WHOLE:
+        compiles(programs.bfloat16_conversions(kind), f"{kind}[:]", "float32[:]", "float32[:, :]", f"{kind}[:, :]")
+    compiles(programs.bfloat16_words, *["float32[:]"] * 3, "float32[:, :]", "int32[:, :]")
+    compiles(programs.bfloat16_of_floats, "float64[:]", "float32[:, :]", "int32[:, :]")
+    compiles(programs.rectangular, "float64[:]", "float64[:]", "complex128[:]")
     compiles(programs.polar_forms, "complex128[:]", "float64[:, :]")
     compiles(programs.mathematics, "float64[:]", "float64[:, :]")
     compiles(programs.unary([getattr(programs.cmath, name) for name in programs.COMPLEX[:8]]), "complex64[:]", "complex64[:, :]")

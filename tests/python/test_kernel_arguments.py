@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -285,6 +287,66 @@ def neighbours(a):
 @pytest.mark.parametrize("function", [compiled, launched, called, each, core, neighbours], ids=lambda f: f.__name__)
 def test_compiled_functions_are_pickled_by_their_names(function):
     assert pickle.loads(pickle.dumps(function)) is function
+
+
+def local_functions(step):
+    import math as mathematics
+
+    def plain(v):
+        return mathematics.floor(v) + step
+
+    @bc.cuda.jit(device=True)
+    def down(v, by=2):
+        return plain(v) if v < by else down(v - by)
+
+    @bc.cuda.jit
+    def kernel(out, v):
+        i = bc.cuda.grid(1)
+        if i < out.size:
+            out[i] = down(v + i)
+
+    @bc.njit
+    def host(v):
+        return plain(v) * np.float64(2)
+
+    return kernel, host, bc.vectorize(lambda v: v * step)
+
+
+def test_local_functions_are_pickled_by_value(xp):
+    kernel, host, each = local_functions(10)
+    data = pickle.dumps([kernel, host, each, kernel[2, 3], kernel.forall(4), kernel.configure(1, 4, sharedmem=8)])
+    for again in (pickle.loads(data), pickle.loads(pickle.dumps(pickle.loads(data)))):
+        for launch in (again[0][1, 4], *again[3:]):
+            out = xp.zeros(4)
+            launch(out, 4.5)
+            assert out.tolist() == [10, 11, 10, 11]
+        assert again[1](1.5) == 22
+        assert again[2](np.arange(3)).tolist() == [0, 10, 20]
+        assert (again[3].griddim, again[3].blockdim, again[5].sharedmem) == ((2, 1, 1), (3, 1, 1), 8)
+    with pytest.raises(TypeError, match="stream"):
+        pickle.dumps(kernel[1, 1, bc.cuda.stream()])
+
+
+def test_a_pickled_function_keeps_its_text(tmp_path):
+    file = tmp_path / "written.py"
+    program = """
+import pickle, sys, broadcloth as bc
+def make():
+    @bc.cuda.jit
+    def kernel(x):
+        x[0] = NUMBER
+    return kernel
+if NUMBER == 1:
+    open(sys.argv[1], "wb").write(pickle.dumps(make()))
+else:
+    x = bc.zeros(1)
+    pickle.loads(open(sys.argv[1], "rb").read())[1, 1](x)
+    print(int(x[0]))
+"""
+    for number in "12":
+        file.write_text(program.replace("NUMBER", number))
+        ended = subprocess.run([sys.executable, file, tmp_path / "pickle"], capture_output=True, text=True, check=True)
+    assert ended.stdout == "1\n"
 
 
 def test_kernels_in_cuda_cpp_are_pickled_by_their_text(xp):

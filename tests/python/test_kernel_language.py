@@ -244,6 +244,184 @@ def test_half_arithmetic(xp, dtype):
     assert_array_equal(tests, [a > b, a < b, a != b])
 
 
+bf = cuda.bf16
+BF16_BINARY = ["hadd", "hsub_rn", "hmul", "hdiv", "hmax", "hmin", "hmax_nan", "hmin_nan"]
+BF16_SATURATED = ["hadd_sat", "hsub_sat", "hmul_sat", "hadd_rn", "hsub", "hmul_rn", "hmax", "hmin"]
+BF16_TESTS = ["heq", "hne", "hge", "hgt", "hle", "hlt", "hequ", "hneu", "hgeu", "hgtu", "hleu", "hltu"]
+BF16_UNARY = ["habs", "hneg", "hsqrt", "hrsqrt", "hrcp", "hlog", "hlog2", "hlog10", "hcos", "hsin", "hexp", "hexp2", "hexp10", "htanh",
+              "htanh_approx", "htrunc", "hceil", "hfloor", "hrint"]  # fmt: skip
+WHOLE = ["int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+def rounded(x: Fraction, mode: str) -> float:
+    """The bfloat16 of a number: 8 bits, rounded as the mode says."""
+    exponent = math.frexp(float(x))[1] - 1
+    exponent -= abs(x) < Fraction(2) ** exponent  # float() may have rounded to the next power of two
+    unit = Fraction(2) ** (max(exponent if x else 0, -126) - 7)
+    low = math.floor(x / unit)
+    rest = x / unit - low
+    up = {
+        "rd": False, "ru": rest > 0, "rz": x < 0 and rest > 0, "rn": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and low % 2 == 1)
+    }[mode]  # fmt: skip
+    return float((low + up) * unit)
+
+
+def bfloat16_values(*shape):
+    r = np.random.default_rng(5)
+    bits = r.integers(0, 1 << 16, shape).astype("u4")
+    bits = np.where(r.random(shape) < 0.7, 0x3F00 + bits % 0x180 + (bits & 0x8000), bits)  # most of them are near 1
+    return (bits << 16).astype("u4").view("f4")
+
+
+def bf16_binary(names, x, y, xp):
+    out = xp.zeros((8, x.size), "f4")
+    binary([getattr(bf, name) for name in names])[-(-x.size // 64), 64](xp.asarray(x), xp.asarray(y), out)
+    return dict(zip(names, np.asarray(out.get())))
+
+
+def test_bfloat16_arithmetic_is_rounded_once(xp):
+    x, y = bfloat16_values(2, 1000)
+    got = {**bf16_binary(BF16_BINARY, x, y, xp), **bf16_binary(BF16_SATURATED, x, y, xp)}
+    operations = {"hadd": OPERATIONS["add"], "hsub": OPERATIONS["sub"], "hmul": OPERATIONS["mul"], "hdiv": OPERATIONS["div"]}
+    for name, values in got.items():
+        for k in np.flatnonzero(np.isfinite(x) & np.isfinite(y) & (y != 0)):
+            a, b = (Fraction(float(v[k])) for v in (x, y))
+            if name[:4] in ("hmax", "hmin"):
+                expected = float((max if name[:4] == "hmax" else min)(a, b))
+            else:
+                true = operations[name[:4]](a, b)
+                if abs(true) > Fraction(2) ** 127:
+                    continue
+                expected = rounded(min(max(true, Fraction(0)), Fraction(1)) if name.endswith("sat") else true, "rn")
+            assert values[k] == expected, (name, x[k], y[k])
+
+
+def test_bfloat16_of_nan_zeros_and_infinities(xp):
+    nan, inf = np.float32("nan"), np.float32("inf")
+    x, y = np.array([nan, 1, nan, 0.0, -0.0, -inf], "f4"), np.array([2, nan, nan, -0.0, 0.0, inf], "f4")
+    got = bf16_binary(BF16_BINARY, x, y, xp)
+    assert_array_equal(got["hmax"], [2, 1, nan, 0, 0, inf])
+    assert_array_equal(np.signbit(got["hmax"][3:5]), [False, False])
+    assert_array_equal(got["hmin"], [2, 1, nan, 0, 0, -inf])
+    assert_array_equal(np.signbit(got["hmin"][3:5]), [True, True])
+    assert_array_equal(got["hmax_nan"], [nan, nan, nan, 0, 0, inf])
+    assert_array_equal(got["hmin_nan"], [nan, nan, nan, 0, 0, -inf])
+    got = bf16_binary(BF16_SATURATED, x, y, xp)
+    assert_array_equal(got["hadd_sat"], [0, 0, 0, 0, 0, 0])
+    assert_array_equal(got["hsub_sat"], [0, 0, 0, 0, 0, 0])
+    for names in (BF16_TESTS[:8], BF16_TESTS[4:]):
+        for name, values in bf16_binary(names, x, y, xp).items():
+            unordered = np.isnan(x) | np.isnan(y)
+            plain = {"eq": x == y, "ne": x != y, "ge": x >= y, "gt": x > y, "le": x <= y, "lt": x < y}[name[1:3]]
+            assert_array_equal(values, np.where(unordered, name.endswith("u"), plain), name)
+
+
+def test_bfloat16_functions_of_one_argument(xp):
+    x = (np.arange(0x3E00, 0x4080, 8, dtype="u4") << 16).view("f4")
+    references = {
+        "habs": np.abs, "hneg": np.negative, "hrcp": np.reciprocal, "htanh_approx": np.tanh,
+        **{name: REFERENCE[name[1:]] for name in BF16_UNARY if name[1:] in REFERENCE},
+    }  # fmt: skip
+    for part in by_eight(BF16_UNARY):
+        out = xp.zeros((8, x.size), "f4")
+        unary([getattr(bf, name) for name in part])[2, 64](xp.asarray(x), out)
+        for name, got in zip(part, np.asarray(out.get())):
+            assert_allclose(got, references[name](x.astype("f8")), rtol=2.0**-8, err_msg=name)
+
+
+@cuda.jit
+def bfloat16_words(x, y, z, out, signs):
+    i = cuda.grid(1)
+    if i < x.size:
+        a, b, c = bf.bfloat16(x[i]), bf.bfloat16(y[i]), bf.bfloat16(z[i])
+        out[0, i], out[1, i], out[2, i] = bf.hfma(a, b, c), bf.hfma_relu(a, b, c), bf.hfma_sat(a, b, c)
+        out[3, i], out[4, i] = bf.uint16_as_bfloat16(bf.bfloat16_as_uint16(a)), bf.int16_as_bfloat16(bf.bfloat16_as_int16(a))
+        signs[0, i], signs[1, i] = bf.hisinf(a), bf.hisnan(a)
+
+
+def test_bfloat16_fused_products_and_bits(xp):
+    x, y, z = bfloat16_values(3, 1000)
+    # Sums of far exponents, a tie that only the last bit of the addend decides, and products below the smallest float.
+    x[:4], y[:4], z[:4] = [1.0078125, 1, 2.0**-70, np.inf], [2.0**-8, 1 + 2.0**-7, -(2.0**-70), 1], [1, 2.0**-130, 1, np.nan]
+    out, signs = xp.zeros((5, 1000), "f4"), xp.zeros((2, 1000), "i4")
+    bfloat16_words[16, 64](xp.asarray(x), xp.asarray(y), xp.asarray(z), out, signs)
+    fused, positive, limited, same, also = np.asarray(out.get())
+    for k in np.flatnonzero(np.isfinite(x) & np.isfinite(y) & np.isfinite(z)):
+        true = Fraction(float(x[k])) * Fraction(float(y[k])) + Fraction(float(z[k]))
+        if abs(true) < Fraction(2) ** 127:
+            expected = rounded(true, "rn")
+            assert (fused[k], positive[k], limited[k]) == (expected, max(expected, 0), min(max(expected, 0), 1))
+    assert np.isnan([fused[3], positive[3]]).all()
+    assert_array_equal(same, x)
+    assert_array_equal(also, x)
+    assert_array_equal(np.asarray(signs.get()), [np.where(np.isinf(x), np.sign(x), 0), np.isnan(x)])
+
+
+def bfloat16_conversions(kind):
+    """A kernel that converts numbers of a type to bfloat16 and back, in the four ways."""
+    to = [getattr(bf, f"{kind}_to_bfloat16_{mode}") for mode in ("rn", "rz", "rd", "ru")]
+    back = [getattr(bf, f"bfloat16_to_{kind}_{mode}") for mode in ("rn", "rz", "rd", "ru")] if kind in WHOLE else to
+    rn, rz, rd, ru = to
+    back_rn, back_rz, back_rd, back_ru = back
+
+    @cuda.jit
+    def kernel(x, halves, out, whole):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[0, i], out[1, i], out[2, i], out[3, i] = rn(x[i]), rz(x[i]), rd(x[i]), ru(x[i])
+            h = bf.float32_to_bfloat16(halves[i])
+            whole[0, i], whole[1, i], whole[2, i], whole[3, i] = back_rn(h), back_rz(h), back_rd(h), back_ru(h)
+
+    return kernel
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_bfloat16_and_integers(xp, kind):
+    info, r = np.iinfo(kind), np.random.default_rng(6)
+    x = (r.integers(info.min, info.max, 200, kind, endpoint=True) >> r.integers(0, info.bits, 200).astype(kind)).astype(kind)
+    x[:4] = info.min, info.max, info.max // 2 + 2, 257
+    halves = bfloat16_values(200)
+    halves[:6] = 1.5, 2.5, -2.5, 300.0, -300.0, 0.0
+    out, whole = xp.zeros((4, 200), "f4"), xp.zeros((4, 200), kind)
+    bfloat16_conversions(kind)[4, 64](xp.asarray(x), xp.asarray(halves), out, whole)
+    turn = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
+    for mode, got, back in zip(turn, np.asarray(out.get()), np.asarray(whole.get())):
+        assert_array_equal(got, [rounded(Fraction(int(v)), mode) for v in x])
+        for h, w in zip(halves, back):
+            if np.isfinite(h):
+                assert int(w) == min(max(int(turn[mode](h)), info.min), info.max), (mode, h)
+
+
+@cuda.jit
+def bfloat16_of_floats(x, out, whole):
+    i = cuda.grid(1)
+    if i < x.size:
+        single = np.float32(x[i])
+        out[0, i], out[1, i] = bf.float32_to_bfloat16_rn(single), bf.float32_to_bfloat16_rz(single)
+        out[2, i], out[3, i] = bf.float32_to_bfloat16_rd(single), bf.float32_to_bfloat16_ru(single)
+        out[4, i], out[5, i] = bf.float64_to_bfloat16(x[i]), bf.bfloat16_to_float32(bf.float32_to_bfloat16(single))
+        whole[0, i], whole[1, i] = bf.bfloat16_to_int8_rz(bf.bfloat16(x[i])), bf.bfloat16_to_uint8_rz(bf.bfloat16(x[i]))
+
+
+def test_bfloat16_and_floats(xp):
+    x = np.concatenate([np.random.default_rng(7).normal(0, 100, 300), [1 + 2.0**-8 + 2.0**-40, 1 + 3 * 2.0**-8 - 2.0**-40, 0.0, 2.0**-130]])
+    out, whole = xp.zeros((6, x.size), "f4"), xp.zeros((2, x.size), "i4")
+    bfloat16_of_floats[5, 64](xp.asarray(x), out, whole)
+    got, single = np.asarray(out.get()), x.astype("f4")
+    for values, mode in zip(got, ("rn", "rz", "rd", "ru")):
+        assert_array_equal(values, [rounded(Fraction(float(v)), mode) for v in single])
+    assert_array_equal(got[4], [rounded(Fraction(v), "rn") for v in x])
+    assert_array_equal(got[5], got[0])
+    assert_array_equal(np.asarray(whole.get()), [np.clip(np.trunc(got[4]), *limits) for limits in ((-128, 127), (0, 255))])
+
+
+def test_comparison_of_halves_with_nan_is_false(xp):
+    x = np.array([np.nan, 1, 1], "f4")
+    out = xp.zeros((8, 3), "f4")
+    binary([h.hne, h.heq, h.hlt, h.hgt] * 2)[1, 3](xp.asarray(x), xp.asarray(np.array([1, 1, 2], "f4")), out)
+    assert_array_equal(np.asarray(out.get())[:4], [[0, 0, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+
+
 COMPLEX = ["exp", "log", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"]
 
 
@@ -277,6 +455,39 @@ def test_polar_forms(xp):
     out = xp.zeros((6, 3))
     polar_forms[1, 4](xp.asarray(z), out)
     assert_allclose(out, [abs(z), np.angle(z), [0] * 3, np.log2(abs(z)), [4] * 3, [2 + math.pi] * 3], atol=1e-13)
+
+
+@cuda.jit
+def rectangular(r, phi, out):
+    i = cuda.grid(1)
+    if i < r.size:
+        out[i] = cmath.rect(r[i], phi[i])
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_rect_of_numbers_that_are_not_finite(xp, dtype):
+    values = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], dtype)
+    r, phi = (v.ravel() for v in np.meshgrid(values, values, indexing="ij"))
+    out = xp.zeros(r.size, "c16" if dtype == "f8" else "c8")
+    rectangular[1, 64](xp.asarray(r), xp.asarray(phi), out)
+    for a, b, got in zip(r, phi, np.asarray(out.get())):
+        try:
+            expected = cmath.rect(a, b)
+        except ValueError:
+            continue
+        assert_allclose([got.real, got.imag], [expected.real, expected.imag], rtol=1e-6, err_msg=str((a, b)))
+        if not np.isnan([a, b]).any():
+            assert_array_equal(np.signbit([got.real, got.imag]), np.signbit([expected.real, expected.imag]), str((a, b)))
+
+
+@cuda.jit(device=True)
+def endless(n):
+    return endless(n)
+
+
+def test_a_device_function_that_never_ends_is_refused():
+    with pytest.raises(bc.TypingError, match="never ends"):
+        cuda.jit("void()")(lambda: endless(1))
 
 
 @cuda.jit
@@ -427,6 +638,26 @@ def test_atomic_bits_of_every_width(xp, dtype):
     assert_array_equal(ors, [127] * 3)
     assert_array_equal(xors, [np.bitwise_xor.reduce(np.arange(k, 64, 3)) for k in range(3)])
     assert_array_equal(flags, [False, True, False])
+
+
+def test_vectors_by_the_names_of_c(xp):
+    assert cuda.float4 is cuda.float32x4 and cuda.ulonglong3 is cuda.ulong3 is cuda.uint64x3
+    table = cuda.vector_types.vector_types
+    assert len(table) == 40
+    for name, kind in table.items():
+        make, number, n = kind.user_facing_object, kind.base_type, kind.num_elements
+        assert all(getattr(cuda, alias) is make is getattr(cuda, name) for alias in make.aliases)
+        if n != 3:
+            continue
+
+        @cuda.jit
+        def kernel(out):
+            v = make(number(1), number(2), number(3))
+            out[0], out[1], out[2] = v.x, v.y, v.z
+
+        out = xp.zeros(3)
+        kernel[1, 1](out)
+        assert out.tolist() == [1, 2, 3]
 
 
 @cuda.jit

@@ -154,6 +154,17 @@ def test_kinds_of_code():
         cuda.declare_device("f", "float33()")
 
 
+def test_declarations_show_their_types():
+    for sig in ("int32(float32[:])", types.int32(types.float32[:]), bc.int32(bc.float32[:])):
+        declared = cuda.declare_device("f", sig)
+        assert declared.sig.return_type == types.int32 == bc.int32
+        assert declared.sig.args == (bc.float32[:],)
+    assert types.int32 != bc.int64 and bc.int64 != types.int32
+    for sig in ("(float32[:],)", (types.float32[:],)):
+        with pytest.raises(TypeError, match="Return type"):
+            cuda.declare_device("f", sig)
+
+
 def test_errors_name_the_argument():
     def kernel(x):
         x[0] = add_bias("a")

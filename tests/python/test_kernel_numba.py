@@ -521,6 +521,9 @@ def test_launch_bounds_and_carveout(xp):
     x = xp.zeros(128, dtype="float32")
     f[1, 128](x)
     assert float(x.sum()) == 128
+    f.forall(1000)(xp.zeros(4, "float32"))
+    with pytest.raises(ValueError, match="a block can have 128 threads"):
+        f[1, (16, 9)](xp.zeros(4, "float32"))
     with pytest.raises(ValueError, match="launch_bounds takes up to three"):
         cuda.jit(launch_bounds=(1, 2, 3, 4))(f.py_func)
     with pytest.raises(ValueError, match="shared_memory_carveout"):

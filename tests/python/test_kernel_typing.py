@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 from broadcloth import cuda, types
@@ -298,3 +300,64 @@ def test_compiling_is_fast():
         bc._c.compile_text(many, signature)
         best = min(best, time.perf_counter() - start)
     assert best < 0.01  # 0.4 ms on the machine it was written on
+
+
+class Colour(enum.Enum):
+    red = 1
+    green = 2.5
+    blue = 4
+    azure = 4  # another name of blue
+
+
+class Other(enum.Enum):
+    red = 1
+
+
+@cuda.jit(device=True)
+def coloured(x):
+    if x > 1:
+        return Colour.blue
+    return Colour.green if x > 0 else Colour.red
+
+
+@cuda.jit
+def colours(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        c = coloured(x[i])
+        out[0, i] = c == Colour.red
+        out[1, i] = c is Colour.azure
+        out[2, i] = c != Colour.green
+        out[3, i] = c == Other.red
+        out[4, i] = c.value
+        d = Colour.red
+        for k in range(x[i]):
+            d = c if k else Colour.green
+        out[5, i] = d.value
+        out[6, i] = c in (Colour.red, Colour.blue)
+        e = None
+        if x[i] > 0:
+            e = Colour.blue
+        out[7, i] = e is None or e == Colour.green
+
+
+def test_members_of_enumerations_that_are_known_at_run_time_only(xp):
+    out = xp.zeros((8, 4))
+    colours[1, 4](xp.asarray(np.arange(4)), out)
+    expected = [[1, 0, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [0] * 4, [1, 2.5, 4, 4], [1, 2.5, 4, 4], [1, 0, 1, 1], [1, 0, 0, 0]]
+    assert_array_equal(out, expected)
+
+    @bc.njit
+    def host(x):
+        if x < 0:
+            return None
+        return Colour.azure if x else Colour.red
+
+    assert [host(x) for x in (0, 1, -1)] == [Colour.red, Colour.blue, None]
+    assert bc.njit(lambda: Colour.green)() is Colour.green
+    assert bc.njit(lambda x: (x, Colour.green if x else Colour.red))(1) == (1, Colour.green)
+    assert bc.njit(lambda x: (Colour.red if x else Colour.blue).name)(0) == "blue"
+    with pytest.raises(bc.TypingError, match="cannot be compared by <"):
+        bc.njit(lambda x: (Colour.red if x else Colour.blue) < Colour.red)(1)
+    with pytest.raises(bc.TypingError, match="unify"):
+        bc.njit(lambda x: Colour.red if x else Other.red)(1)

@@ -680,6 +680,23 @@ def test_signatures_convert_arguments(xp):
         with_signature[1, 4](xp.zeros(4, "i4"), 1)
 
 
+@cuda.jit(["(float64[:], float32, float64)", "(float64[:], float64, float32)", "(float64[:], int64, int64)", "(float64[:], int16, int16)"])
+def with_signatures(a, x, y):
+    a[0] = x + y
+
+
+def test_of_two_signatures_that_fit_as_well_none_is_taken(xp):
+    a = xp.zeros(1)
+    with pytest.raises(TypeError, match=r"ambiguous(.|\n)*float32, float64(.|\n)*float64, float32"):
+        with_signatures[1, 1](a, 1.0, 2.0)
+    with_signatures[1, 1](a, np.float32(1), 1 + 2.0**-30)
+    assert a[0] == 2 + 2.0**-30
+    with_signatures[1, 1](a, np.int8(100), np.int8(100))  # to the nearest of the same kind
+    assert a[0] == 200
+    with pytest.raises(TypeError, match="ambiguous"):
+        bc.njit(["(float32, float64)", "(float64, float32)"])(lambda x, y: x + y)(1.0, 2.0)
+
+
 def test_forall_covers_every_task(xp):
     a, out = xp.arange(1000.0), xp.zeros(1000)
     vector_add.forall(1000)(a, a, out)

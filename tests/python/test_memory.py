@@ -136,6 +136,10 @@ def test_device_array(device):
     like = cuda.device_array_like(np.zeros((3, 4), np.float32, order="F"))
     assert like.strides == (4, 12) and like.dtype == np.float32
     assert cuda.device_array_like(bc.zeros((2, 2))).shape == (2, 2)
+    assert cuda.device_array(np.array([2, 3])).shape == (2, 3) and cuda.device_array(np.int8(2)).shape == (2,)
+    for shape in (1.5, np.float64(2), np.array(2.0), [2.0], np.array([1.1, 2.2])):
+        with pytest.raises(TypeError):
+            cuda.device_array(shape)
     with pytest.raises(ValueError, match="whole elements"):
         cuda.device_array(4, np.float32, strides=(6,))
 

@@ -522,3 +522,31 @@ def test_records_are_put_and_their_axes_swapped(xp):
     same(a, n)
     same(a.swapaxes(0, 1), n.swapaxes(0, 1))
     same(a.swapaxes(-1, 0), n.swapaxes(-1, 0))
+
+
+TEXTS = np.dtype([("a", "f8"), ("s", "U5"), ("b", "S3"), ("n", "i4"), ("m", "U2", (2,))])
+
+
+def test_records_have_fields_of_texts(device):
+    h = np.zeros(4, TEXTS)
+    h["s"], h["b"], h["n"] = ["one", "two", "three", ""], [b"x", b"yy", b"zzz", b""], [1, 2, 3, 0]
+    d = cuda.to_device(h)
+    assert d.dtype == TEXTS
+    assert d[1]["s"] == "two" and d[2]["b"] == b"zzz" and type(d[1]["s"]) is np.str_
+    for part in (slice(None), slice(1, 3), slice(None, None, -2), [0, 2]):
+        for name in TEXTS.names:
+            assert_array_equal(d[part][name], h[part][name])
+    for a in (d, h):
+        a[0]["s"], a["b"], a[1]["m"], a[2]["n"] = "changed", b"q", ["p", "qq"], 7
+        a[3] = (9.0, "tuple", b"t", 4, ["x", "y"])
+    assert_array_equal(d.copy_to_host(), h)
+    with pytest.raises(ValueError, match="read-only"):
+        d["s"][0] = "lost"
+    other = d[::-1].copy()
+    other["s"] = "all"
+    assert_array_equal(other["s"], ["all"] * 4)
+    assert_array_equal(d["s"], h["s"])
+    assert cuda.device_array(0, TEXTS)["s"].shape == (0,)
+    with pytest.raises(TypeError, match="strings stay on the host"):
+        bc.zeros(2, TEXTS)
+    assert_array_equal(pickle.loads(pickle.dumps(d)).copy_to_host(), h)

@@ -303,3 +303,19 @@ def test_a_generalised_ufunc_fills_the_array_that_it_is_given(target):
     again = np.zeros(5)
     doubled(x, again)
     assert_array_equal(again, 2 * x)
+
+
+def test_options_that_numba_has_not_are_errors():
+    def f(x, out):
+        out[0] = x[0]
+
+    declared = ["void(float64[:], float64[:])"]
+    with pytest.raises(KeyError, match="Unrecognized options: what"):
+        bc.guvectorize(declared, "(n)->(n)", what=1)
+    with pytest.raises(TypeError, match="options are not supported: ever, what"):
+        bc.guvectorize(declared, "(n)->(n)", target="cuda", what=1, ever=2)
+    with pytest.raises(TypeError, match="nopython flag must be True"):
+        bc.guvectorize(declared, "(n)->(n)", target="cuda", nopython=False)
+    bc.guvectorize(declared, "(n)->(n)", target="cuda", nopython=True)(f)
+    with pytest.warns(RuntimeWarning, match="nopython kwarg for cuda target is redundant"):
+        bc.vectorize(["float64(float64)"], target="cuda", nopython=True)

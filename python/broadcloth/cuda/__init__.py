@@ -76,7 +76,7 @@ _NAMES.update(
 _MODULES = ("memory_hooks", "nvtx", "profiler", "random", "runtime", "texture")
 # Modules of CuPy's and Numba's whose names are all in this one.
 _ALIASES = (
-    "compiler", "core", "cudadrv", "device", "devicearray", "errors", "extending", "function", "graph", "memory", "memory_hook",
+    "bf16", "compiler", "core", "cudadrv", "device", "devicearray", "errors", "extending", "function", "graph", "memory", "memory_hook",
     "pinned_memory", "types", "vector_types",
 )  # fmt: skip
 # Names that live elsewhere in the package.

@@ -206,6 +206,7 @@ from .profiler import (
     profiling as profiling,
 )
 
+bf16: _ModuleType
 compiler: _ModuleType
 core: _ModuleType
 cudadrv: _ModuleType
@@ -419,6 +420,7 @@ __all__ = [
     "atomic",
     "b1",
     "ballot_sync",
+    "bf16",
     "bfloat16",
     "blockDim",
     "blockIdx",

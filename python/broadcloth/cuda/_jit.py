@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -9,9 +10,12 @@ import numpy as np
 
 from .. import _broadcloth as _c
 from .. import _source
-from .._pickling import make_kernel, reduced
+from .._pickling import make_kernel, reduced, reduced_launcher
 
 __all__ = ["Dispatcher", "jit"]
+
+
+copyreg.pickle(_c.KernelLauncher, reduced_launcher)  # type: ignore[arg-type]
 
 
 class Intrinsic:
@@ -59,12 +63,21 @@ def _known() -> frozenset[str]:
 
 
 # What `cuda` offers besides the rows' own names.
-_SPECIAL = {"const", "shared", "local", "atomic", "cg", "ffi", "fp16", "libdevice", "threadIdx", "blockIdx", "blockDim", "gridDim"}
+_SPECIAL = {"bf16", "const", "shared", "local", "atomic", "cg", "ffi", "fp16", "libdevice", "threadIdx", "blockIdx", "blockDim", "gridDim"}
+
+
+# The numbers of CUDA's vectors by C's names: cuda.float4 is cuda.float32x4.
+C_NUMBERS = {
+    "char": "int8", "short": "int16", "int": "int32", "long": "int64", "longlong": "int64", "float": "float32", "double": "float64",
+    "uchar": "uint8", "ushort": "uint16", "uint": "uint32", "ulong": "uint64", "ulonglong": "uint64",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name[:-1] in C_NUMBERS and name[-1] in "1234":
+        return globals().get(same := f"{C_NUMBERS[name[:-1]]}x{name[-1]}") or __getattr__(same)
     full = f"cuda.{name}"
     if name in _SPECIAL or full in _known():
         made = globals()[name] = Intrinsic(full)

@@ -231,10 +231,14 @@ def declare_device(name: str, sig: Any, link: Any = None, use_cooperative: bool 
     """
     if abi not in ("numba", "c"):
         raise ValueError(f"declare_device: expected 'numba' or 'c' as abi, got {abi!r}")
-    import broadcloth as bc
+    from .. import _broadcloth as _c
+    from ..types import Signature, Type
 
+    result, *arguments = _c.parse_signature(sig)
+    if result is None:
+        raise TypeError(f"declare_device: {sig!r} has no return type. Return type must be provided for device declarations")
     if isinstance(sig, str):
-        bc._broadcloth.parse_signature(sig)  # its errors, here and now
+        sig = Signature(Type(result), tuple(map(Type, arguments)))
     return ExternFunction(name, sig, abi, use_cooperative, link)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import math
+import operator
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +20,8 @@ from ._stream import get_current_stream
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    return (int(shape),) if np.ndim(shape) == 0 else tuple(int(n) for n in shape)
+    """A shape as Python's integers; a TypeError for other numbers."""
+    return (operator.index(shape),) if np.ndim(shape) == 0 else tuple(map(operator.index, shape))
 
 
 def to_device(obj: Any, stream: Any = None, copy: bool = True, to: Any = None) -> Any:

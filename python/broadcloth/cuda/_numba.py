@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _vectorize, types
+from . import _jit
 from ._device import drv
 
 __all__ = [
@@ -97,6 +98,27 @@ def vectorize(ftylist_or_function: Any = None, **options: Any) -> Any:
 def guvectorize(ftylist: Any, signature: str, **options: Any) -> Any:
     """`broadcloth.guvectorize` for CUDA."""
     return _vectorize.guvectorize(ftylist, signature, **{"target": "cuda", **options})
+
+
+class VectorType(_Named):
+    """The type of CUDA's vectors of one kind of number: `cuda.vector_types.vector_types["float32x4"]`."""
+
+    def __init__(self, number: str, count: int) -> None:
+        self.name = f"{number}x{count}"
+        self.base_type, self.num_elements, self.attr_names = getattr(types, number), count, ("x", "y", "z", "w")[:count]
+
+    @property
+    def user_facing_object(self) -> Any:
+        """What kernels make such vectors with: `cuda.float32x4`. `aliases` are its other names."""
+        made = getattr(_jit, self.name)
+        made.aliases = [f"{c}{self.num_elements}" for c, number in _jit.C_NUMBERS.items() if number == self.name[:-2]]
+        return made
+
+    __eq__ = object.__eq__  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+
+vector_types = {f"{number}x{n}": VectorType(number, n) for number in dict.fromkeys(_jit.C_NUMBERS.values()) for n in range(1, 5)}
 
 
 def as_dtype(type: Any) -> np.dtype[Any]:

@@ -1,4 +1,4 @@
-// libdevice's functions by CUDA's names, and what has none: tuples for results by pointer, directed rounding on the CPU, halves.
+// libdevice's functions by CUDA's names, and what has none: tuples for results by pointer, directed rounding on the CPU, small floats.
 #pragma once
 #include "core.h"
 
@@ -47,7 +47,7 @@ BC_INLINE R remquo(T x, T y) {
 BC_FN float powi(float x, int n) { return static_cast<float>(::pow(static_cast<double>(x), n)); }
 
 // ---- rounding in a direction
-enum class Toward { zero, up, down };
+enum class Toward { zero, up, down, nearest };
 
 #if !BC_CUDA
 /// The neighbour of the nearest result `r` that the direction wants, when the true result is r + something of the sign of `error`.
@@ -155,26 +155,59 @@ BC_PY_WHOLE(rd)
 #undef BC_PY_DIRECTED
 #endif
 
-// ---- halves: each function in float, rounded once
-template <class F>
-BC_INLINE half half_of(half x, F f) {
-  return half(f(static_cast<float>(x)));
-}
-/// a * b is exact in float; the sum is rounded to odd there, so that rounding it to half again gives what one rounding would.
-BC_FN half half_fma(half a, half b, half c) {
+// ---- halves and bfloat16: each function in float, rounded once
+/// a * b + c, rounded once: the product is exact in the wider type; the sum is rounded to odd there, so that rounding it again gives what
+/// one rounding would. A product of bfloat16s has more exponents than float.
+BC_FN half small_fma(half a, half b, half c) {
   const float product = static_cast<float>(a) * static_cast<float>(b), z = static_cast<float>(c), s = product + z;
   const float part = s - product, error = (product - (s - part)) + (z - part);
   u32 bits = bits_as<u32>(s);
   if (error != 0 && s - s == 0 && (bits & 1u) == 0) bits += (error > 0) == (s > 0) ? 1u : 0xffffffffu;
   return half(bits_as<float>(bits));
 }
-BC_FN half half_max(half a, half b) {
-  const float x = static_cast<float>(a), y = static_cast<float>(b);
-  return x > y || y != y ? a : b;
+BC_FN bfloat16 small_fma(bfloat16 a, bfloat16 b, bfloat16 c) {
+  const double product = static_cast<double>(float(a)) * static_cast<double>(float(b)), z = static_cast<double>(float(c)), s = product + z;
+  const double part = s - product, error = (product - (s - part)) + (z - part);
+  u64 bits = bits_as<u64>(s);
+  if (error != 0 && s - s == 0 && (bits & 1u) == 0) bits += (error > 0) == (s > 0) ? 1ull : ~0ull;
+  return bfloat16(bc::round_to_odd(bits_as<double>(bits)));
 }
-BC_FN half half_min(half a, half b) {
+/// Of two zeros the positive one is the larger. A NaN is taken only where both are, or with Nan where one is.
+template <bool Nan = false, class T>
+BC_INLINE T small_max(T a, T b) {
   const float x = static_cast<float>(a), y = static_cast<float>(b);
-  return x < y || y != y ? a : b;
+  if (x != x) return Nan ? a : b;
+  return x > y || (x == y && !bc::signbit(x)) || (y != y && !Nan) ? a : b;
+}
+template <bool Nan = false, class T>
+BC_INLINE T small_min(T a, T b) {
+  const float x = static_cast<float>(a), y = static_cast<float>(b);
+  if (x != x) return Nan ? a : b;
+  return x < y || (x == y && bc::signbit(x)) || (y != y && !Nan) ? a : b;
+}
+/// Numbers that are not equal: false where one is NaN, unlike !=.
+template <class T>
+BC_INLINE bool differ(T a, T b) {
+  const float x = static_cast<float>(a), y = static_cast<float>(b);
+  return x < y || x > y;
+}
+BC_FN bfloat16 relu(bfloat16 x) { return float(x) < 0 ? bfloat16(0.0f) : x; }
+BC_FN i32 infinity_sign(bfloat16 x) { return (x.bits & 0x7fffu) != 0x7f80u ? 0 : (x.bits >> 15) != 0 ? -1 : 1; }
+BC_FN i32 clamped(i32 x, i32 low, i32 high) { return x < low ? low : x > high ? high : x; }
+/// Of a number of more bits, rounded once: first to odd, to a float's bits.
+template <Toward D, class T>
+BC_INLINE bfloat16 bfloat16_of(T number) {
+  float x;
+  if constexpr (is_same<T, float>)
+    x = number;
+  else if constexpr (is_int<T> && sizeof(T) == 8)
+    x = bc::round_to_odd(static_cast<double>(bc::sticky_to_53_bits(number)));
+  else
+    x = bc::round_to_odd(static_cast<double>(number));
+  const u32 bits = bits_as<u32>(x), cut = bits & 0xffffu;
+  if (D == Toward::nearest || x != x) return bfloat16(x);
+  const bool away = cut != 0 && D != Toward::zero && (bits >> 31 != 0) == (D == Toward::down);
+  return bits_as<bfloat16>(static_cast<u16>((bits >> 16) + (away ? 1u : 0u)));
 }
 
 /// The smallest integer for negative numbers, as the conversion of a NaN gives: a kernel without debug=True cannot raise.

@@ -21,5 +21,15 @@ BC_INLINE double ieee_remainder(double a, double b) { return BC_PY_NATIVE(remain
 #undef BC_PY_LIBM
 #undef BC_PY_NATIVE
 
+/// The complex number of a radius and an angle, with cmath.rect's values where one of them is not finite.
+template <class T>
+BC_INLINE complex<T> rect(T r, T phi) {
+  if (phi == T(0)) return complex<T>(r, bc::signbit(r) ? -phi : phi);
+  const bool finite = phi - phi == T(0);
+  if (r == T(0) && !finite) return complex<T>(T(0), T(0));
+  const T re = bc::isinf(r) && phi != phi ? bc::fabs(r) : r * bc::cos(phi);
+  return complex<T>(re, r * bc::sin(phi));
+}
+
 }  // namespace py
 }  // namespace bc
