@@ -1119,12 +1119,9 @@ void FunctionCompiler::walk_for(const Node* n, const Value& v) {
           polls_ = true;
           return body_of_loop(walk->head(counter), body);
         }
-        // What grows while it is walked has no end that a strip could know.
         if (v.is_array())
           return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), Value::of(int64_type(), length), 1, body);
-        const Code poll = poll_after(n);
-        body_of_loop(code("for (i64 {} = 0; {} < {}; ++{}{})", counter, counter, length, counter, poll.empty() ? Code() : ", " + poll),
-                     body);
+        growing_loop(n, counter, length, body);
       },
       [&] { assign(n->a, walk->item(counter), n); });
   if (lasts) --depth_, line("}");
