@@ -883,7 +883,14 @@ inline i64 extreme_place(const T* items, i64 n) {
 template <bool kMax, class T>
 inline T extreme(const List<T>& l) {
   const Guard guard(l.head(), kReads);
-  return l.data()[extreme_place<kMax>(l.data(), l.size())];
+  const T* const items = l.data();
+  if constexpr (List<T>::kWord) {
+    const i64 n = l.size();
+    T best = n > 0 ? items[0] : T();
+    for (i64 i = 1; i < n; ++i) best = (kMax ? best < items[i] : items[i] < best) ? items[i] : best;
+    if (n > 0) return best;
+  }
+  return items[extreme_place<kMax>(items, l.size())];
 }
 
 // ---- dicts and sets ---------------------------------------------------------------------------------------------------------------
