@@ -250,9 +250,7 @@ class DUFunc:
         stream = options.pop("stream", None)
         if stream:
             stream.synchronize()  # what it does to the operand comes first
-        kind = _number(operand)
-        ufunc = self._numpy(None) if self._eager else self._numpy((kind, kind))
-        made = getattr(ufunc, name)(operand, *[a.get() if _is_ours(a) else a for a in args], **options)
+        made = getattr(self._numpy_for((operand, operand)), name)(operand, *[a.get() if _is_ours(a) else a for a in args], **options)
         _c._raise_failed()
         return _asarray(made, first.device, "cpu") if ours else made
 

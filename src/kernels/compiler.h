@@ -47,6 +47,7 @@ struct Local {
   Type conflict = nullptr;  ///< the other type, where paths with types that do not unify meet
   bool maybe_undefined = false;
   bool non_negative = false;
+  uint8_t least = 0;  ///< as in Value, of a loop's variable
   bool index = false;
   bool there = false;     ///< of an optional: a test has told that it is not None
   bool several = false;   ///< as in Value

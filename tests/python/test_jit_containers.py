@@ -697,3 +697,19 @@ def test_loops_see_lists_that_change_their_length_meanwhile():
         assert njit(summed)(long[:n]) == sum(long[:n])
         assert njit(counted)(long[:n], np.zeros(7, int)) == counted(long[:n], np.zeros(7, int))
         assert njit(stored)(long[:n]) == [x + 1 for x in long[:n]]
+
+
+def test_what_sets_do_together_with_many_elements():
+    @njit
+    def together(a, b):
+        s, t = set(a), set(b)
+        u = s.copy()
+        u ^= t
+        return sorted(s | t), sorted(s & t), sorted(s - t), sorted(u), len(s), len(t)
+
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        a, b = rng.integers(0, 400, 10**seed % 997), rng.integers(200, 900, 300)
+        if a.size:
+            s, t = set(a.tolist()), set(b.tolist())
+            assert together(a, b) == (sorted(s | t), sorted(s & t), sorted(s - t), sorted(s ^ t), len(s), len(t))

@@ -422,3 +422,49 @@ def test_sums_of_rows_of_every_length():
             assert_allclose(rows(a), a.sum(1), rtol=1e-5 if dtype == np.float32 else 1e-13)
             assert_array_equal(columns(np.ascontiguousarray(a.T)), rows(a))
     assert np.signbit(rows(np.array([[-0.0, -0.0]])))[0]
+
+
+def test_indices_below_loop_variables_count_from_the_end_where_they_are_negative():
+    """i - 1 needs no test for a negative index where i begins at 1, and one everywhere else."""
+
+    def walk(a, n, k):
+        s = 0.0
+        for i in range(1, n):
+            s = s * 0.5 + a[i - 1] + 3 * a[i - 2] + 5 * a[i - 3] + 7 * a[i + -1] + a[(i - 1) - 1]
+        for i in range(3, n):
+            s = s * 0.5 + a[i - 3] - a[i - 4] + a[i + 1 - 4] + a[i + 1 - 5]
+        for i in range(2, n, 2):
+            j = i - 2
+            s += a[j] - a[j - 1]
+        for i in range(n - 1, 0, -1):
+            s = s * 0.5 + a[i - 1] - a[i - 2]
+        for i in range(n - 1, -1, -1):
+            s = s * 0.5 + a[i - 1]
+        for i in range(n - 1, 1, -2):
+            s += a[i - 2] - a[i - 3]
+        for i in range(k, n):
+            s += a[i - 1]
+        for i in range(n):
+            for j in range(i + 1, n):
+                s = s * 0.5 + a[j - 1] - a[j - 2]
+        for i in range(2, n):
+            s += a[np.int8(i) - 3] - a[np.uint8(i) - 2]
+            i = i - 2
+            s += a[i - 1]
+        for i in range(3, n):
+            at = i if i % 2 else i - 3
+            s += a[at - 1]
+            s += a[min(i, 1) - 2] - a[max(i - 3, 0) - 1] + a[(i > 0) - 2]
+        return s
+
+    a = np.random.default_rng(1).random(9)
+    for k in (0, 1, 2, -1):
+        assert njit(walk)(a, 8, k) == pytest.approx(walk(a, 8, k), rel=1e-14)
+
+    @njit(parallel=True)
+    def side_by_side(a, out):
+        for i in bc.prange(1, a.size):
+            out[i] = a[i - 1] + a[i - 2]
+        return out
+
+    assert_allclose(side_by_side(a, np.zeros(9))[1:], a[:-1] + np.roll(a, 1)[:-1])
