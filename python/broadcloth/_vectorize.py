@@ -102,6 +102,7 @@ class DUFunc:
         self._quick: dict[Any, Any] = {}
         self._all: Any = None
         self._eager = bool(signatures)
+        self._plain = self._eager and target != "cuda"  # calls with NumPy's arrays are calls of the ufunc of all loops
         self._declared: list[tuple[Type, ...]] = []
         for given in signatures:
             signature = _signature(given)
@@ -171,6 +172,11 @@ class DUFunc:
     # ---- calling
 
     def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+        if self._all is not None and self._plain and out is None and where is True and dtype is None and device is None:
+            if len(args) == self.nin and _NUMPYS.issuperset(map(type, args)):
+                made = self._all(*args, **options)
+                _c._raise_failed()
+                return made
         if len(args) > self.nin and out is None:
             if len(args) > self.nargs:
                 raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(args)} were given")
@@ -244,9 +250,13 @@ class DUFunc:
         return self._numpy(None)
 
     def _method(self, name: str, first: Any, *args: Any, **options: Any) -> Any:
+        self._needs(2, name)
+        if self._all is not None and self._plain and type(first) is np.ndarray and not args and "stream" not in options:
+            made = getattr(self._all, name)(first, **options)
+            _c._raise_failed()
+            return made
         ours = _is_ours(first)
         operand = first.get() if ours else np.asarray(first)
-        self._needs(2, name)
         stream = options.pop("stream", None)
         if stream:
             stream.synchronize()  # what it does to the operand comes first
@@ -756,13 +766,21 @@ class _Shift(ast.NodeTransformer):
         self.arrays = arrays
         self.axes = axes
 
+    @staticmethod
+    def _moved(axis: str, item: ast.expr) -> ast.expr:
+        moved = ast.BinOp(ast.Name(axis, ast.Load()), ast.Add(), item)
+        try:
+            ast.literal_eval(item)
+        except ValueError:
+            return moved
+        # The loops keep constant offsets inside, so that no index counts from the end: an unsigned one is not tested for that.
+        return ast.Call(ast.Attribute(ast.Name("_np", ast.Load()), "uint64", ast.Load()), [moved], [])
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.Name) and node.value.id in self.arrays:
             items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            moved: list[ast.expr] = [
-                ast.BinOp(ast.Name(axis, ast.Load()), ast.Add(), item) for axis, item in zip(self.axes, items, strict=True)
-            ]
+            moved = [self._moved(axis, item) for axis, item in zip(self.axes, items, strict=True)]
             node.slice = ast.Tuple(moved, ast.Load()) if len(moved) > 1 else moved[0]
         return node
 
@@ -818,7 +836,7 @@ class StencilFunc:
             body=[_Shift(relative, axes).visit(ast.parse(ast.unparse(s)).body[0]) for s in self._tree.body], decorator_list=[],
         )  # fmt: skip
         text = ast.unparse(ast.fix_missing_locations(ast.Module([body], [])))
-        names = {**self.py_func.__globals__, **inspect.getclosurevars(self.py_func).nonlocals}
+        names = {**self.py_func.__globals__, **inspect.getclosurevars(self.py_func).nonlocals, "_np": np}
         at = _from_source(text, "_at", names)
         first = self._names[arrays.index(True)]
         lines = [f"def driver({', '.join([*self._names, '_out'])}):"]
