@@ -158,8 +158,7 @@ bool FunctionCompiler::keeps_lists(const Node* n) const {
     case NodeKind::with_:
     case NodeKind::function:
     case NodeKind::lambda:
-    case NodeKind::yield:
-      return false;
+    case NodeKind::yield: return false;
     case NodeKind::assign:  // of a slice
       if (std::any_of(n->list.begin(), n->list.end(), [](const Node* t) { return holds(t, NodeKind::slice); })) return false;
       break;
@@ -240,8 +239,7 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
 void FunctionCompiler::growing_loop(const Node* n, const std::string& counter, const Code& length, const Block& body) {
   const Code poll = poll_after(n);
   // Unless another thread can change the list.
-  if (!poll.empty() && !leaves(n->body) && !unit_.may_take_long(body.facts()) && body.facts().calls().empty() &&
-      keeps_lists(n->body))
+  if (!poll.empty() && !leaves(n->body) && !unit_.may_take_long(body.facts()) && body.facts().calls().empty() && keeps_lists(n->body))
     return body_of_loop(code("for (i64 {0} = 0; {0} < {1}; {0} < {1} ? bc_poll() : void()) "
                              "for (const i64 {2} = py::strip<i64>({0}, {1}, 1); {0} != {2} && (!py::kThreads || {0} < {1}); ++{0})",
                              counter, length, temporary("strip")),

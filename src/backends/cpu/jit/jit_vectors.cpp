@@ -131,7 +131,8 @@ bool says_that_it_fits(llvm::Value* condition, llvm::Value* number, unsigned bit
 llvm::FPToSIInst* guarded_truncation(llvm::Instruction& instruction) {
   llvm::Value *condition = nullptr, *made = nullptr, *inner = nullptr;
   const llvm::APInt* otherwise = nullptr;
-  if (!match(&instruction, m_Select(m_Value(condition), m_Value(made), m_APInt(otherwise))) || !otherwise->isMinSignedValue()) return nullptr;
+  if (!match(&instruction, m_Select(m_Value(condition), m_Value(made), m_APInt(otherwise))) || !otherwise->isMinSignedValue())
+    return nullptr;
   auto* truncation = llvm::dyn_cast<llvm::FPToSIInst>(made);
   const unsigned bits = instruction.getType()->getScalarSizeInBits();
   if (truncation == nullptr || (bits != 32 && bits != 64)) return nullptr;
