@@ -120,11 +120,11 @@ class DUFunc:
     # ---- calling
 
     def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, device: Any = None, **options: Any) -> Any:
-        if self._all is not None and self._plain and out is None and where is True and dtype is None and device is None:
-            if len(args) == self.nin and NUMPYS.issuperset(map(type, args)):
-                made = self._all(*args, **options)
-                _c._raise_failed()
-                return made
+        given = out is not None or where is not True or dtype is not None or device is not None
+        if self._all is not None and self._plain and not given and len(args) == self.nin and NUMPYS.issuperset(map(type, args)):
+            made = self._all(*args, **options)
+            _c._raise_failed()
+            return made
         if len(args) > self.nin and out is None:
             if len(args) > self.nargs:
                 raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(args)} were given")
