@@ -171,7 +171,9 @@ _TABLE: dict[str, str] = {
     "_jit": "get_num_threads get_thread_id jit literal_unroll literally njit objmode parallel_chunksize pndindex prange set_num_threads"
     " threading_layer",
     "_portable": "clear_memo get_array_module is_available memoize",
-    "_vectorize": "guvectorize stencil vectorize",
+    "_guvectorize": "guvectorize",
+    "_stencil": "stencil",
+    "_vectorize": "vectorize",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",
     "types": "b1 boolean c16 c8 char f4 f8 float_ from_dtype i1 i2 i4 i8 long_ none size_t ssize_t typeof u1 u2 u4 u8 uchar ulong void",

@@ -146,6 +146,7 @@ from ._files import (
     savez as savez,
     savez_compressed as savez_compressed,
 )
+from ._guvectorize import guvectorize as guvectorize
 from ._histograms import (
     histogram as histogram,
     histogram2d as histogram2d,
@@ -375,6 +376,7 @@ from ._sorting import (
     unique_inverse as unique_inverse,
     unique_values as unique_values,
 )
+from ._stencil import stencil as stencil
 from ._times import (
     busday_count as busday_count,
     busday_offset as busday_offset,
@@ -451,7 +453,7 @@ from ._types import (
     ushort as ushort,
 )
 from ._user_kernels import ElementwiseKernel as ElementwiseKernel, ReductionKernel as ReductionKernel, fuse as fuse
-from ._vectorize import guvectorize as guvectorize, stencil as stencil, vectorize as vectorize
+from ._vectorize import vectorize as vectorize
 from ._windows import (
     bartlett as bartlett,
     blackman as blackman,

@@ -47,6 +47,7 @@ struct Local {
   Type conflict = nullptr;  ///< the other type, where paths with types that do not unify meet
   bool maybe_undefined = false;
   bool non_negative = false;
+  uint8_t least = 0;  ///< as in Value, of a loop's variable
   bool index = false;
   bool there = false;     ///< of an optional: a test has told that it is not None
   bool several = false;   ///< as in Value
@@ -309,6 +310,11 @@ class FunctionCompiler {
   /// A counted loop, from its head's parts and its body: `step` is a number. On the host it asks now and then whether the user ends it.
   void counted_loop(const Node* n, const std::string& type, const std::string& counter, const Value& start, const Value& stop, int64_t step,
                     const Block& body);
+  /// A loop over what may grow meanwhile, up to its `length`, likewise.
+  void growing_loop(const Node* n, const std::string& counter, const Code& length, const Block& body);
+  bool keeps_lists(const std::vector<Node*>& body) const;
+  bool keeps_lists(const Node* n) const;
+  bool is_number(const std::string& local) const;
   /// `while test: body`, likewise.
   void tested_loop(const Node* n, const Code& test, const Block& body);
   /// What a loop's head does after each turn to ask; "" in kernels. A `while` loop that writes nothing may wait for what others write.

@@ -343,6 +343,7 @@ Value FunctionCompiler::name(const Node* n) {
     if (l->there && l->type->is(Kind::optional)) v = Value::of(l->type->element, code("{}.value", v.text));
     v.simple = true;
     v.non_negative = l->non_negative;
+    v.least = l->least;
     v.index = l->index;
     v.several = l->several;
     v.of_numpy = l->of_numpy;
@@ -839,6 +840,13 @@ Value FunctionCompiler::scalar_binary(Operator op, const Value& a, const Value& 
         plain(to_string(op));
       r.index = index && is_integer(d);
       r.non_negative = is_unsigned(d) || (op != Operator::sub && both && index);
+      if (index && b.integer() && is_signed_int(d)) {
+        // i - 1 where i is at least 1; i + 1 is.
+        const int64_t more = op == Operator::add ? *b.integer() : op == Operator::sub ? -*b.integer() : 0;
+        const int64_t known = a.least + std::clamp<int64_t>(more, -4, 4);
+        r.non_negative |= a.non_negative && a.least > 0 && more < 0 && known >= 0;
+        if (r.non_negative && more != 0) r.least = static_cast<uint8_t>(std::clamp<int64_t>(known, 0, 3));
+      }
       break;
     case Operator::div: r.text = quotient(p, q, !raises || (real_of(b) && *real_of(b) != 0), n); break;
     case Operator::floor_div:

@@ -292,6 +292,7 @@ void FunctionCompiler::parallel_for(const Node* n, const Value& range) {
   Value item = Value::of(t, "");
   item.index = true;
   item.non_negative = start.non_negative && step.non_negative;
+  if (item.non_negative) item.least = start.least;
   item.simple = true;
   const int index = syntax_.local_index(n->a->text);
   const std::string counter = temporary("turn");

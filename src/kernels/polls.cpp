@@ -137,6 +137,58 @@ Code FunctionCompiler::poll_after(const Node* n) {
   return waits(n) ? code("bc_poll(), py::expect_writes()") : Code("bc_poll()");
 }
 
+/// Whether statements, which call no compiled function, change no list's length: they bind numbers, and what they call gets no more.
+bool FunctionCompiler::keeps_lists(const std::vector<Node*>& body) const {
+  std::set<std::string> bound;
+  for (const Node* n : body) bound_names(n, &bound);
+  return std::all_of(bound.begin(), bound.end(), [&](const std::string& name) { return is_number(name); }) &&
+         std::all_of(body.begin(), body.end(), [&](const Node* n) { return keeps_lists(n); });
+}
+
+bool FunctionCompiler::is_number(const std::string& local) const {
+  const int index = syntax_.local_index(local);
+  const auto& known = env_.locals[static_cast<size_t>(index < 0 ? 0 : index)];
+  return index < 0 || (known && !known->conflict && known->type && known->type->is_scalar());
+}
+
+bool FunctionCompiler::keeps_lists(const Node* n) const {
+  if (!n) return true;
+  switch (n->kind) {
+    case NodeKind::delete_:
+    case NodeKind::with_:
+    case NodeKind::function:
+    case NodeKind::lambda:
+    case NodeKind::yield: return false;
+    case NodeKind::assign:  // of a slice
+      if (std::any_of(n->list.begin(), n->list.end(), [](const Node* t) { return holds(t, NodeKind::slice); })) return false;
+      break;
+    case NodeKind::aug_assign: {
+      // An element may be a list itself.
+      const int index = n->a->kind == NodeKind::subscript && n->a->a->kind == NodeKind::name ? syntax_.local_index(n->a->a->text) : -1;
+      const auto& known = env_.locals[static_cast<size_t>(index < 0 ? 0 : index)];
+      if (n->a->kind != NodeKind::name && (index < 0 || !known || !known->type || !known->type->is_array())) return false;
+      break;
+    }
+    case NodeKind::call: {
+      // A method of a value, or a function that gets one.
+      std::vector<const Node*> parts = {n->a};
+      parts.insert(parts.end(), n->list.begin(), n->list.end());
+      for (const auto& [name, value] : n->keywords) parts.push_back(value);
+      for (const Node* part : parts)
+        for (const std::string& name : syntax_.locals)
+          if (!is_number(name) && reads_any(part, {name})) return false;
+      break;
+    }
+    default: break;
+  }
+  for (const Node* k : {n->a, n->b, n->c})
+    if (!keeps_lists(k)) return false;
+  for (const std::vector<Node*>* list : {&n->list, &n->body, &n->orelse})
+    for (const Node* k : *list)
+      if (!keeps_lists(k)) return false;
+  return true;
+}
+
 void FunctionCompiler::body_of_loop(const Code& head, const Block& body) {
   linef("{} {{", head);
   out_ += body;
@@ -182,6 +234,17 @@ void FunctionCompiler::counted_loop(const Node* n, const std::string& type, cons
   line("} else {");
   whole("");
   line("}");
+}
+
+void FunctionCompiler::growing_loop(const Node* n, const std::string& counter, const Code& length, const Block& body) {
+  const Code poll = poll_after(n);
+  // Unless another thread can change the list.
+  if (!poll.empty() && !leaves(n->body) && !unit_.may_take_long(body.facts()) && body.facts().calls().empty() && keeps_lists(n->body))
+    return body_of_loop(code("for (i64 {0} = 0; {0} < {1}; {0} < {1} ? bc_poll() : void()) "
+                             "for (const i64 {2} = py::strip<i64>({0}, {1}, 1); {0} != {2} && (!py::kThreads || {0} < {1}); ++{0})",
+                             counter, length, temporary("strip")),
+                        body);
+  body_of_loop(code("for (i64 {0} = 0; {0} < {1}; ++{0}{2})", counter, length, poll.empty() ? Code() : ", " + poll), body);
 }
 
 void FunctionCompiler::tested_loop(const Node* n, const Code& test, const Block& body) {

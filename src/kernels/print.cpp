@@ -89,6 +89,7 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
           Constant{is_unsigned(to->dtype) ? static_cast<int64_t>(static_cast<uint64_t>(high) >> unused) : high >> unused});
     }
   }
+  if (to != v.type) r.least = 0;
   if (to->is_scalar() && (is_unsigned(to->dtype) || is_bool(to->dtype)))
     r.non_negative = true;
   else if (to->is_scalar() && v.is_scalar() &&

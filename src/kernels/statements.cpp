@@ -12,6 +12,7 @@ Local join(const Local& a, const Local& b) {
   Local r = a;
   r.maybe_undefined |= b.maybe_undefined;
   r.non_negative &= b.non_negative;
+  r.least = std::min(r.least, b.least);
   r.of_numpy &= b.of_numpy;
   r.index &= b.index;
   if (!a.constant || !b.constant || !(*a.constant == *b.constant)) r.constant = nullptr;
@@ -407,6 +408,7 @@ void FunctionCompiler::set_local(int index, const Value& v) {
   Local l;
   l.type = v.type;
   l.non_negative = v.non_negative;
+  l.least = v.least;
   l.index = v.index;
   l.several = v.is(Kind::tuple) && (v.several || (v.display && host()));
   l.of_numpy = v.of_numpy;
@@ -424,6 +426,7 @@ void FunctionCompiler::note_bound(int index, bool bound) {
 void FunctionCompiler::assign_name(const std::string& name, Value v, const Node* at) {
   const int index = syntax_.local_index(name);
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
+  v.least = 0;  // a loop that counts it down would have to be walked once more for each number
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
   if (v.is(Kind::builtin) && v.type->name == "flat") {
     // The elements in C order are a vector where they lie so.
@@ -1049,6 +1052,14 @@ void FunctionCompiler::for_statement(const Node* n) {
   walk_for(n, v);
 }
 
+namespace {
+/// What a number that does not fall below another one, and `more`, is at least.
+uint8_t at_least(const Value& v, int64_t more) {
+  const int64_t known = v.integer() ? *v.integer() : v.non_negative ? v.least : -more;
+  return static_cast<uint8_t>(std::clamp<int64_t>(known + more, 0, 3));
+}
+}  // namespace
+
 /// A loop over a range whose bounds are known apart: a C++ loop over its numbers.
 void FunctionCompiler::range_for(const Node* n, const Value& v) {
   const DType d = v.type->dtype;
@@ -1064,6 +1075,7 @@ void FunctionCompiler::range_for(const Node* n, const Value& v) {
   item.index = true;
   item.non_negative = is_unsigned(d) || (start.non_negative && (step.non_negative || (constant_step && *constant_step > 0))) ||
                       (constant_step && *constant_step < 0 && stop.integer() && *stop.integer() >= -1);
+  if (item.non_negative && constant_step) item.least = *constant_step > 0 ? at_least(start, 0) : at_least(stop, 1);
   const bool plain = n->a->kind == NodeKind::name && !free_loads_.contains(n->a->text);
   std::string counter = plain ? user_name(Named::variable, n->a->text) : temporary("k");
   const int index = plain ? syntax_.local_index(n->a->text) : -1;
@@ -1120,12 +1132,9 @@ void FunctionCompiler::walk_for(const Node* n, const Value& v) {
           polls_ = true;
           return body_of_loop(walk->head(counter), body);
         }
-        // What grows while it is walked has no end that a strip could know.
         if (v.is_array())
           return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), Value::of(int64_type(), length), 1, body);
-        const Code poll = poll_after(n);
-        body_of_loop(code("for (i64 {} = 0; {} < {}; ++{}{})", counter, counter, length, counter, poll.empty() ? Code() : ", " + poll),
-                     body);
+        growing_loop(n, counter, length, body);
       },
       [&] { assign(n->a, walk->item(counter), n); });
   if (lasts) --depth_, line("}");

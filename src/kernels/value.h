@@ -16,6 +16,7 @@ struct Value {
   Code text;            ///< the expression; empty where the type has no value at run time
   bool simple = false;  ///< a variable or a literal: may be written twice
   bool non_negative = false;
+  uint8_t least = 0;      ///< of one that is not negative: it is at least that; 3 stands for all above
   bool index = false;     ///< made of indices, extents and small constants: plain arithmetic on it does not overflow
   bool of_numpy = false;  ///< NumPy's scalar in Python, as sums of arrays are: dividing by zero gives an infinity or NaN
   /// Of a remainder by a number other than zero: its `text`, and C++'s remainder, which is zero where this is and costs less.

@@ -340,6 +340,9 @@ def test_histograms_are_those_of_numpy():
                 np.testing.assert_allclose(got, expected, rtol=1e-15)
             for got, expected in zip(by_range(a, bins, -0.7, 1.1), np.histogram(a, bins, (-0.7, 1.1))):
                 np.testing.assert_allclose(got, expected, rtol=1e-15)
+            # Ranges whose ends, and edges between integers, are elements.
+            for low, high in ((0, 100), (-3, 97), (2, 12), (0.0, 2.5)):
+                assert_array_equal(by_range(a, bins, low, high)[0], np.histogram(a, bins, (low, high))[0])
     edges = np.array([-1.0, -0.7, -0.7, 0.0, 2.5, 3.0])
     floats[::7] = np.nan
     for a in (floats, exact, np.full(5, 3.0)):

@@ -602,3 +602,114 @@ def test_items_of_lists_are_found_from_both_ends():
     for i in (3, 4, -4, 2**62, -(2**62), 2**63 - 1, -(2**63)):
         with pytest.raises(IndexError):
             item(xs, i)
+
+
+def test_loops_see_lists_that_change_their_length_meanwhile():
+    """A body that changes no list's length is walked in strips; all others look at the length in each turn."""
+
+    def put(xs, x):
+        xs.append(x)
+
+    put = njit(put)
+
+    def summed(xs):
+        s = 0
+        for x in xs:
+            s += x
+        return s
+
+    def counted(xs, counts):
+        for i, x in enumerate(xs):
+            if x < 0:
+                continue
+            counts[x % 7] += i
+        return counts.tolist()
+
+    def stored(xs):
+        for i, x in enumerate(xs):
+            xs[i] = x + 1
+        return xs
+
+    def appended(xs):
+        for x in xs:
+            if len(xs) < 40:
+                xs.append(x)
+        return xs
+
+    def popped(xs):
+        s = 0
+        for x in xs:
+            s += xs.pop() + x
+        return s, xs
+
+    def deleted(xs):
+        s = 0
+        for x in xs:
+            s += x
+            del xs[0]
+        return s, xs
+
+    def cut(xs):
+        s = 0
+        for x in xs:
+            s += x
+            xs[2:4] = [x]
+        return s, xs
+
+    def extended(xs):
+        for x in xs:
+            if x < 3:
+                xs += [x + 1]
+        return xs
+
+    def by_a_function(xs):
+        for x in xs:
+            if x < 3:
+                put(xs, x + 1)
+        return xs
+
+    def by_another_name(xs):
+        ys = xs
+        for x in xs:
+            if x < 3:
+                ys.append(x + 1)
+        return xs
+
+    def inside_another(xs):
+        outer = [xs, [1]]
+        for x in xs:
+            if x < 3:
+                outer[0] += [x + 1]
+        return xs
+
+    def by_heapq(xs):
+        for x in xs:
+            if x < 3:
+                heapq.heappush(xs, x + 4)
+        return xs
+
+    walks = stored, appended, popped, deleted, cut, extended, by_a_function, by_another_name, inside_another, by_heapq
+    for walk in walks:
+        got, want = njit(walk)([0, 1, 2, 3, 4]), walk([0, 1, 2, 3, 4])
+        assert got == want, walk.__name__
+    long = [i * 5 % 31 - 3 for i in range(3 * 8192 + 5)]
+    for n in (1, 8191, 8192, 8193, len(long)):
+        assert njit(summed)(long[:n]) == sum(long[:n])
+        assert njit(counted)(long[:n], np.zeros(7, int)) == counted(long[:n], np.zeros(7, int))
+        assert njit(stored)(long[:n]) == [x + 1 for x in long[:n]]
+
+
+def test_what_sets_do_together_with_many_elements():
+    @njit
+    def together(a, b):
+        s, t = set(a), set(b)
+        u = s.copy()
+        u ^= t
+        return sorted(s | t), sorted(s & t), sorted(s - t), sorted(u), len(s), len(t)
+
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        a, b = rng.integers(0, 400, 10**seed % 997), rng.integers(200, 900, 300)
+        if a.size:
+            s, t = set(a.tolist()), set(b.tolist())
+            assert together(a, b) == (sorted(s | t), sorted(s & t), sorted(s - t), sorted(s ^ t), len(s), len(t))

@@ -365,3 +365,106 @@ def test_scans_for_the_least_and_the_largest():
     rng = np.random.default_rng(0)
     for a in (rng.normal(size=999), np.array([1.0, np.nan, -2.0, np.inf]), np.array([np.nan, 1.0, 2.0]), np.array([0.0, -0.0])):
         assert_array_equal(njit(f)(a), f(a))
+
+
+@pytest.mark.parametrize("source", [np.float32, np.float64])
+@pytest.mark.parametrize("target", [np.int8, np.int32, np.int64, np.uint32, np.uint64])
+def test_loops_convert_numbers_that_fit_no_integer_as_the_processor_does(source, target):
+    """One instruction converts; what it gives for NaN and numbers out of range is the lowest number of the registers' type."""
+
+    @njit
+    def loop(a, out):
+        for i in range(a.size):
+            out[i] = target(a[i])
+
+    @njit
+    def alone(x):
+        return target(x)
+
+    limits = [s * 2.0**k + d for k in (7, 31, 32, 53, 62, 63, 64, 80) for s in (-1, 1) for d in (-1.5, -1, -0.5, 0, 0.5, 1)]
+    a = np.array([*limits, np.nan, np.inf, -np.inf, 0.0, -0.0, 0.75, -0.75] * 3, source)
+    out = np.empty(a.size, target)
+    loop(a, out)
+    with np.errstate(invalid="ignore"):
+        expected = a.astype(target)
+    inside = np.abs(a) < 2.0**63 if target is np.uint64 else np.abs(a) < 2.0**31  # beyond, NumPy's loops and scalars differ
+    if target in (np.int64, np.int32):
+        low = np.iinfo(target).min
+        inside = np.full(a.size, True)
+        fits = (a > low - 1.0) & (a < -float(low)) if target is np.int32 else (a >= low) & (a < -float(low))
+        expected = np.where(fits, expected, low)
+    assert_array_equal(out[inside], expected[inside])
+    assert_array_equal(out, [alone(x) for x in a])
+
+
+def test_sums_of_rows_of_every_length():
+    @njit
+    def rows(a):
+        out = np.empty(a.shape[0], a.dtype)
+        for i in range(a.shape[0]):
+            out[i] = a[i].sum()
+        return out
+
+    @njit
+    def columns(a):
+        out = np.empty(a.shape[1], a.dtype)
+        for i in range(a.shape[1]):
+            out[i] = a[:, i].sum()
+        return out
+
+    rng = np.random.default_rng(3)
+    for n in (0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 3000):
+        whole = rng.integers(-(2**40), 2**40, (3, n))
+        assert_array_equal(rows(whole), whole.sum(1))
+        assert_array_equal(columns(np.ascontiguousarray(whole.T)), whole.sum(1))
+        for dtype in (np.float32, np.float64):
+            a = (rng.random((3, n)) - 0.3).astype(dtype)
+            assert_allclose(rows(a), a.sum(1), rtol=1e-5 if dtype == np.float32 else 1e-13)
+            assert_array_equal(columns(np.ascontiguousarray(a.T)), rows(a))
+    assert np.signbit(rows(np.array([[-0.0, -0.0]])))[0]
+
+
+def test_indices_below_loop_variables_count_from_the_end_where_they_are_negative():
+    """i - 1 needs no test for a negative index where i begins at 1, and one everywhere else."""
+
+    def walk(a, n, k):
+        s = 0.0
+        for i in range(1, n):
+            s = s * 0.5 + a[i - 1] + 3 * a[i - 2] + 5 * a[i - 3] + 7 * a[i + -1] + a[(i - 1) - 1]
+        for i in range(3, n):
+            s = s * 0.5 + a[i - 3] - a[i - 4] + a[i + 1 - 4] + a[i + 1 - 5]
+        for i in range(2, n, 2):
+            j = i - 2
+            s += a[j] - a[j - 1]
+        for i in range(n - 1, 0, -1):
+            s = s * 0.5 + a[i - 1] - a[i - 2]
+        for i in range(n - 1, -1, -1):
+            s = s * 0.5 + a[i - 1]
+        for i in range(n - 1, 1, -2):
+            s += a[i - 2] - a[i - 3]
+        for i in range(k, n):
+            s += a[i - 1]
+        for i in range(n):
+            for j in range(i + 1, n):
+                s = s * 0.5 + a[j - 1] - a[j - 2]
+        for i in range(2, n):
+            s += a[np.int8(i) - 3] - a[np.uint8(i) - 2]
+            i = i - 2
+            s += a[i - 1]
+        for i in range(3, n):
+            at = i if i % 2 else i - 3
+            s += a[at - 1]
+            s += a[min(i, 1) - 2] - a[max(i - 3, 0) - 1] + a[(i > 0) - 2]
+        return s
+
+    a = np.random.default_rng(1).random(9)
+    for k in (0, 1, 2, -1):
+        assert njit(walk)(a, 8, k) == pytest.approx(walk(a, 8, k), rel=1e-14)
+
+    @njit(parallel=True)
+    def side_by_side(a, out):
+        for i in bc.prange(1, a.size):
+            out[i] = a[i - 1] + a[i - 2]
+        return out
+
+    assert_allclose(side_by_side(a, np.zeros(9))[1:], a[:-1] + np.roll(a, 1)[:-1])

@@ -501,6 +501,13 @@ def _bound(a, x):
     return x
 
 
+def _shift(a, edges, scale):
+    """What is added to integers before their places are computed: between integers that are edges no number is near one."""
+    if a.size > 0 and isinstance(a[0], np.integer) and scale <= 1 and np.all(np.floor(edges) == edges):
+        return 0.5
+    return 0.0
+
+
 @stands_for("numpy.histogram")
 def histogram(a, bins=10, range=None, density=0, weights=None):
     counts, edges = _histogram(a, bins, range)
@@ -548,36 +555,42 @@ def _histogram(a, bins, range):
         high += 0.5
     edges = _edges(flat, low, high, bins, range is not None)
     low, high = _bound(flat, low), _bound(flat, high)
+    if bins >= 2**31 - 1:
+        raise MemoryError("a histogram of so many bins does not fit into memory")
+    # Two tables, so that counting one element need not wait for the one before.
     counts = np.zeros(bins + 1, dtype=np.int64)
+    others = np.zeros(bins + 1, dtype=np.int64)
     scale = bins / (high - low)
     # A place far enough from both ends of its bin is right whatever was rounded; near them what the edges say holds. In pieces, whose
     # places are computed as vectors. What lies outside is counted behind the last bin.
-    sure = 0.5 - 64 * np.finfo(edges.dtype).eps * (bins + (abs(low) + abs(high)) * scale)
-    places = np.empty(256, dtype=np.uint64)
-    outside = np.uint64(bins)
+    near = 64 * np.finfo(edges.dtype).eps * (bins + (abs(low) + abs(high)) * scale)
+    shift = _shift(flat, edges, scale)
+    outside = np.int32(bins)
+    places = np.empty(256, dtype=np.int32)
     for begin in builtins.range(0, flat.size, 256):
         part = flat[begin : begin + 256]
         doubts = 0
         for i in builtins.range(part.size):
             x = part[i] * 1.0
-            inside = x >= low and x <= high
-            place = (x - low) * scale
-            whole = np.floor(place)
-            doubts += inside and x != low and x != high and not abs(place - whole - 0.5) <= sure
-            places[i] = np.uint64(min(np.int64(whole), bins - 1)) if inside else outside
+            place = (x - low + shift) * scale
+            doubts += x != low and not abs(place - np.rint(place)) > near
+            places[i] = np.int32(min(place, bins - 1.0)) if x >= low and x <= high else outside
         if doubts > 0:
             for i in builtins.range(part.size):
                 x = part[i] * 1.0
                 if x >= low and x <= high:
-                    at = min(np.int64(places[i]), bins - 1)
+                    at = max(min(np.int64(places[i]), bins - 1), 0)
                     if x < edges[at]:
                         at -= 1
                     elif x >= edges[at + 1] and at < bins - 1:
                         at += 1
-                    places[i] = np.uint64(at)
-        for i in builtins.range(part.size):
-            counts[places[i]] += 1
-    return counts[:bins].copy(), edges
+                    places[i] = np.int32(at)
+        for i in builtins.range(0, part.size - 1, 2):
+            counts[np.uint64(places[i])] += 1
+            others[np.uint64(places[i + 1])] += 1
+        if part.size % 2 == 1:
+            counts[np.uint64(places[part.size - 1])] += 1
+    return counts[:bins] + others[:bins], edges
 
 
 def _below(a, b):

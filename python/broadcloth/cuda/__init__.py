@@ -82,7 +82,8 @@ _ALIASES = (
 # Names that live elsewhere in the package.
 _OTHERS: dict[str, str] = {
     "broadcloth._raw_kernels": "Function Module",
-    "broadcloth._vectorize": "guvectorize vectorize",
+    "broadcloth._guvectorize": "guvectorize",
+    "broadcloth._vectorize": "vectorize",
     "broadcloth._device": "config",
     "broadcloth._records": "RecordArray",
     "broadcloth._jit": "literal_unroll",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _vectorize, types
+from .. import _guvectorize, _vectorize, types
 from . import _jit
 from ._device import drv
 
@@ -97,7 +97,7 @@ def vectorize(ftylist_or_function: Any = None, **options: Any) -> Any:
 
 def guvectorize(ftylist: Any, signature: str, **options: Any) -> Any:
     """`broadcloth.guvectorize` for CUDA."""
-    return _vectorize.guvectorize(ftylist, signature, **{"target": "cuda", **options})
+    return _guvectorize.guvectorize(ftylist, signature, **{"target": "cuda", **options})
 
 
 class VectorType(_Named):

@@ -883,7 +883,14 @@ inline i64 extreme_place(const T* items, i64 n) {
 template <bool kMax, class T>
 inline T extreme(const List<T>& l) {
   const Guard guard(l.head(), kReads);
-  return l.data()[extreme_place<kMax>(l.data(), l.size())];
+  const T* const items = l.data();
+  if constexpr (List<T>::kWord) {
+    const i64 n = l.size();
+    T best = n > 0 ? items[0] : T();
+    for (i64 i = 1; i < n; ++i) best = (kMax ? best < items[i] : items[i] < best) ? items[i] : best;
+    if (n > 0) return best;
+  }
+  return items[extreme_place<kMax>(items, l.size())];
 }
 
 // ---- dicts and sets ---------------------------------------------------------------------------------------------------------------
@@ -978,22 +985,27 @@ struct Dict : Ref<DictBody<K, V>> {
   }
   /// The entry of a key; a missing one is added with the value V().
   BC_INLINE i64 entry(const K& key, bool* made = nullptr) const {
-    const i64 found = find(key);
-    if (made) *made = found < 0;
-    if (found >= 0) return found;
-    Body& b = body();
-    if (b.used == b.room) {
-      const K kept = key;
-      rebuild(b.size < 4 ? 8 : b.size * 2);
-      return add(kept);
-    }
-    return add(key);
-  }
-  BC_INLINE i64 add(const K& key) const {
     Body& b = body();
     const u64 h = hash_of(key);
     u64 slot = h;
-    while (b.slots()[slot & static_cast<u64>(b.mask)] >= 0) ++slot;
+    if (made) *made = false;
+    for (;; ++slot) {
+      const i32 at = b.slots()[slot & static_cast<u64>(b.mask)];
+      if (at < 0) break;
+      const Entry& e = b.entries()[at];
+      if (e.hash == h && e.there && equal_to(e.key, key)) return at;
+    }
+    if (made) *made = true;
+    if (b.used == b.room) {
+      const K kept = key;
+      rebuild(b.size < 4 ? 8 : b.size * 2);
+      for (slot = h; b.slots()[slot & static_cast<u64>(b.mask)] >= 0;) ++slot;
+      return add(kept, h, slot);
+    }
+    return add(key, h, slot);
+  }
+  BC_INLINE i64 add(const K& key, u64 h, u64 slot) const {
+    Body& b = body();
     b.slots()[slot & static_cast<u64>(b.mask)] = static_cast<i32>(b.used);
     Entry* e = b.entries() + b.used;
     new (e) Entry{h, key, V(), true};
@@ -1213,7 +1225,8 @@ template <class K>
 inline Set<K> combined(const Set<K>& first, const Set<K>& second, int how) {
   const Set<K> a = first.unshared(), b = second.unshared();
   Set<K> s = new_table<Set<K>>();
-  const i64 n = a.walk();
+  const i64 n = a.walk(), most = how == 1 ? least(a.size(), b.size()) : a.size();
+  if (most > 8) s.rebuild(most);
   for (i64 i = 0; i < n; ++i) {
     const K& key = a.entries()[i].key;
     if (how == 0 || (how == 1) == b.has(key)) s.add(key);

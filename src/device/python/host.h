@@ -916,12 +916,31 @@ struct Same {
   }
 };
 
+template <class Red>
+constexpr bool adds_floats = is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>;
+template <class T>
+BC_INLINE T sum_in_order(const Operand<T, 1>& in, i64 n) {
+  const Row<T> x{in.at, in.strides[0]};
+  T s = T(-0.0);  // what changes no first element
+  for (i64 k = 0; k < n; ++k) s += x[k];
+  return s;
+}
+/// Sums of integers do not depend on the order: their blocks have any length.
+template <class Red>
+constexpr bool adds_integers = false;
+template <class T, class A>
+constexpr bool adds_integers<Sum<T, A>> = is_int<A> && (is_int<T> || is_bool<T>);
+
 /// Not inlined: there are three calls, and the vectorised loop takes long to compile.
 template <class Red>
 static __attribute__((noinline)) void push_block(Pairwise<Red>& tree, const typename Red::T* x, i64 n, i64 first) {
-  if constexpr (is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>)
+  if constexpr (adds_floats<Red>)
     tree.push(block_sum(x, n));
-  else
+  else if constexpr (adds_integers<Red>) {
+    typename Red::S s = Red::init();
+    for (i64 k = 0; k < n; ++k) s = Red::join(s, Red::map(x[k], 0));
+    tree.push(s);
+  } else
     push_state<Red>(tree, x, n, first);
 }
 template <class Red, int M, class F, class... T>
@@ -933,8 +952,10 @@ BC_INLINE typename Red::S reduce_piece(const Walk<M>& w, i64 begin, i64 end, con
     while (count > 0) {
       i64 n = least(count, kReduceBlock - fill);
       if constexpr (is_same<F, Same>) {
+        // Blocks that lie in memory as the buffer would: whole ones, and the last.
         const auto direct = [&](auto r) {
-          if (fill == 0 && n == kReduceBlock && r.is_unit()) {
+          if (fill == 0 && (n == kReduceBlock || first + n == end) && r.is_unit()) {
+            if (adds_integers<Red>) n = count;
             push_block(tree, r.unit(), n, first);
             return true;
           }
@@ -966,6 +987,11 @@ BC_INLINE typename Red::S reduce(i64& count, const F& f, const A&... a) {
     return Red::map(f(*a.data...), 0);
   } else {
     const Tuple<i64, M> shape = shape_of<M>(a...);
+    if constexpr (M == 1 && is_same<F, Same> && adds_floats<Red>) {
+      // A block that has no lanes: its elements one after the other.
+      count = shape[0];
+      if (count > 0 && count < kLanesOf<typename Red::S>) return sum_in_order(operand(a, shape)..., count);
+    }
     const auto all = [&](const auto&... in) {
       const Walk<M> w = walk(shape, in...);
       const i64 n = rows_of(w) * (M == 1 ? w.extent[0] : w.extent[w.axes - 1]);

@@ -12,7 +12,8 @@ import numpy as np
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ..._vectorize import DUFunc, _from_source
+from ..._generated_loops import generated
+from ..._vectorize import DUFunc
 from ...autograd import custom_vjp, is_grad_enabled
 from ...types import Type
 
@@ -176,7 +177,7 @@ def _rounded(function: Callable[..., Any], characters: str) -> Callable[..., Any
     given = ", ".join(f"{_WIDE[c]}({name})" if c in _WIDE else name for c, name in zip(characters, names, strict=True))
     source = f"def {function.__name__}({', '.join(names)}):\n    return to(f({given}))\n"
     types = {"d": np.float64, "D": np.complex128, "to": np.dtype(_result(characters)).type, "f": function}
-    return _from_source(source, function.__name__, types)
+    return generated(source, function.__name__, types)
 
 
 def _real(name: str, x: ArrayLike) -> ndarray:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ..._vectorize import _from_source
+from ..._generated_loops import generated
 from . import _integral_fits as _fits
 from ._airy import _product_rest
 from ._functions import _real, special_function
@@ -33,7 +33,7 @@ def _polynomial(name: str, coefficients: Sequence[float]) -> Callable[[Any], Any
     expression = repr(coefficients[-1])
     for c in reversed(coefficients[:-1]):
         expression = f"({expression}) * t + {c!r}"
-    return _from_source(f"def {name}(t):\n    return {expression}\n", name, {})
+    return generated(f"def {name}(t):\n    return {expression}\n", name, {})
 
 
 def _sums(over: bool, of_harmonic: bool) -> list[float]:

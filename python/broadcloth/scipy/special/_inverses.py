@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ... import _broadcloth as _c
-from ..._vectorize import _from_source
+from ..._generated_loops import generated
 from ._functions import special_function
 from ._noncentral import _chndtr, _ncfdtr, _nctdtr
 
@@ -153,7 +153,7 @@ def _inverse(
         name=name, operands=operands, probability=probability, value=value, grows=grows, allowed=allowed, summary=summary, low=low,
         high=high, limit=limit, below=below, above=above, example="\n".join("    " + line for line in example.split("\n")),
     )  # fmt: skip
-    function = _from_source(source.lstrip("\n"), name, dict(_NAMES))
+    function = generated(source.lstrip("\n"), name, dict(_NAMES))
     function.__module__ = __name__
     count = operands.count(",") + 1
     return special_function(f"{'f' * count} {'d' * count}")(function)

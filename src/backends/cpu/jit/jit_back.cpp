@@ -237,6 +237,9 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
     passes.addPass(SmallSwitchPass());
     passes.addPass(ScatteredSumPass());
   });
+  known.builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(TruncationPass()));
+  });
 #if BC_JIT_THREAD_CHECKS
   for (llvm::Function& function : *unit.module) {
     if (!function.isDeclaration()) function.addFnAttr(llvm::Attribute::SanitizeThread);

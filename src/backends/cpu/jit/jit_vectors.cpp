@@ -6,7 +6,10 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include <cmath>
 
 namespace bc::jit {
 namespace {
@@ -101,6 +104,61 @@ llvm::PreservedAnalyses SmallSwitchPass::run(llvm::Function& function, llvm::Fun
           if (each->getNumCases() > 0 && each->getNumCases() <= kMost) found.push_back(each);
   for (llvm::SwitchInst* each : found) compare_cases(each);
   return found.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
+}
+
+namespace {
+
+using namespace llvm::PatternMatch;
+
+/// Whether a condition says that a number lies between the limits of a signed integer of so many bits, and nothing else.
+bool says_that_it_fits(llvm::Value* condition, llvm::Value* number, unsigned bits) {
+  llvm::Value *first = nullptr, *second = nullptr;
+  if (!match(condition, m_LogicalAnd(m_Value(first), m_Value(second)))) return false;
+  const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
+  bool low = false, high = false;
+  for (llvm::Value* test : {first, second}) {
+    llvm::FCmpInst::Predicate is = {};
+    const llvm::APFloat* bound = nullptr;
+    if (!match(test, m_FCmp(is, m_Specific(number), m_APFloat(bound)))) return false;
+    const double at = bound->convertToDouble();
+    low |= (is == llvm::FCmpInst::FCMP_OGE && at == -limit) || (is == llvm::FCmpInst::FCMP_OGT && at == -limit - 1 && bits == 32);
+    high |= is == llvm::FCmpInst::FCMP_OLT && at == limit;
+  }
+  return low && high;
+}
+
+/// fits ? (integer)number : lowest, of floats or vectors of them.
+llvm::FPToSIInst* guarded_truncation(llvm::Instruction& instruction) {
+  llvm::Value *condition = nullptr, *made = nullptr, *inner = nullptr;
+  const llvm::APInt* otherwise = nullptr;
+  if (!match(&instruction, m_Select(m_Value(condition), m_Value(made), m_APInt(otherwise))) || !otherwise->isMinSignedValue())
+    return nullptr;
+  auto* truncation = llvm::dyn_cast<llvm::FPToSIInst>(made);
+  const unsigned bits = instruction.getType()->getScalarSizeInBits();
+  if (truncation == nullptr || (bits != 32 && bits != 64)) return nullptr;
+  llvm::Value* const number = truncation->getOperand(0);
+  llvm::Type* const from = number->getType()->getScalarType();
+  if (!from->isFloatTy() && !from->isDoubleTy()) return nullptr;
+  if (match(number, m_Select(m_Specific(condition), m_Value(inner), m_AnyZeroFP())) && says_that_it_fits(condition, inner, bits)) {
+    truncation->setOperand(0, inner);
+    return truncation;
+  }
+  return says_that_it_fits(condition, number, bits) ? truncation : nullptr;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses TruncationPass::run(llvm::Function& function, llvm::FunctionAnalysisManager& /*known*/) {
+  bool changed = false;
+  for (llvm::BasicBlock& block : function)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(block))
+      if (llvm::FPToSIInst* truncation = guarded_truncation(instruction)) {
+        llvm::IRBuilder<> at(&instruction);
+        instruction.replaceAllUsesWith(at.CreateFreeze(truncation));
+        instruction.eraseFromParent();
+        changed = true;
+      }
+  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace bc::jit

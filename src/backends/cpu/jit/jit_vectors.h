@@ -15,4 +15,11 @@ struct SmallSwitchPass : llvm::PassInfoMixin<SmallSwitchPass> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& known);
 };
 
+/// Makes one instruction of a conversion to an integer that gives the lowest number for what does not fit (src/device/cast.h): the
+/// processor's own gives the same, but in LLVM's language it is undefined there, so that it stands behind two comparisons. Runs last, when
+/// no other pass can use that.
+struct TruncationPass : llvm::PassInfoMixin<TruncationPass> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& known);
+};
+
 }  // namespace bc::jit
