@@ -18,10 +18,45 @@ __all__ = ["chndtr", "ncfdtr", "nctdtr", "tklmbda"]
 _gammainc, _betainc, _betaincc, _ndtr, _expit = (_c.ufuncs[name] for name in ["gammainc", "betainc", "betaincc", "ndtr", "expit"])
 
 
+_LONGEST = 1e10  # the largest mean of Poisson weights that are summed; the sum takes about 20 square roots of it
+
+
+def _deviance(x: Any, mean: Any) -> Any:
+    """x log(x / mean) + mean - x without the cancellation near x = mean (Loader 2000, "Fast and accurate computation of binomial
+    probabilities")."""
+    if abs(x - mean) >= 0.3 * (x + mean):
+        return x * math.log(x / mean) + mean - x
+    v = (x - mean) / (x + mean)
+    total = (x - mean) * v
+    power = 2 * x * v
+    for k in range(3, 40, 2):
+        power *= v * v
+        before = total
+        total += power / k
+        if total == before:
+            break
+    return total
+
+
+def _stirling_rest(x: Any) -> Any:
+    """log(x!) - log(sqrt(2 pi x) (x / e)**x), for x > 0."""
+    if x < 16:
+        return math.lgamma(x + 1) - (x + 0.5) * math.log(x) + x - 0.9189385332046727
+    square = x * x
+    return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / x
+
+
+def _log_poisson(j: Any, mean: Any) -> Any:
+    """The logarithm of mean**j exp(-mean) / j!."""
+    if j < 1:
+        return j * math.log(mean) - mean - math.lgamma(j + 1)
+    return -_stirling_rest(j) - _deviance(j, mean) - 0.5 * math.log(2 * math.pi * j)
+
+
 def _poisson(j: Any, mean: Any) -> Any:
     if mean == 0:
         return 1.0 if j == 0 else 0.0
-    return math.exp(j * math.log(mean) - mean - math.lgamma(j + 1))
+    return math.exp(_log_poisson(j, mean))
 
 
 def _last_term(centre: Any) -> Any:
@@ -37,19 +72,51 @@ def _last_falling(centre: Any) -> Any:
 _LOWEST = -600.0  # the logarithm of numbers that are safe from underflow
 
 
-def _log_gamma_term(a: Any, y: Any) -> Any:
-    """The logarithm of gammainc(a, y) - gammainc(a + 1, y)."""
-    return a * math.log(y) - y - math.lgamma(a + 1)
-
-
 def _log_beta_term(a: Any, b: Any, y: Any, rest: Any) -> Any:
-    """The logarithm of betainc(a, b, y) - betainc(a + 1, b, y), where rest = 1 - y."""
-    return a * math.log(y) + b * math.log(rest) + math.lgamma(a + b) - math.lgamma(a + 1) - math.lgamma(b)
+    """The logarithm of betainc(a, b, y) - betainc(a + 1, b, y), where rest = 1 - y and a > 0."""
+    if y == 0 or rest == 0:
+        return -math.inf
+    n = a + b
+    apart = _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b)
+    return apart - _deviance(a, n * y) - _deviance(b, n * rest) + 0.5 * math.log(b / (2 * math.pi * a * n))
 
 
 def _falls(a: Any, b: Any, y: Any) -> Any:
     """Whether that difference is smaller for a than for a - 1."""
     return a > (a + b - 1) * y
+
+
+def _first_above(j: Any, least: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The largest whole number in [least, j] at which betainc's differences are no longer falling to below exp(_LOWEST); b = inf for
+    gammainc(a + j, y)."""
+    low = least
+    high = j + 1
+    while high - low > 1:
+        middle = math.floor(0.5 * (low + high))
+        if math.isinf(b):
+            is_too_small = a + middle > y and _log_poisson(a + middle, y) < _LOWEST
+        else:
+            is_too_small = _falls(a + middle, b, y) and _log_beta_term(a + middle, b, y, rest) < _LOWEST
+        if is_too_small:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def _chndtr_of_large(x: Any, df: Any, nc: Any) -> Any:
+    """The saddle point's approximation (Lugannani & Rice 1980), whose relative error is a small part of 1 / nc. v = 1 / (1 - 2 t) at the
+    saddle point t solves nc v**2 + df v = x."""
+    v = 2 * x / (df + math.hypot(df, 2 * math.sqrt(nc) * math.sqrt(x)))
+    u = (x - nc - df) / (nc * (v + 1) + df)
+    curved = u - math.log1p(u) if abs(u) > 1e-3 else u * u * (1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u / 6))))
+    w = math.copysign(math.sqrt(nc * u * u + df * curved), u)
+    density = math.exp(-0.5 * w * w) / math.sqrt(2 * math.pi)
+    if abs(w) < 1e-3:
+        correction = (2 / 3) * ((df + 3 * nc) / (df + 2 * nc)) / math.sqrt(2 * (df + 2 * nc))
+    else:
+        correction = 1 / w - 1 / (u * math.sqrt(nc * v + 0.5 * df))
+    return min(max(_ndtr(w) + density * correction, 0.0), 1.0)
 
 
 def _chndtr(x: Any, df: Any, nc: Any) -> Any:
@@ -61,20 +128,21 @@ def _chndtr(x: Any, df: Any, nc: Any) -> Any:
     y = 0.5 * x
     if nc == 0:
         return _gammainc(0.5 * df, y)
+    if nc > 1e10:
+        return _chndtr_of_large(x, df, nc)
     # The largest of the products: the weights' mode, or before it where the incomplete gamma function falls faster.
     centre = min(half, max(0.0, 0.5 * (math.sqrt(0.25 * df * df + nc * x) - 0.5 * df)))
     j = _last_falling(centre)
-    while j > centre and 0.5 * df + j > y and _log_gamma_term(0.5 * df + j, y) < _LOWEST:
-        j -= 1
+    j = _first_above(j, min(math.ceil(centre), j), 0.5 * df, math.inf, y, 0.0)
     a = 0.5 * df + j
     weight = _poisson(j, half)
     inside = _gammainc(a, y)
-    term = math.exp(_log_gamma_term(a, y))
+    term = math.exp(_log_poisson(a, y))
     total = 0.0
     while True:
         part = weight * inside
         total += part
-        if j == 0 or (j < centre and part < 1e-18 * total):
+        if j == 0 or (j < centre and part <= 1e-18 * total):
             break
         weight *= j / half
         term *= a / y
@@ -106,12 +174,12 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     rest = dfd / total_df
     b = 0.5 * dfd
     half = 0.5 * nc
-    if nc == 0:
+    if nc == 0 or y == 0:
         return _betainc(0.5 * dfn, b, y)
-    j = _last_falling(half)
+    if half > _LONGEST:
+        return math.nan
     # The largest of the products may lie before the largest weight.
-    while j > 0 and _falls(0.5 * dfn + j, b, y) and _log_beta_term(0.5 * dfn + j, b, y, rest) < _LOWEST:
-        j -= 1
+    j = _first_above(_last_falling(half), 0.0, 0.5 * dfn, b, y, rest)
     a = 0.5 * dfn + j
     weight = _poisson(j, half)
     inside = _betainc(a, b, y)
@@ -120,7 +188,7 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     while True:
         part = weight * inside
         total += part
-        if j == 0 or (j < half and part < 1e-18 * total):
+        if j == 0 or (j < half and part <= 1e-18 * total):
             break
         weight *= j / half
         term *= a / ((a + b - 1) * y)
@@ -145,7 +213,7 @@ def ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
 def _nct_terms(shift: Any, j: Any, b: Any, y: Any, rest: Any) -> Any:
     """Term j of Lenth's sum: the two weights, and the differences between the incomplete beta functions of this term and the next."""
     half = 0.5 * shift * shift
-    other = shift / math.sqrt(2.0) * math.exp(j * math.log(half) - half - math.lgamma(j + 1.5))
+    other = math.copysign(math.exp(_log_poisson(j + 0.5, half)), shift)
     return _poisson(j, half), other, math.exp(_log_beta_term(j + 0.5, b, y, rest)), math.exp(_log_beta_term(j + 1, b, y, rest))
 
 
@@ -153,9 +221,7 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     """Lenth's sum (1989, "Algorithm AS 243") over j of Poisson weights times betainc(j + 1 / 2, b, y), and of other weights, which have the
     sign of `shift`, times betainc(j + 1, b, y)."""
     half = 0.5 * shift * shift
-    j = _last_falling(half)
-    while j > 0 and _falls(j + 1, b, y) and _log_beta_term(j + 1, b, y, rest) < _LOWEST:
-        j -= 1
+    j = _first_above(_last_falling(half), 0.0, 1.0, b, y, rest)
     weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
     a = j + 0.5
     first = _betainc(a, b, y)
@@ -166,7 +232,7 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         total += weight * first + other * second
         part = weight * first + abs(other) * second
         size += part
-        if j == 0 or (j < half and part < 1e-18 * size):
+        if j == 0 or (j < half and part <= 1e-18 * size):
             return total
         weight *= j / half
         other *= (j + 0.5) / half
@@ -215,6 +281,8 @@ def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
     if nc * nc < 1e-290:
         tail = 0.5 * _betaincc(0.5, b, y)
         return 1 - tail if t > 0 else tail
+    if 0.5 * nc * nc > _LONGEST:
+        return math.nan
     if t > 0:
         return min(_ndtr(-nc) + 0.5 * _nct_sums(nc, b, y, rest), 1.0)
     return max(0.5 * _nct_complements(-nc, b, y, rest), 0.0)
