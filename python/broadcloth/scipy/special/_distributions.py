@@ -93,18 +93,20 @@ def _binomial_rest(n: Any) -> Any:
 
 
 def _deviance(x: Any, mean: Any) -> Any:
-    """x log(x / mean) + mean - x"""
-    difference = x - mean
-    total = x + mean
-    if abs(difference) < 0.1 * total:
-        u = difference / total
-        value = difference * u
-        term = 2 * x * u
-        for k in range(1, 20):
-            term *= u * u
-            value += term / (2 * k + 1)
-        return value
-    return x * math.log(x / mean) - difference
+    """x log(x / mean) + mean - x without the cancellation near x = mean (Loader 2000, "Fast and accurate computation of binomial
+    probabilities")."""
+    if abs(x - mean) >= 0.3 * (x + mean):
+        return x * math.log(x / mean) + mean - x
+    v = (x - mean) / (x + mean)
+    total = (x - mean) * v
+    power = 2 * x * v
+    for k in range(3, 40, 2):
+        power *= v * v
+        before = total
+        total += power / k
+        if total == before:
+            break
+    return total
 
 
 def _smirnov(n: Any, d: Any) -> Any:
@@ -121,6 +123,10 @@ def _smirnov_both(n: Any, d: Any) -> Any:
         return math.nan, math.nan
     if d == 0 or d == 1:
         return 1.0 if d == 0 else 0.0, math.nan
+    if 2 * n * d * d > 750 or n > 1e6:
+        # It is at most exp(-2 n d**2) (Massart 1990), and near this (Maag & Dicaire 1971) for many numbers.
+        tail = math.exp(-((6 * n * d + 1) ** 2) / (18 * n))
+        return tail, -tail * (2 / 3) * (6 * n * d + 1)
     total = (1 - d) ** n if n < 1000 else math.exp(n * math.log1p(-d))
     slope = -n / (1 - d) * total
     top = _binomial_rest(n)
@@ -169,7 +175,7 @@ def smirnovi(n: Any, p: Any) -> Any:
     low = 0.0
     high = 1.0
     # The first term of the sum is a lower bound of the tail; exp(-2 n d**2) is near it for many numbers.
-    d = min(max(math.sqrt(-math.log(p) / (2 * n)), -math.expm1(math.log(p) / n)), 0.999)
+    d = min(max(math.sqrt(-math.log(p) / (2 * n)) - 1 / (6 * n), -math.expm1(math.log(p) / n)), 0.999)
     for _ in range(200):
         tail, slope = _smirnov_both(n, d)
         if tail > p:

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from ... import _broadcloth as _c
+from ._distributions import _binomial_rest, _deviance
 from ._functions import special_function
 
 __all__ = ["chndtr", "ncfdtr", "nctdtr", "tklmbda"]
@@ -21,36 +22,11 @@ _gammainc, _betainc, _betaincc, _ndtr, _expit = (_c.ufuncs[name] for name in ["g
 _LONGEST = 1e10  # the largest mean of Poisson weights that are summed; the sum takes about 20 square roots of it
 
 
-def _deviance(x: Any, mean: Any) -> Any:
-    """x log(x / mean) + mean - x without the cancellation near x = mean (Loader 2000, "Fast and accurate computation of binomial
-    probabilities")."""
-    if abs(x - mean) >= 0.3 * (x + mean):
-        return x * math.log(x / mean) + mean - x
-    v = (x - mean) / (x + mean)
-    total = (x - mean) * v
-    power = 2 * x * v
-    for k in range(3, 40, 2):
-        power *= v * v
-        before = total
-        total += power / k
-        if total == before:
-            break
-    return total
-
-
-def _stirling_rest(x: Any) -> Any:
-    """log(x!) - log(sqrt(2 pi x) (x / e)**x), for x > 0."""
-    if x < 16:
-        return math.lgamma(x + 1) - (x + 0.5) * math.log(x) + x - 0.9189385332046727
-    square = x * x
-    return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / x
-
-
 def _log_poisson(j: Any, mean: Any) -> Any:
     """The logarithm of mean**j exp(-mean) / j!."""
     if j < 1:
         return j * math.log(mean) - mean - math.lgamma(j + 1)
-    return -_stirling_rest(j) - _deviance(j, mean) - 0.5 * math.log(2 * math.pi * j)
+    return -_binomial_rest(j) - _deviance(j, mean) - 0.5 * math.log(2 * math.pi * j)
 
 
 def _poisson(j: Any, mean: Any) -> Any:
@@ -77,31 +53,74 @@ def _log_beta_term(a: Any, b: Any, y: Any, rest: Any) -> Any:
     if y == 0 or rest == 0:
         return -math.inf
     n = a + b
-    apart = _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b)
+    apart = _binomial_rest(n) - _binomial_rest(a) - _binomial_rest(b)
     return apart - _deviance(a, n * y) - _deviance(b, n * rest) + 0.5 * math.log(b / (2 * math.pi * a * n))
 
 
-def _falls(a: Any, b: Any, y: Any) -> Any:
-    """Whether that difference is smaller for a than for a - 1."""
-    return a > (a + b - 1) * y
+def _scaled(total: Any, log: Any) -> Any:
+    half = math.exp(0.5 * log)  # of which the square may underflow though the product does not
+    return total * half * half
 
 
-def _first_above(j: Any, least: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
-    """The largest whole number in [least, j] at which betainc's differences are no longer falling to below exp(_LOWEST); b = inf for
-    gammainc(a + j, y)."""
-    low = least
-    high = j + 1
+def _log_term(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The logarithm of the difference between the functions of a and of a + 1: of betainc(a, b, y), or of gammainc(a, y) where b = inf."""
+    return _log_poisson(a, y) if math.isinf(b) else _log_beta_term(a, b, y, rest)
+
+
+def _ratio(a: Any, b: Any, y: Any) -> Any:
+    """The quotient of the differences at a and at a - 1."""
+    return y / a if math.isinf(b) else (a + b - 1) * y / a
+
+
+def _log_product(j: Any, half: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The logarithm of a Poisson weight times the function of a + j, near enough."""
+    return _log_poisson(j, half) + (_log_term(a + j, b, y, rest) if _ratio(a + j, b, y) < 1 else 0.0)
+
+
+def _first_place(half: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """Where the sum over Poisson weights starts, which goes down: where the weights end, or the products if one of their factors is too
+    small there for a recurrence; -1 if the sum underflows."""
+    top = _last_falling(half)
+    if _log_poisson(top, half) > _LOWEST and (_ratio(a + top, b, y) >= 1 or _log_term(a + top, b, y, rest) > _LOWEST):
+        return top
+    low = 0.0
+    high = top
+    while high - low > 1:  # the largest product
+        middle = math.floor(0.5 * (low + high))
+        if half / middle * min(_ratio(a + middle, b, y), 1.0) >= 1:
+            low = middle
+        else:
+            high = middle
+    least = _log_product(low, half, a, b, y, rest) - 60
+    if least < -810:
+        return -1.0
+    high = top + 1
     while high - low > 1:
         middle = math.floor(0.5 * (low + high))
-        if math.isinf(b):
-            is_too_small = a + middle > y and _log_poisson(a + middle, y) < _LOWEST
-        else:
-            is_too_small = _falls(a + middle, b, y) and _log_beta_term(a + middle, b, y, rest) < _LOWEST
-        if is_too_small:
-            high = middle
-        else:
+        if _log_product(middle, half, a, b, y, rest) >= least:
             low = middle
+        else:
+            high = middle
     return low
+
+
+def _over_term(a: Any, b: Any, y: Any) -> Any:
+    """The function of a over its difference, where the differences fall."""
+    total = 1.0
+    term = 1.0
+    while term > 1e-17 * total:
+        a += 1
+        term *= _ratio(a, b, y)
+        total += term
+    return total
+
+
+def _at_start(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The function of a, its difference, and the logarithm of their scale: they neither underflow nor overflow on the way down."""
+    log = _log_term(a, b, y, rest)
+    if log < _LOWEST and _ratio(a + 1, b, y) < 0.99:
+        return 1e-100 * _over_term(a, b, y), 1e-100, log + 100 * math.log(10.0)
+    return _gammainc(a, y) if math.isinf(b) else _betainc(a, b, y), math.exp(log), 0.0
 
 
 def _chndtr_of_large(x: Any, df: Any, nc: Any) -> Any:
@@ -130,26 +149,26 @@ def _chndtr(x: Any, df: Any, nc: Any) -> Any:
         return _gammainc(0.5 * df, y)
     if nc > 1e10:
         return _chndtr_of_large(x, df, nc)
-    # The largest of the products: the weights' mode, or before it where the incomplete gamma function falls faster.
-    centre = min(half, max(0.0, 0.5 * (math.sqrt(0.25 * df * df + nc * x) - 0.5 * df)))
-    j = _last_falling(centre)
-    j = _first_above(j, min(math.ceil(centre), j), 0.5 * df, math.inf, y, 0.0)
+    j = _first_place(half, 0.5 * df, math.inf, y, 0.0)
+    if j < 0:
+        return 0.0
     a = 0.5 * df + j
-    weight = _poisson(j, half)
-    inside = _gammainc(a, y)
-    term = math.exp(_log_poisson(a, y))
+    inside, term, scale = _at_start(a, math.inf, y, 0.0)
+    limit = math.exp(-scale)
+    scale += _log_poisson(j, half)
+    weight = 1.0
     total = 0.0
     while True:
         part = weight * inside
         total += part
-        if j == 0 or (j < centre and part <= 1e-18 * total):
+        if j == 0 or (j < half and part <= 1e-18 * total):
             break
         weight *= j / half
         term *= a / y
-        inside = min(inside + term, 1.0)
+        inside = min(inside + term, limit)
         a -= 1
         j -= 1
-    return min(total, 1.0)
+    return min(_scaled(total, scale), 1.0)
 
 
 @special_function("fff ddd")
@@ -178,12 +197,14 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
         return _betainc(0.5 * dfn, b, y)
     if half > _LONGEST:
         return math.nan
-    # The largest of the products may lie before the largest weight.
-    j = _first_above(_last_falling(half), 0.0, 0.5 * dfn, b, y, rest)
+    j = _first_place(half, 0.5 * dfn, b, y, rest)
+    if j < 0:
+        return 0.0
     a = 0.5 * dfn + j
-    weight = _poisson(j, half)
-    inside = _betainc(a, b, y)
-    term = math.exp(_log_beta_term(a, b, y, rest))
+    inside, term, scale = _at_start(a, b, y, rest)
+    limit = math.exp(-scale)
+    scale += _log_poisson(j, half)
+    weight = 1.0
     total = 0.0
     while True:
         part = weight * inside
@@ -192,10 +213,10 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
             break
         weight *= j / half
         term *= a / ((a + b - 1) * y)
-        inside = min(inside + term, 1.0)
+        inside = min(inside + term, limit)
         a -= 1
         j -= 1
-    return min(total, 1.0)
+    return min(_scaled(total, scale), 1.0)
 
 
 @special_function("ffff dddd")
@@ -210,22 +231,22 @@ def ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     return _ncfdtr(dfn, dfd, nc, f)
 
 
-def _nct_terms(shift: Any, j: Any, b: Any, y: Any, rest: Any) -> Any:
-    """Term j of Lenth's sum: the two weights, and the differences between the incomplete beta functions of this term and the next."""
-    half = 0.5 * shift * shift
-    other = math.copysign(math.exp(_log_poisson(j + 0.5, half)), shift)
-    return _poisson(j, half), other, math.exp(_log_beta_term(j + 0.5, b, y, rest)), math.exp(_log_beta_term(j + 1, b, y, rest))
-
-
 def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     """Lenth's sum (1989, "Algorithm AS 243") over j of Poisson weights times betainc(j + 1 / 2, b, y), and of other weights, which have the
     sign of `shift`, times betainc(j + 1, b, y)."""
     half = 0.5 * shift * shift
-    j = _first_above(_last_falling(half), 0.0, 1.0, b, y, rest)
-    weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
+    j = _first_place(half, 1.0, b, y, rest)
+    if j < 0:
+        return 0.0
     a = j + 0.5
-    first = _betainc(a, b, y)
-    second = _betainc(a + 0.5, b, y)
+    first, first_term, scale = _at_start(a, b, y, rest)
+    second, second_term, second_scale = _at_start(a + 0.5, b, y, rest)
+    first_limit = math.exp(-scale)
+    second_limit = math.exp(-second_scale)
+    # Relative to the first weight and the first scale
+    log = _log_poisson(j, half)
+    weight = 1.0
+    other = math.copysign(math.exp(_log_poisson(j + 0.5, half) - log + second_scale - scale), shift)
     total = 0.0
     size = 0.0
     while True:
@@ -233,13 +254,13 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         part = weight * first + abs(other) * second
         size += part
         if j == 0 or (j < half and part <= 1e-18 * size):
-            return total
+            return _scaled(total, log + scale)
         weight *= j / half
         other *= (j + 0.5) / half
         first_term *= a / ((a + b - 1) * y)
         second_term *= (a + 0.5) / ((a + b - 0.5) * y)
-        first = min(first + first_term, 1.0)
-        second = min(second + second_term, 1.0)
+        first = min(first + first_term, first_limit)
+        second = min(second + second_term, second_limit)
         a -= 1
         j -= 1
 
@@ -249,8 +270,11 @@ def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     half = 0.5 * shift * shift
     j = max(0.0, math.floor(half - 12 * math.sqrt(half + 4) - 40))
     last = _last_term(half)
-    weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
+    weight = _poisson(j, half)
+    other = math.copysign(math.exp(_log_poisson(j + 0.5, half)), shift)
     a = j + 0.5
+    first_term = math.exp(_log_beta_term(a, b, y, rest))
+    second_term = math.exp(_log_beta_term(a + 0.5, b, y, rest))
     first = _betaincc(a, b, y)
     second = _betaincc(a + 0.5, b, y)
     total = 0.0
