@@ -263,6 +263,28 @@ def test_large_complex_arguments_take_no_recurrence(xp):
     assert_allclose(abs(special.hankel1e(89562.42, xp.asarray(z)).get()), np.sqrt(2 / np.pi / 927278577.25), rtol=1e-7)
 
 
+def test_elliptic_integrals_of_huge_parameters(xp):
+    phi, m = np.array([1e-156, 1e-155, 1e-152, 1e-10, 1.0]), np.array([-1e308, -1e305, -1e303, -1e22, -1e30])
+    for name in ("ellipeinc", "ellipkinc"):
+        assert_allclose(getattr(special, name)(xp.asarray(phi), xp.asarray(m)).get(), getattr(scipy_special, name)(phi, m), rtol=2e-15)
+    y = np.array([1e300, 1e305, 1e306, 1.7e308])
+    for name in ("elliprf", "elliprd"):
+        for z in (1.0, 1.0 + 1j):
+            got = getattr(special, name)(0.0, xp.asarray(y), z).get()
+            assert_allclose(got, getattr(scipy_special, name)(0.0, y, z), rtol=2e-15, err_msg=name)
+
+
+def test_kolmogi_near_one(xp):
+    p = 1 - 0.5 ** np.arange(1, 54, 3)
+    assert_allclose(special.kolmogi(xp.asarray(p)).get(), scipy_special.kolmogi(p), rtol=5e-15)
+
+
+def test_boxcox_whose_power_overflows(xp):
+    x, power = np.array([100.0, 0.01, 1e300, 1e300, 2.0]), np.array([155.0, -155.0, 5.0, -5.0, 3.0])
+    assert_allclose(special.boxcox(xp.asarray(x), xp.asarray(power)).get(), scipy_special.boxcox(x, power), rtol=1e-12)
+    assert_allclose(special.boxcox1p(xp.asarray(99.0), 155.0).get(), scipy_special.boxcox1p(99.0, 155.0), rtol=1e-12)
+
+
 def test_huge_parameters_end(xp):
     assert np.isnan(special.lpmv(-2516475730.0, -0.000167, -0.5).get())
     assert_allclose(special.log_wright_bessel(432561970.0, 1e300, 0.9).get(), -1e300 * (np.log(1e300) - 1), rtol=1e-12)

@@ -137,6 +137,7 @@ def test_edges(xp):
         assert np.isnan(nans.get()).all(), name
     np.testing.assert_array_equal(special.chndtr(xp.asarray([0.0, np.inf]), 3.0, 2.0).get(), [0, 1])
     assert np.isnan(special.chndtr(xp.asarray([-1.0, np.nan]), 3.0, 2.0).get()).all()
+    assert special.nrdtrisd(0.5, 0.5, 0.5) == 0
     assert np.isnan(special.stdtridf(xp.asarray([0.99, 0.3]), 1.5).get()).all()
 
 
