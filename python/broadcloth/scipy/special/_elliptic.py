@@ -273,7 +273,7 @@ def _complex_rd_duplicated(x: Any, y: Any, z: Any) -> Any:
     c = z
     while bound * scale * 900 > abs(mean):
         shift = _products(a, b, c)
-        total += scale / (cmath.sqrt(c) * (c + shift))
+        total += scale / cmath.sqrt(c) / (c + shift)
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
