@@ -33,6 +33,10 @@ std::vector<PyMethodDef> csgraph_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, bool directed, const Array& sources) {
                    return arrays(csgraph::johnson({data, indices, indptr, directed}, sources));
                  }),
+      BC_LOOKING("csgraph_yen(data, indices, indptr, directed, source, sink, count) Lengths and predecessors, () of a negative cycle.",
+                 [](const Array& data, const Array& indices, const Array& indptr, bool directed, int64_t source, int64_t sink, int64_t count) {
+                   return arrays(csgraph::yen({data, indices, indptr, directed}, source, sink, count));
+                 }),
       BC_LOOKING("csgraph_floyd_warshall(lengths) Distances and predecessors between all nodes, () of a negative cycle.",
                  [](const Array& lengths) { return arrays(csgraph::floyd_warshall(lengths)); }),
       BC_LOOKING("csgraph_path_lengths(lengths, predecessors, missing) The sums of lengths along paths.", csgraph::path_lengths),

@@ -359,6 +359,23 @@ def test_several_shortest_paths(device, form, directed):
         csgraph.yen(formed(np.array([[0, 1.0], [-2, 0]]), form), 0, 1, 1)
 
 
+def test_yens_paths_of_random_graphs(device):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 12))
+        a = rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < 0.5).astype(float)
+        for directed in (True, False):
+            got, before = csgraph.yen(formed(a, "csr_array"), 1, n - 1, 25, directed=directed, return_predecessors=True)
+            np.testing.assert_array_equal(host(got), reference.yen(theirs(a), 1, n - 1, 25, directed=directed))
+            assert len({tuple(row) for row in host(before)}) == len(host(before))
+            for length, row in zip(host(got), host(before), strict=True):
+                assert length_of(a, row, 1, n - 1, directed) == pytest.approx(length)
+    assert host(csgraph.yen(formed(a, "csr_array"), 2, 2, 3)).tolist() == [0]
+    # Edges that are negative without a cycle of them
+    a = np.triu(np.random.default_rng(3).integers(-5, 9, (8, 8)), 1).astype(float)
+    np.testing.assert_allclose(host(csgraph.yen(formed(a, "csr_array"), 0, 7, 30)), reference.yen(theirs(a), 0, 7, 30))
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (5, 9), (9, 5), (30, 30)])
 def test_matchings_of_least_and_greatest_weight(device, shape):
     for seed in range(5):

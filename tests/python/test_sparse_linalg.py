@@ -311,6 +311,24 @@ def test_symmetric_eigenvalues(device, which, dtype, form):
     np.testing.assert_allclose(dagger(host(v)) @ host(v), np.eye(4), 0, 1000 * eps(dtype))
 
 
+@pytest.mark.parametrize("mode", ["buckling", "cayley"])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_eigsh_in_its_other_modes(mode, which):
+    rng = np.random.default_rng(5)
+    n, sigma, k = 30, 0.4, 4
+    a = rng.standard_normal((n, n))
+    a, m = a @ a.T + n * np.eye(n), np.diag(rng.uniform(0.5, 2, n))
+    if mode == "buckling":
+        m[::3] *= -1  # needs not be definite there
+    w, v = linalg.eigsh(bc.asarray(a), k, bc.asarray(m), sigma, which, v0=bc.ones(n), mode=mode)
+    expected = reference.eigsh(a, k, m, sigma, which, v0=np.ones(n), mode=mode, return_eigenvectors=False)
+    w, v = host(w), host(v)
+    np.testing.assert_allclose(w, np.sort(expected), rtol=1e-8)
+    np.testing.assert_allclose(a @ v, m @ v * w, atol=1e-7 * abs(w).max())
+    with pytest.raises(ValueError, match="unrecognized mode"):
+        linalg.eigsh(bc.asarray(a), k, sigma=1.0, mode="other")
+
+
 def test_multiple_eigenvalues_and_invariant_spaces(device):
     a = np.diag(np.r_[[9.0] * 3, [1.0] * 27])
     w, v = linalg.eigsh(bc.asarray(a), 4)

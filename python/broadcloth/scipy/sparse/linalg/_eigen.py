@@ -51,8 +51,9 @@ class _Problem:
     """A x = lambda B x as a standard problem of an operator: `apply`, with the inner product of `B` where there is one."""
 
     def __init__(
-        self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any, part: str | None = None
-    ) -> None:
+        self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any, part: str | None = None,
+        mode: str = "normal",
+    ) -> None:  # fmt: skip
         given = A
         self.A = aslinearoperator(A)
         if self.A.shape[0] != self.A.shape[1]:
@@ -75,12 +76,15 @@ class _Problem:
         self.part = part
         if part is None and sigma is not None and _is_complex(sigma):
             self.dtype = np.result_type(self.dtype, np.complex64)
-        self.sigma, self.mass = sigma, self.B
+        self.sigma, self.mass, self.mode = sigma, self.B, mode
         self.device = getattr(self.A, "device", None) or (_c.asarray(v0).device if isinstance(v0, ndarray) else _c.default_device())
         self.v0 = self._start(v0, rng)
         if sigma is not None:
             inverse = aslinearoperator(OPinv) if OPinv is not None else _inverse(given, M, sigma, self.A)
-            self.apply = lambda v: self._part_of(inverse, self.times_B(v))
+            if mode == "buckling":
+                self.B = self.A
+            above = self._cayley if mode == "cayley" else self.times_B
+            self.apply = lambda v: self._part_of(inverse, above(v))
         elif self.B is None:
             self.apply = self.A.matvec
         else:
@@ -106,6 +110,9 @@ class _Problem:
         """B @ v; v itself without B."""
         return v if self.B is None else self.B.matvec(v)
 
+    def _cayley(self, v: ndarray) -> ndarray:
+        return self.A.matvec(v) + self.sigma * self.times_B(v)
+
     def _part_of(self, inverse: LinearOperator, v: ndarray) -> ndarray:
         """The inverse, or the part of it that is the operator, times v; restarts may make v complex."""
         if self.part is None:
@@ -119,7 +126,9 @@ class _Problem:
         """Eigenvalues of the problem from those of the operator; of a part of the inverse, which may have one for several of the problem,
         from its eigenvectors."""
         if self.part is None:
-            return found if self.sigma is None else self.sigma + 1 / found
+            if self.sigma is None or self.mode == "normal":
+                return found if self.sigma is None else self.sigma + 1 / found
+            return self.sigma * (found + 1 if self.mode == "cayley" else found) / (found - 1)
         second = self.mass
         products = [self.A.matmat(vectors), vectors if second is None else second.matmat(vectors)]
         above, below = (_c.asnumpy((vectors.conj() * x).sum(0)) for x in products)
@@ -379,7 +388,9 @@ def eigsh(
     return_eigenvectors : bool
     Minv, OPinv : optional
         Inverses of M, or of A - sigma M.
-    mode : 'normal'
+    mode : {'normal', 'buckling', 'cayley'}
+        Of what with `sigma` the k values are looked for: 1 / (w - sigma), w / (w - sigma), for which A must be positive definite and M need
+        not be, or (w + sigma) / (w - sigma).
     rng : optional
         Seeds the random vectors.
 
@@ -399,11 +410,11 @@ def eigsh(
     >>> w.round(9)
     array([48., 49.])
     """
-    if mode != "normal":
-        raise NotImplementedError(f"eigsh: expected mode 'normal', got {mode!r}")
+    if mode not in ("normal", "buckling", "cayley"):
+        raise ValueError(f"unrecognized mode '{mode}'")
     if which not in ("LM", "SM", "LA", "SA", "BE"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LA', 'SA', 'BE', got {which!r}")
-    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng)
+    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng, mode=mode)
     width = min(p.n, max(2 * k + 1, 20) if ncv is None else ncv)
     if width <= k:
         raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
