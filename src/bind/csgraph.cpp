@@ -1,4 +1,4 @@
-// What broadcloth.scipy.sparse.csgraph is computed by.
+// Python's functions for the algorithms of broadcloth.scipy.sparse.csgraph.
 #include "ops/csgraph.h"
 
 #include "bind/args.h"

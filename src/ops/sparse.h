@@ -4,7 +4,7 @@
 #include "ops/composite.h"
 #include "primitives/sparse.h"
 
-/// What sparse matrices are computed by. A matrix in compressed rows is its arrays: row i has the elements data[j] in the columns
+/// The functions that compute with sparse matrices. A matrix in compressed rows is its arrays: row i has the elements data[j] in the columns
 /// indices[j] for j in [indptr[i], indptr[i + 1]). Indices are int32 or int64, the same in all arrays of a call; they are not checked but
 /// where it is said. `columns` is the extent of the rows. "Sorted" rows have ascending columns, none twice.
 ///
