@@ -34,9 +34,8 @@ std::vector<PyMethodDef> csgraph_functions() {
                    return arrays(csgraph::johnson({data, indices, indptr, directed}, sources));
                  }),
       BC_LOOKING("csgraph_yen(data, indices, indptr, directed, source, sink, count) Lengths and predecessors, () of a negative cycle.",
-                 [](const Array& data, const Array& indices, const Array& indptr, bool directed, int64_t source, int64_t sink, int64_t count) {
-                   return arrays(csgraph::yen({data, indices, indptr, directed}, source, sink, count));
-                 }),
+                 [](const Array& data, const Array& indices, const Array& indptr, bool directed, int64_t source, int64_t sink,
+                    int64_t count) { return arrays(csgraph::yen({data, indices, indptr, directed}, source, sink, count)); }),
       BC_LOOKING("csgraph_floyd_warshall(lengths) Distances and predecessors between all nodes, () of a negative cycle.",
                  [](const Array& lengths) { return arrays(csgraph::floyd_warshall(lengths)); }),
       BC_LOOKING("csgraph_path_lengths(lengths, predecessors, missing) The sums of lengths along paths.", csgraph::path_lengths),

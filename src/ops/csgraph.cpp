@@ -97,8 +97,8 @@ struct Reached {
   int32_t last = kNone;  ///< the node whose distance is asked for, where it is only one
 };
 
-/// Dijkstra's method from the nodes that `reached` has at a finite distance, to no node of a distance of -infinity. Outdated entries stay in
-/// the heap and are skipped.
+/// Dijkstra's method from the nodes that `reached` has at a finite distance, to no node of a distance of -infinity. Outdated entries stay
+/// in the heap and are skipped.
 void settle(const Rows& g, const std::vector<int32_t>& from, double limit, const Reached& reached) {
   using Entry = std::pair<double, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;

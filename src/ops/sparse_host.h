@@ -6,8 +6,8 @@
 #include "ops/sparse.h"
 
 /// Functions that change the form of sparse matrices, in one pass over host memory. They run at once, because for the matrices that
-/// programs have most the recording and running of ops takes longer than the pass. Each function returns nullopt where elements are not in host memory, where a
-/// derivative may be wanted, or for a dtype without a loop; the caller composes the result of ops then.
+/// programs have most the recording and running of ops takes longer than the pass. Each function returns nullopt where elements are not in
+/// host memory, where a derivative may be wanted, or for a dtype without a loop; the caller composes the result of ops then.
 namespace bc::sparse::host {
 
 /// The elements that are not zero of a dense matrix, by its rows, or with `by_columns` by its columns; int32 indices.

@@ -697,7 +697,7 @@ def test_eigs_refuses_parts_that_do_not_exist(xp):
             linalg.eigs(operand, 2, sigma=sigma, OPpart=part)
 
 
-# ---- The host's code for direct solvers: layouts and special inputs -------------------------------------------------------------------------
+# ---- Direct solvers: layouts and special inputs ------------------------------------------------------------------------------------------
 
 
 def laid_out(b, layout):
@@ -792,8 +792,9 @@ def test_superlu_takes_matrices_of_every_form(device):
     wide = [parts[0], parts[1].astype(np.int64), parts[2].astype(np.int64)]
     rows, columns = np.nonzero(a)
     halves = np.concatenate([a[rows, columns] / 2] * 2), (np.concatenate([rows] * 2), np.concatenate([columns] * 2))
-    for A in (sparse.csc_array(tuple(parts), shape=(8, 8)), sparse.csc_array(tuple(wide), shape=(8, 8)), sparse.coo_array(halves, shape=(8, 8)),
-              sparse.csc_matrix(bc.asarray(a)), sparse.lil_array(bc.asarray(a)), sparse.dok_array(bc.asarray(a)), bc.asarray(a)):  # fmt: skip
+    compressed = [sparse.csc_array(tuple(part), shape=(8, 8)) for part in (parts, wide)]
+    kinds = [kind(bc.asarray(a)) for kind in (sparse.csc_matrix, sparse.lil_array, sparse.dok_array, bc.asarray)]
+    for A in (*compressed, sparse.coo_array(halves, shape=(8, 8)), *kinds):
         np.testing.assert_allclose(host(linalg.splu(A).solve(bc.asarray(b))), expected)
         np.testing.assert_allclose(host(linalg.spsolve(A, bc.asarray(b))), expected)
         np.testing.assert_allclose(host(linalg.spilu(A, drop_tol=0).solve(bc.asarray(b))), expected)
