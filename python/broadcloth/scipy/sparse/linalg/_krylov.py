@@ -326,7 +326,8 @@ def _rotation(a: complex, b: complex) -> tuple[float, complex]:
 
 
 def orthogonalized(V: Any, w: Any) -> tuple[Any, Any]:
-    """`w` less its parts along the rows of V, both ours or NumPy's, and those parts: classical Gram-Schmidt, twice (Giraud et al., 2005)."""
+    """`w` less its parts along the rows of V, and those parts, of our arrays or NumPy's: classical Gram-Schmidt, twice (Giraud et
+    al., 2005)."""
     h = V.conj() @ w
     w = w - h @ V
     more = V.conj() @ w
