@@ -14,25 +14,11 @@ from typing import Any
 
 import mpmath as mp
 from mpmath import mpf
+from special_coefficients import powers
 
 mp.mp.dps = 40
 NODES = 48
 HALF = mpf(1) / 2
-
-
-def powers(c: list[mpf]) -> list[mpf]:
-    """The sum of c[j] T_j(t) as powers of t."""
-    total = [mpf(0)] * len(c)
-    before, now = [mpf(1)], [mpf(0), mpf(1)]
-    for j, factor in enumerate(c):
-        for i, v in enumerate(before):
-            total[i] += factor * v
-        after = [mpf(0)] + [2 * v for v in now]
-        for i, v in enumerate(before):
-            after[i] -= v
-        before, now = now, after
-        del j
-    return total
 
 
 def fit(name: str, f: Callable[[mpf], Any], a: object, b: object) -> None:

@@ -1131,6 +1131,17 @@ def csgraph_spanning_forest(data: ArrayLike, indices: ArrayLike, indptr: ArrayLi
 def csgraph_weighted_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray:
     """The column matched to each row for the least sum."""
 
+def csgraph_yen(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    directed: bool,
+    source: int,
+    sink: int,
+    count: int,
+) -> tuple[ndarray, ...]:
+    """Lengths and predecessors, () of a negative cycle."""
+
 def cuda_attribute(index: int, number: int) -> Any: ...
 def cuda_can_access_peer(index: int, peer: int) -> bool: ...
 def cuda_context(index: int) -> int: ...

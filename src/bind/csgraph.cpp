@@ -1,4 +1,4 @@
-// What broadcloth.scipy.sparse.csgraph is computed by.
+// Python's functions for the algorithms of broadcloth.scipy.sparse.csgraph.
 #include "ops/csgraph.h"
 
 #include "bind/args.h"
@@ -33,6 +33,9 @@ std::vector<PyMethodDef> csgraph_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, bool directed, const Array& sources) {
                    return arrays(csgraph::johnson({data, indices, indptr, directed}, sources));
                  }),
+      BC_LOOKING("csgraph_yen(data, indices, indptr, directed, source, sink, count) Lengths and predecessors, () of a negative cycle.",
+                 [](const Array& data, const Array& indices, const Array& indptr, bool directed, int64_t source, int64_t sink,
+                    int64_t count) { return arrays(csgraph::yen({data, indices, indptr, directed}, source, sink, count)); }),
       BC_LOOKING("csgraph_floyd_warshall(lengths) Distances and predecessors between all nodes, () of a negative cycle.",
                  [](const Array& lengths) { return arrays(csgraph::floyd_warshall(lengths)); }),
       BC_LOOKING("csgraph_path_lengths(lengths, predecessors, missing) The sums of lengths along paths.", csgraph::path_lengths),

@@ -1,10 +1,14 @@
 #include "ops/csgraph.h"
 
 #include <algorithm>
+#include <cmath>
+#include <compare>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -90,9 +94,11 @@ struct Reached {
   double* distance;
   int32_t* predecessor;
   int32_t* source = nullptr;
+  int32_t last = kNone;  ///< the node whose distance is asked for, where it is only one
 };
 
-/// Dijkstra's method from the nodes that `reached` has at a finite distance. Outdated entries stay in the heap and are skipped.
+/// Dijkstra's method from the nodes that `reached` has at a finite distance, to no node of a distance of -infinity. Outdated entries stay
+/// in the heap and are skipped.
 void settle(const Rows& g, const std::vector<int32_t>& from, double limit, const Reached& reached) {
   using Entry = std::pair<double, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
@@ -101,6 +107,7 @@ void settle(const Rows& g, const std::vector<int32_t>& from, double limit, const
     const auto [distance, node] = heap.top();
     heap.pop();
     if (distance > reached.distance[node]) continue;
+    if (node == reached.last) return;
     const auto [begin, end] = g.places(node);
     for (int32_t e = begin; e < end; ++e) {
       const double there = distance + g.data[e];
@@ -149,6 +156,85 @@ bool relax(const Rows& g, const std::vector<int32_t>& starts, const Reached& rea
     if (!changed) return true;
   }
   return false;
+}
+
+/// Adds differences of heights to the lengths, after which none is negative (Johnson, 1977); false if there is a negative cycle.
+bool lift(Rows& g, std::vector<double>& height) {
+  const std::vector<int32_t> starts = g.starts();
+  std::vector<int32_t> unused(g.size());
+  if (!relax(g, starts, {height.data(), unused.data()})) return false;
+  // By rounding a length may be a little below zero.
+  for (size_t e = 0; e < starts.size(); ++e) g.data[e] = std::max(0.0, g.data[e] + height[starts[e]] - height[g.indices[e]]);
+  return true;
+}
+
+/// A path, ordered by length, and the place from which on it is not that of the path that it deviates from.
+struct Path {
+  double length;
+  std::vector<int32_t> nodes;
+  size_t deviates;
+  auto operator<=>(const Path&) const = default;
+};
+
+/// The search of one path to `sink` after another.
+struct Deviations {
+  const Rows& g;
+  int32_t sink;
+  std::vector<double> distance = std::vector<double>(g.size());
+  std::vector<int32_t> before = std::vector<int32_t>(g.size());
+
+  /// The shortest edge.
+  double edge(int32_t from, int32_t to) const {
+    double least = kFar;
+    for (auto [e, end] = g.places(from); e < end; ++e)
+      if (g.indices[e] == to) least = std::min(least, g.data[e]);
+    return least;
+  }
+  /// The shortest path that begins with the first `count` nodes of `start` and whose next node is none of `taken`; no node comes twice.
+  std::optional<Path> find(const std::vector<int32_t>& start, size_t count, const std::vector<int32_t>& taken) {
+    std::fill(distance.begin(), distance.end(), kFar);
+    for (size_t i = 0; i < count; ++i) distance[start[i]] = -kFar;
+    const int32_t spur = start[count - 1];
+    std::vector<int32_t> from;
+    for (auto [e, end] = g.places(spur); e < end; ++e) {
+      const int32_t next = g.indices[e];
+      if (g.data[e] >= distance[next] || std::find(taken.begin(), taken.end(), next) != taken.end()) continue;
+      distance[next] = g.data[e];
+      before[next] = spur;
+      from.push_back(next);
+    }
+    settle(g, from, kFar, {distance.data(), before.data(), nullptr, sink});
+    if (!(std::fabs(distance[sink]) < kFar)) return std::nullopt;
+    Path path{0, {}, count - 1};
+    for (int32_t node = sink; node != spur; node = before[node]) path.nodes.push_back(node);
+    path.nodes.insert(path.nodes.end(), std::reverse_iterator(start.begin() + count), start.rend());
+    std::reverse(path.nodes.begin(), path.nodes.end());
+    for (size_t i = 1; i < path.nodes.size(); ++i) path.length += edge(path.nodes[i - 1], path.nodes[i]);
+    return path;
+  }
+};
+
+/// Yen's method (1971) with Lawler's addition (1972): a path's deviations begin where it deviates itself.
+std::vector<Path> shortest_paths(const Rows& g, int32_t source, int32_t sink, int64_t count) {
+  Deviations search{g, sink};
+  std::set<Path> candidates;
+  if (source == sink)
+    candidates.insert({0, {source}, 0});
+  else if (std::optional<Path> first = search.find({source}, 1, {}))
+    candidates.insert(std::move(*first));
+  std::vector<Path> found;
+  while (static_cast<int64_t>(found.size()) < count && !candidates.empty()) {
+    found.push_back(std::move(candidates.extract(candidates.begin()).value()));
+    const Path last = found.back();
+    for (size_t i = last.deviates; i + 1 < last.nodes.size(); ++i) {
+      std::vector<int32_t> taken;
+      for (const Path& path : found)
+        if (path.nodes.size() > i + 1 && std::equal(last.nodes.begin(), last.nodes.begin() + i + 1, path.nodes.begin()))
+          taken.push_back(path.nodes[i + 1]);
+      if (std::optional<Path> next = search.find(last.nodes, i + 1, taken)) candidates.insert(std::move(*next));
+    }
+  }
+  return found;
 }
 
 /// The root of a node's set, which nodes on the way are then joined to directly.
@@ -244,12 +330,8 @@ std::optional<Paths> bellman_ford(const Graph& graph, const Array& sources) {
 
 std::optional<Paths> johnson(const Graph& graph, const Array& sources) {
   Rows g(graph);
-  const std::vector<int32_t> starts = g.starts();
   std::vector<double> height(g.size(), 0);
-  std::vector<int32_t> unused(g.size());
-  if (!relax(g, starts, {height.data(), unused.data()})) return std::nullopt;
-  // By rounding a length may be a little below zero.
-  for (size_t e = 0; e < starts.size(); ++e) g.data[e] = std::max(0.0, g.data[e] + height[starts[e]] - height[g.indices[e]]);
+  if (!lift(g, height)) return std::nullopt;
   Table table(sources, g.size());
   for (size_t i = 0; i < table.sources.size(); ++i) {
     const Reached row = table.row(i);
@@ -259,6 +341,22 @@ std::optional<Paths> johnson(const Graph& graph, const Array& sources) {
     for (int32_t node = 0; node < g.size(); ++node) row.distance[node] += height[node] - height[source];
   }
   return table.paths(graph.data.device());
+}
+
+std::optional<Paths> yen(const Graph& graph, int64_t source, int64_t sink, int64_t count) {
+  Rows g(graph);
+  std::vector<double> height(g.size(), 0);
+  const bool has_negative = std::any_of(g.data.begin(), g.data.end(), [](double x) { return x < 0; });
+  if (has_negative && !lift(g, height)) return std::nullopt;
+  const std::vector<Path> found = shortest_paths(g, static_cast<int32_t>(source), static_cast<int32_t>(sink), count);
+  const int64_t rows = static_cast<int64_t>(found.size());
+  std::vector<double> lengths;
+  std::vector<int32_t> before(rows * g.size(), kNone);
+  for (const Path& path : found) {
+    for (size_t i = 1; i < path.nodes.size(); ++i) before[lengths.size() * g.size() + path.nodes[i]] = path.nodes[i - 1];
+    lengths.push_back(path.length + height[sink] - height[source]);
+  }
+  return Paths{array_of(lengths, {rows}, graph.data.device()), array_of(before, {rows, g.size()}, graph.data.device()), {}};
 }
 
 std::optional<Paths> floyd_warshall(const Array& lengths) {

@@ -30,6 +30,9 @@ Paths dijkstra(const Graph& graph, const Array& sources, double limit, bool near
 std::optional<Paths> bellman_ford(const Graph& graph, const Array& sources);
 /// The same, by Dijkstra's method over lengths that the Bellman-Ford method has made non-negative (Johnson, 1977).
 std::optional<Paths> johnson(const Graph& graph, const Array& sources);
+/// The `count` shortest paths without loops between two nodes, or as many as there are, for edges of any sign: their lengths (one axis),
+/// and a row of predecessors for each.
+std::optional<Paths> yen(const Graph& graph, int64_t source, int64_t sink, int64_t count);
 /// Paths between all nodes of a dense (n, n) matrix of lengths, infinite where there is no edge; nothing where there is a negative cycle.
 std::optional<Paths> floyd_warshall(const Array& lengths);
 

@@ -87,7 +87,7 @@ std::vector<Array> qz_ordered(const Array& aa, const Array& bb, const Array& q, 
 std::vector<Array> balanced(const Array& a, bool permuted, bool scaled);
 /// H and Q of a = Q H Q^H.
 std::vector<Array> hessenberg(const Array& a);
-/// What LAPACK's sytrf (or hetrf) leaves in a triangle, and its pivots.
+/// The triangle and the pivots that LAPACK's sytrf (or hetrf) returns.
 std::vector<Array> ldl(const Array& a, bool lower, bool hermitian);
 /// x of a x = b, where row `above` + i - j of `diagonals` holds a[i, j] in column j.
 Array banded_solve(const Array& diagonals, const Array& b, int64_t below);

@@ -4,9 +4,9 @@
 #include "ops/composite.h"
 #include "primitives/sparse.h"
 
-/// What sparse matrices are computed by. A matrix in compressed rows is its arrays: row i has the elements data[j] in the columns
-/// indices[j] for j in [indptr[i], indptr[i + 1]). Indices are int32 or int64, the same in all arrays of a call; they are not checked but
-/// where it is said. `columns` is the extent of the rows. "Sorted" rows have ascending columns, none twice.
+/// The functions that compute with sparse matrices. A matrix in compressed rows is its arrays: row i has the elements data[j] in the
+/// columns indices[j] for j in [indptr[i], indptr[i + 1]). Indices are int32 or int64, the same in all arrays of a call; they are not
+/// checked but where it is said. `columns` is the extent of the rows. "Sorted" rows have ascending columns, none twice.
 ///
 /// The CPU has bodies of all; on CUDA only products with dense operands have one, and the others are made of sorts, scans and searches;
 /// so they are where `composed` asks for it, which tests do.

@@ -450,13 +450,28 @@ std::optional<Array> diagonal(const Array& data, const Array& row, const Array& 
 
 std::optional<Array> diagonal(const Array& data, const Rows& a, int64_t k) {
   if (!near(data, a.indices, a.indptr)) return std::nullopt;
+  const int64_t height = data.ndim() == 3 ? data.shape()[1] : 1, width = data.ndim() == 3 ? data.shape()[2] : 1;
   return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
     const int64_t first = std::max<int64_t>(-k, 0),
-                  n = std::max<int64_t>(std::min(r.count - first, r.columns - std::max<int64_t>(k, 0)), 0);
+                  n = std::max<int64_t>(std::min(r.count * height - first, r.columns * width - std::max<int64_t>(k, 0)), 0);
     return spread(data, Dims{n}, false, [&](auto&& put) {
-      for (int64_t i = first; i < first + n; ++i)
-        for (int64_t e = r.indptr[i]; e < r.indptr[i + 1]; ++e)
-          if (r.indices[e] == i + k) put(e, i - first);
+      if (height == 1 && width == 1) {
+        for (int64_t i = first; i < first + n; ++i)
+          for (int64_t e = r.indptr[i]; e < r.indptr[i + 1]; ++e)
+            if (r.indices[e] == i + k) put(e, i - first);
+        return;
+      }
+      int64_t line = n ? first / height : 0, inside = n ? first % height : 0;
+      for (int64_t i = first; i < first + n; ++i) {
+        for (int64_t e = r.indptr[line]; e < r.indptr[line + 1]; ++e) {
+          const int64_t j = i + k - r.indices[e] * width;
+          if (j >= 0 && j < width) put((e * height + inside) * width + j, i - first);
+        }
+        if (++inside == height) {
+          inside = 0;
+          ++line;
+        }
+      }
     });
   });
 }

@@ -5,9 +5,9 @@
 
 #include "ops/sparse.h"
 
-/// What changes the form of sparse matrices, in one pass over host memory: at once, because for the matrices that programs have most the
-/// recording and running of ops takes longer than the pass. Each function returns nullopt where elements are not in host memory, where a
-/// derivative may be wanted, or for a dtype without a loop; the caller composes the result of ops then.
+/// Functions that change the form of sparse matrices, in one pass over host memory. They run at once, because for the matrices that
+/// programs have most the recording and running of ops takes longer than the pass. Each function returns nullopt where elements are not in
+/// host memory, where a derivative may be wanted, or for a dtype without a loop; the caller composes the result of ops then.
 namespace bc::sparse::host {
 
 /// The elements that are not zero of a dense matrix, by its rows, or with `by_columns` by its columns; int32 indices.
@@ -33,7 +33,7 @@ std::optional<std::array<int64_t, 2>> bounds(const Array& numbers, int64_t end);
 /// The elements that are not zero.
 std::optional<Matrix> nonzeros(const Array& data, const Rows& a);
 
-/// The elements of a matrix on diagonal k, added up for one place.
+/// The elements of a matrix on diagonal k, added up for one place; of one of blocks data is (n, height, width) and `a` the blocks' rows.
 std::optional<Array> diagonal(const Array& data, const Rows& a, int64_t k);
 /// The same of elements at places.
 std::optional<Array> diagonal(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k);

@@ -359,6 +359,23 @@ def test_several_shortest_paths(device, form, directed):
         csgraph.yen(formed(np.array([[0, 1.0], [-2, 0]]), form), 0, 1, 1)
 
 
+def test_yens_paths_of_random_graphs(device):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 12))
+        a = rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < 0.5).astype(float)
+        for directed in (True, False):
+            got, before = csgraph.yen(formed(a, "csr_array"), 1, n - 1, 25, directed=directed, return_predecessors=True)
+            np.testing.assert_array_equal(host(got), reference.yen(theirs(a), 1, n - 1, 25, directed=directed))
+            assert len({tuple(row) for row in host(before)}) == len(host(before))
+            for length, row in zip(host(got), host(before), strict=True):
+                assert length_of(a, row, 1, n - 1, directed) == pytest.approx(length)
+    assert host(csgraph.yen(formed(a, "csr_array"), 2, 2, 3)).tolist() == [0]
+    # Edges that are negative without a cycle of them
+    a = np.triu(np.random.default_rng(3).integers(-5, 9, (8, 8)), 1).astype(float)
+    np.testing.assert_allclose(host(csgraph.yen(formed(a, "csr_array"), 0, 7, 30)), reference.yen(theirs(a), 0, 7, 30))
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (5, 9), (9, 5), (30, 30)])
 def test_matchings_of_least_and_greatest_weight(device, shape):
     for seed in range(5):
@@ -405,3 +422,30 @@ def test_laplacians_of_whole_numbers_are_cut_off_alike_in_every_form(form):
     function = csgraph.laplacian(graph, form="function", **options)
     np.testing.assert_array_equal(host(function(np.eye(3, dtype=np.int32)).astype(np.int32)), array)
     np.testing.assert_array_equal(array, reference.laplacian(a, **options))
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "reversed", "int64"])
+def test_path_lengths_of_every_layout(device, layout):
+    a = graph(9, 0.4)
+    _, before = reference.dijkstra(theirs(a), return_predecessors=True)
+    expected = reference.construct_dist_matrix(theirs(a), before)
+    whole = np.full((18, 9), -9999, np.int32)
+    whole[::2] = before
+    given = {
+        "C": bc.asarray(before), "F": bc.asfortranarray(bc.asarray(before)), "strided": bc.asarray(whole)[::2],
+        "reversed": bc.asarray(before[::-1, ::-1].copy())[::-1, ::-1], "int64": bc.asarray(before.astype(np.int64)),
+    }[layout]  # fmt: skip
+    for form in ("csr_array", "coo_matrix"):
+        np.testing.assert_array_equal(host(csgraph.construct_dist_matrix(formed(a, form), given)), expected)
+    got = csgraph.construct_dist_matrix(bc.asarray(a), given, null_value=-1.0)
+    np.testing.assert_array_equal(host(got), np.where(np.isinf(expected), -1.0, expected))
+
+
+def test_path_lengths_of_special_predecessors(device):
+    a = np.array([[0, 1.0, 0], [0, 0, 2.0], [4.0, 0, 0]])
+    circle = np.array([[-9999, 2, 1], [-9999] * 3, [-9999] * 3], np.int32)  # of which SciPy's function does not end
+    got = host(csgraph.construct_dist_matrix(bc.asarray(a), bc.asarray(circle)))
+    assert got.shape == (3, 3) and got[0, 0] == 0 and np.isinf(got[1, 0])
+    assert csgraph.construct_dist_matrix(bc.zeros((1, 1)), bc.full((1, 1), -9999)).tolist() == [[0]]
+    with pytest.raises(ValueError, match="same shape"):
+        csgraph.construct_dist_matrix(bc.asarray(a), bc.zeros((2, 2), np.int32))

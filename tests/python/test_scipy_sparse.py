@@ -1212,3 +1212,19 @@ def test_products_of_diagonals(dtype):
         got = a @ b
         np.testing.assert_array_equal(dense(got), want[0].toarray() @ want[1].toarray())
         assert got.dtype == np.dtype(dtype) and (a.nnz, b.nnz) == (want[0].nnz, want[1].nnz)
+
+
+@pytest.mark.parametrize("blocksize", [(1, 1), (2, 3), (3, 2), (6, 4), (1, 4), (6, 1)])
+def test_diagonals_of_matrices_of_blocks(xp, blocksize):
+    a = np.random.default_rng(1).integers(-3, 4, (12, 12)).astype(float) * (np.random.default_rng(2).random((12, 12)) < 0.4)
+    theirs = ss.bsr_array(a, blocksize=blocksize)
+    # The blocks twice: what is stored for one place is added up.
+    indptr = 2 * theirs.indptr
+    twice = [np.concatenate([part[b:e]] * 2) if e > b else part[b:e] for part in (theirs.data, theirs.indices)
+             for b, e in zip(theirs.indptr[:-1], theirs.indptr[1:], strict=True)]  # fmt: skip
+    half = len(twice) // 2
+    data, indices = np.concatenate(twice[:half]), np.concatenate(twice[half:])
+    ours = xp.scipy.sparse.bsr_array((data, indices, indptr), shape=(12, 12))
+    for k in range(-12, 13):
+        np.testing.assert_array_equal(ours.diagonal(k).get(), 2 * np.diagonal(a, k) if abs(k) < 12 else np.zeros(0))
+    assert float(ours.trace()) == 2 * np.trace(a)

@@ -311,6 +311,24 @@ def test_symmetric_eigenvalues(device, which, dtype, form):
     np.testing.assert_allclose(dagger(host(v)) @ host(v), np.eye(4), 0, 1000 * eps(dtype))
 
 
+@pytest.mark.parametrize("mode", ["buckling", "cayley"])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_eigsh_in_its_other_modes(mode, which):
+    rng = np.random.default_rng(5)
+    n, sigma, k = 30, 0.4, 4
+    a = rng.standard_normal((n, n))
+    a, m = a @ a.T + n * np.eye(n), np.diag(rng.uniform(0.5, 2, n))
+    if mode == "buckling":
+        m[::3] *= -1  # needs not be definite there
+    w, v = linalg.eigsh(bc.asarray(a), k, bc.asarray(m), sigma, which, v0=bc.ones(n), mode=mode)
+    expected = reference.eigsh(a, k, m, sigma, which, v0=np.ones(n), mode=mode, return_eigenvectors=False)
+    w, v = host(w), host(v)
+    np.testing.assert_allclose(w, np.sort(expected), rtol=1e-8)
+    np.testing.assert_allclose(a @ v, m @ v * w, atol=1e-7 * abs(w).max())
+    with pytest.raises(ValueError, match="unrecognized mode"):
+        linalg.eigsh(bc.asarray(a), k, sigma=1.0, mode="other")
+
+
 def test_multiple_eigenvalues_and_invariant_spaces(device):
     a = np.diag(np.r_[[9.0] * 3, [1.0] * 27])
     w, v = linalg.eigsh(bc.asarray(a), 4)
@@ -677,3 +695,125 @@ def test_eigs_refuses_parts_that_do_not_exist(xp):
     ):
         with pytest.raises(ValueError, match=words):
             linalg.eigs(operand, 2, sigma=sigma, OPpart=part)
+
+
+# ---- Direct solvers: layouts and special inputs ------------------------------------------------------------------------------------------
+
+
+def laid_out(b, layout):
+    """Elements of b, (n, m) or (n,), in another layout of memory."""
+    if layout == "F":
+        return bc.asfortranarray(bc.asarray(b))
+    if layout == "strided":
+        whole = bc.zeros((2 * b.shape[0], *b.shape[1:]), b.dtype)
+        whole[::2] = bc.asarray(b)
+        return whole[::2]
+    if layout == "reversed":
+        return bc.asarray(b[::-1].copy())[::-1]
+    if layout == "broadcast":
+        return bc.broadcast_to(bc.asarray(b[:1]), b.shape)
+    return bc.asarray(b)
+
+
+LAYOUTS = ["C", "F", "strided", "reversed", "broadcast"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_triangular_solves_of_every_layout(device, dtype, form, layout):
+    a, b = general(9, dtype), (np.arange(27).reshape(9, 3) - 5).astype(dtype)
+    for lower in (True, False):
+        for unit in (False, True):
+            triangle = np.tril(a) if lower else np.triu(a)
+            if unit:
+                np.fill_diagonal(triangle, 1)
+            for right in (b, b[:, 0]):
+                given = laid_out(right, layout)
+                x = linalg.spsolve_triangular(formed(triangle, form), given, lower=lower, unit_diagonal=unit)
+                assert x.dtype == np.dtype(dtype) and x.shape == right.shape
+                expected = np.linalg.solve(triangle.astype("D"), host(given))
+                np.testing.assert_allclose(host(x), expected, atol=1e3 * eps(dtype) * abs(expected).max())
+
+
+def test_triangular_solves_of_special_inputs(device):
+    lower = np.array([[2.0, 0, 0], [1, 4, 0], [0, -1, 0.5]])
+    A, theirs = sparse.csr_array(bc.asarray(lower)), scipy_sparse.csr_array(lower)
+    # Unsorted columns, an element in two parts, and zeros that are stored in the other triangle
+    for kind in ("csr_array", "csc_array"):
+        parts = ([0.0, 2.0, 3.0, 1.0, 1.0, 0.5, -1.0], ([0, 0, 1, 1, 1, 2, 2], [2, 0, 1, 0, 1, 2, 1]))
+        x = linalg.spsolve_triangular(getattr(sparse, kind)(parts, shape=(3, 3)), bc.asarray([1.0, 2.0, 3.0]))
+        np.testing.assert_allclose(host(x), np.linalg.solve(lower, [1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(host(linalg.spsolve_triangular(A, bc.asarray([np.inf, 1.0, 1.0]))), [np.inf, -np.inf, -np.inf])
+    for b in ([1.0, np.nan, 1.0], [0.0, -0.0, 0.0], [1, 2, 3], [True, False, True]):
+        b = np.array(b)
+        np.testing.assert_array_equal(host(linalg.spsolve_triangular(A, bc.asarray(b))), reference.spsolve_triangular(theirs, b))
+    x = linalg.spsolve_triangular(A.astype("f4"), bc.asarray(np.array([1, 2j, 3], "F")))
+    assert x.dtype == np.complex64
+    assert linalg.spsolve_triangular(A, bc.zeros((3, 0))).shape == (3, 0)
+    assert linalg.spsolve_triangular(sparse.csr_array((0, 0)), bc.zeros(0)).shape == (0,)
+    expected = reference.spsolve_triangular(theirs, np.ones(3), lower=False)  # the other triangle is left out
+    np.testing.assert_array_equal(host(linalg.spsolve_triangular(A, bc.ones(3), lower=False)), expected)
+    twice = tuple(map(bc.asarray, ([1.0, 2.0, 3.0, 4.0], np.array([0, 0, 1, 1], "i4"), np.array([0, 2, 4], "i4"))))
+    np.testing.assert_allclose(host(linalg.spsolve_triangular(sparse.csr_array(twice), bc.ones(2))), [1 / 3, 1 / 7])
+    with pytest.raises(np.linalg.LinAlgError):
+        linalg.spsolve_triangular(sparse.csr_array(bc.asarray([[1.0, 0], [1, 0]])), bc.ones(2))
+    with pytest.raises(ValueError, match="size"):
+        linalg.spsolve_triangular(A, bc.ones(4))
+    before = host(A.data).copy()
+    linalg.spsolve_triangular(A, bc.ones(3), overwrite_A=True, overwrite_b=True)
+    np.testing.assert_array_equal(host(A.data), before)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_superlu_takes_right_sides_of_every_layout(device, dtype, layout):
+    a, b = general(11, dtype), (np.arange(33).reshape(11, 3) - 7).astype(dtype)
+    bound = 1e3 * eps(dtype) * np.linalg.norm(b)
+    lu = linalg.splu(formed(a, "csc"))
+    for right in (b, b[:, 0], b[:, :1]):
+        given = laid_out(right, layout)
+        kept = host(given).copy()
+        for trans, op in [("N", a), ("T", a.T), ("H", dagger(a))]:
+            x = lu.solve(given, trans)
+            assert x.shape == right.shape and np.linalg.norm(op @ host(x) - kept) <= bound
+        assert np.linalg.norm(a @ host(linalg.spsolve(formed(a, "csr"), given)).reshape(right.shape) - kept) <= bound
+        np.testing.assert_array_equal(host(given), kept)
+
+
+def test_superlu_takes_matrices_of_every_form(device):
+    a, b = general(8), np.arange(8.0)
+    expected = np.linalg.solve(a, b)
+    unsorted = scipy_sparse.csc_array(a)
+    for j in range(8):
+        part = slice(unsorted.indptr[j], unsorted.indptr[j + 1])
+        unsorted.indices[part], unsorted.data[part] = unsorted.indices[part][::-1].copy(), unsorted.data[part][::-1].copy()
+    parts = [bc.asarray(x.copy()) for x in (unsorted.data, unsorted.indices, unsorted.indptr)]
+    wide = [parts[0], parts[1].astype(np.int64), parts[2].astype(np.int64)]
+    rows, columns = np.nonzero(a)
+    halves = np.concatenate([a[rows, columns] / 2] * 2), (np.concatenate([rows] * 2), np.concatenate([columns] * 2))
+    compressed = [sparse.csc_array(tuple(part), shape=(8, 8)) for part in (parts, wide)]
+    kinds = [kind(bc.asarray(a)) for kind in (sparse.csc_matrix, sparse.lil_array, sparse.dok_array, bc.asarray)]
+    for A in (*compressed, sparse.coo_array(halves, shape=(8, 8)), *kinds):
+        np.testing.assert_allclose(host(linalg.splu(A).solve(bc.asarray(b))), expected)
+        np.testing.assert_allclose(host(linalg.spsolve(A, bc.asarray(b))), expected)
+        np.testing.assert_allclose(host(linalg.spilu(A, drop_tol=0).solve(bc.asarray(b))), expected)
+    np.testing.assert_allclose(host(linalg.spsolve(formed(a, "csc"), bc.arange(8))), expected)
+    one = linalg.splu(sparse.csc_array(bc.asarray([[4.0]])))
+    assert host(one.solve(bc.asarray([2.0]))).tolist() == [0.5] and one.nnz == reference.splu(scipy_sparse.csc_array([[4.0]])).nnz
+    assert np.isnan(host(linalg.splu(formed(a, "csc")).solve(bc.asarray([np.nan] + [0.0] * 7)))).any()
+    right = sparse.csc_array(bc.asarray(np.eye(8)[:, :2]))
+    solved = linalg.spsolve(formed(a, "csc"), right)
+    np.testing.assert_allclose(host(solved.toarray()), np.linalg.inv(a)[:, :2], atol=1e-14)
+
+
+def test_laplacians_of_grids_take_operands_of_every_layout(device):
+    operator, theirs = linalg.LaplacianNd((3, 4), dtype=np.float64), reference.LaplacianNd((3, 4), dtype=np.float64)
+    x = np.random.default_rng(2).standard_normal((12, 3))
+    for layout in LAYOUTS:
+        for of in (x, x[:, 0]):
+            given = laid_out(of, layout)
+            np.testing.assert_allclose(host(operator @ given), theirs @ host(given), atol=1e-14)
+            np.testing.assert_allclose(host(operator.H @ given), theirs.H @ host(given), atol=1e-14)
+    assert np.isnan(host(operator @ bc.full(12, np.nan))).all()
+    np.testing.assert_allclose(host(operator.eigenvalues(5)), theirs.eigenvalues(5), atol=1e-13)

@@ -244,6 +244,55 @@ def test_smirnov_and_its_inverse(xp):
         assert np.isnan(special.smirnov(*bad).get()) and np.isnan(special.smirnovi(*bad).get())
 
 
+def test_smirnov_of_many_numbers(xp):
+    n, d = np.array([2000001, 89210549, 10**9, 10**7]), np.array([1e-3, 0.2, 1e-5, 1e-4])
+    assert_allclose(special.smirnov(xp.asarray(n), xp.asarray(d)).get(), scipy_special.smirnov(n, d), rtol=1e-12)
+    p = np.array([0.3, 1e-5, 0.99, 0.5])
+    assert_allclose(special.smirnovi(xp.asarray(n), xp.asarray(p)).get(), scipy_special.smirnovi(n, p), rtol=1e-9)
+
+
+def test_large_complex_arguments_take_no_recurrence(xp):
+    # By Debye's expansions, and by the recurrence below the size from which these hold
+    v, z = xp.asarray([2400.0, 2400.0]), 10000.0 * np.exp(1.2j)
+    for name in ("jve", "yve", "ive", "kve", "hankel1e", "hankel2e"):
+        low, high = getattr(special, name)(v, xp.asarray([z * (1 - 1e-9), z * (1 + 1e-9)])).get()
+        slope = abs(low) * 10000 * 2e-9  # the functions change by at most about themselves for a step of 1
+        assert abs(high - low) < 2 * slope, name
+        assert_allclose(high, getattr(scipy_special, name)(2400.0, z * (1 + 1e-9)), rtol=1e-10)
+    z = 927278577.25 - 1.2288709284505954j  # of which the recurrence took 16 s
+    assert_allclose(abs(special.hankel1e(89562.42, xp.asarray(z)).get()), np.sqrt(2 / np.pi / 927278577.25), rtol=1e-7)
+
+
+def test_elliptic_integrals_of_huge_parameters(xp):
+    phi, m = np.array([1e-156, 1e-155, 1e-152, 1e-10, 1.0]), np.array([-1e308, -1e305, -1e303, -1e22, -1e30])
+    for name in ("ellipeinc", "ellipkinc"):
+        assert_allclose(getattr(special, name)(xp.asarray(phi), xp.asarray(m)).get(), getattr(scipy_special, name)(phi, m), rtol=2e-15)
+    y = np.array([1e300, 1e305, 1e306, 1.7e308])
+    for name in ("elliprf", "elliprd"):
+        for z in (1.0, 1.0 + 1j):
+            got = getattr(special, name)(0.0, xp.asarray(y), z).get()
+            assert_allclose(got, getattr(scipy_special, name)(0.0, y, z), rtol=2e-15, err_msg=name)
+
+
+def test_kolmogi_near_one(xp):
+    p = 1 - 0.5 ** np.arange(1, 54, 3)
+    assert_allclose(special.kolmogi(xp.asarray(p)).get(), scipy_special.kolmogi(p), rtol=5e-15)
+
+
+def test_boxcox_whose_power_overflows(xp):
+    x, power = np.array([100.0, 0.01, 1e300, 1e300, 2.0]), np.array([155.0, -155.0, 5.0, -5.0, 3.0])
+    assert_allclose(special.boxcox(xp.asarray(x), xp.asarray(power)).get(), scipy_special.boxcox(x, power), rtol=1e-12)
+    assert_allclose(special.boxcox1p(xp.asarray(99.0), 155.0).get(), scipy_special.boxcox1p(99.0, 155.0), rtol=1e-12)
+
+
+def test_huge_parameters_end(xp):
+    assert np.isnan(special.lpmv(-2516475730.0, -0.000167, -0.5).get())
+    assert_allclose(special.log_wright_bessel(432561970.0, 1e300, 0.9).get(), -1e300 * (np.log(1e300) - 1), rtol=1e-12)
+    # mpmath: 2 sqrt(x) - log(x) / 2 - log(4 pi) / 2 for a = b = 1, the logarithm of I0(2 sqrt(x)), by its expansion
+    x = 1e20
+    assert_allclose(special.log_wright_bessel(1.0, 1.0, x).get(), 2 * np.sqrt(x) - np.log(4 * np.pi * np.sqrt(x)) / 2, rtol=1e-14)
+
+
 def test_ndtri_exp(xp):
     y = np.array([-1e-300, -1e-20, -1e-5, -0.09, -0.11, -1.9, -2.1, -5.0, -21.0, -1000.3])
     x = special.ndtri_exp(xp.asarray(y))

@@ -66,7 +66,7 @@ def test_values_are_scipys(xp, name, operands):
 NONCENTRAL_T = [
     (3.0, 6.633, 1.2, 5.4432626210666e-7), (3.0, 7.943, 1.2, 1.0014728695384e-9), (3.0, 1.0, -20.0, 1.5681200540873e-5),
     (3.0, 1.0, -500.0, 1.0092887782335e-9), (10.0, 2.0, -3.0, 1.2230169286079e-5), (10.0, -2.0, -3.0, 0.22082800102979),
-    (5.0, 3.0, 10.0, 0.98795066382457),
+    (5.0, 3.0, 10.0, 0.98795066382457), (98.0, 38.0, 1.5, 1.8085884236564e-288),
 ]  # fmt: skip
 # mpmath: the mixtures of Poisson weights.
 NONCENTRAL_F = [
@@ -74,6 +74,7 @@ NONCENTRAL_F = [
 ]  # fmt: skip
 NONCENTRAL_CHI_SQUARE = [
     (1e-9, 3.0, 2.0, 3.0940286070315e-15), (5.0, 3.0, 50.0, 1.9244072127421e-7), (0.5, 1.0, 40.0, 9.688872875078e-9),
+    (0.1, 200.0, 50.0, 1.1311224867205e-299), (1e-12, 20.0, 50.0, 3.7374463130066e-141),
 ]  # fmt: skip
 
 
@@ -98,6 +99,24 @@ def test_noncentral_distributions_against_scipy(xp):
             np.testing.assert_allclose(ours, getattr(reference, name)(*operands), rtol=1e-8, atol=1e-14, err_msg=name)
 
 
+def test_noncentral_distributions_of_large_noncentrality(xp):
+    special = xp.scipy.special
+    # mpmath: the mixture's sum at 1e5. SciPy's values, and those of the normal distribution's expansion, beyond.
+    got = special.chndtr(xp.asarray([1e5 + 600, 1e10 + 2e5, 1e13 + 6e6]), 3.0, xp.asarray([1e5, 1e10, 1e13])).get()
+    np.testing.assert_allclose(got, [reference.chndtr(1e5 + 600, 3.0, 1e5), 0.8413418, 0.8286080], rtol=1e-4)
+    np.testing.assert_allclose(got[0], reference.chndtr(1e5 + 600, 3.0, 1e5), rtol=1e-12)
+    # Both forms of it around the place where they change
+    near = special.chndtr(1e10 + 3e5, 5.0, xp.asarray([1e10, 1e10 + 0.01])).get()
+    np.testing.assert_allclose(near[0] - near[1], 0.01 * np.exp(-(1.5**2) / 2) / np.sqrt(2 * np.pi) / 2e5, rtol=1e-3)
+    # Sums whose products are all too small end at once.
+    assert special.chndtr(65536.0, 28.0, 1e15) == 0
+    assert special.chndtr(1.0, 1e5, 1e300) == 0
+    assert special.nctdtr(9.0, 65536.0, 45.0) == 0
+    np.testing.assert_allclose(special.nctdtr(9.0, 65536.0, 65536.0).get(), 0.437274187, rtol=1e-8)
+    assert np.isnan(special.nctdtr(9.0, 1e8, 1e8).get()) and np.isnan(special.ncfdtr(3.0, 5.0, 1e13, 1e13).get())
+    np.testing.assert_allclose(special.chndtrinc(1e10, 3.0, 0.5).get(), 1e10 - 2, rtol=1e-12)
+
+
 def test_without_noncentrality_they_are_the_central_ones(xp):
     special, x = xp.scipy.special, xp.asarray([0.1, 1.0, 7.5])
     np.testing.assert_allclose(special.chndtr(x, 3.0, 0.0).get(), special.chdtr(3.0, x).get(), rtol=1e-14)
@@ -118,6 +137,7 @@ def test_edges(xp):
         assert np.isnan(nans.get()).all(), name
     np.testing.assert_array_equal(special.chndtr(xp.asarray([0.0, np.inf]), 3.0, 2.0).get(), [0, 1])
     assert np.isnan(special.chndtr(xp.asarray([-1.0, np.nan]), 3.0, 2.0).get()).all()
+    assert special.nrdtrisd(0.5, 0.5, 0.5) == 0
     assert np.isnan(special.stdtridf(xp.asarray([0.99, 0.3]), 1.5).get()).all()
 
 

@@ -153,6 +153,23 @@ def test_negative_degrees(xp, name):
     assert_allclose(got, getattr(scipy_special, f"eval_{name}")(n, x), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize(("name", "kind"), [("chebyt", 1), ("chebyu", 2)])
+def test_chebyshevs_of_large_degrees_and_complex_arguments(xp, name, kind):
+    n = 123456
+    t = np.array([1.2 + 1e-5j, 0.01 + 2e-5j, 2.5 - 1e-4j, 1.57 + 1e-5j])
+    expected = np.cos(n * t) if kind == 1 else np.sin((n + 1) * t) / np.sin(t)
+    assert_allclose(getattr(special, f"eval_{name}")(n, xp.asarray(np.cos(t))).get(), expected, rtol=1e-7)
+    ends = getattr(special, f"eval_{name}")(n, xp.asarray([1 + 0j, -1 + 0j])).get()
+    assert_allclose(ends, [1, 1] if kind == 1 else [n + 1, n + 1])
+
+
+def test_recurrences_of_huge_degrees_are_not_run(xp):
+    z, huge = xp.asarray(0.5 + 0.01j), 10**10
+    assert np.isnan(special.eval_legendre(huge, z).get()) and np.isnan(special.eval_laguerre(huge, z).get())
+    assert np.isnan(special.eval_jacobi(huge, 1.0, 2.0, 0.5).get()) and np.isnan(special.eval_sh_jacobi(huge, 2.0, 1.0, 0.5).get())
+    assert np.isnan(special.eval_gegenbauer(huge, 0.3, z).get())
+
+
 def test_they_fuse_and_compiled_functions_call_them(xp):
     x = xp.asarray(np.linspace(-1, 1, 100))
     with xp.profiler.record() as recorded:

@@ -71,12 +71,14 @@ BC_FN double pseudo_huber(double delta, double r) {
   if (fabs(v) > 1e8) return delta * fabs(r) - delta * delta;
   return delta * delta * (v * v / (sqrt(1.0 + v * v) + 1.0));
 }
-/// (e^(l t) - 1) / l, where l t may be large.
+/// (e^(l t) - 1) / l, where e^(l t) may overflow.
 BC_FN double box_cox(double t, double l) {
+  if (l * t > 709.0) return exp(0.5 * l * t) / l * exp(0.5 * l * t);
   return fabs(l) < 1e-19 || (t == 0.0 && fabs(l) < inf()) ? t : (fabs(l) < 1e-8 && fabs(l * t) < 1e-16 ? t : expm1(l * t) / l);
 }
 BC_FN double boxcox(double x, double l) {
   const double t = log(x);
+  if (l * t > 709.0 && x > 0.0) return power(x, 0.5 * l) / l * power(x, 0.5 * l);
   return fabs(l * t) > 1.0 && x > 0.0 && l != 0.0 ? (power(x, l) - 1.0) / l : (x == 0.0 && l > 0.0 ? -1.0 / l : box_cox(t, l));
 }
 BC_FN double boxcox1p(double x, double l) { return x == -1.0 && l > 0.0 ? -1.0 / l : box_cox(log1p(x), l); }

@@ -31,22 +31,6 @@ BC_RARE double carlson_rf(double x, double y, double z) {
   }
   return carlson_rf_series(dx * scale / a, dy * scale / a) / sqrt(a);
 }
-/// Carlson's symmetric integral of the second kind (DLMF 19.36.2).
-BC_RARE double carlson_rd(double x, double y, double z) {
-  const double a0 = (x + y + 3.0 * z) / 5.0, dx = a0 - x, dy = a0 - y;
-  const double spread = fabs(dx) > fabs(dy) ? fabs(dx) : fabs(dy), far = fabs(a0 - z) > spread ? fabs(a0 - z) : spread;
-  double a = a0, scale = 1.0, sum = 0.0;
-  for (int i = 0; i < 60 && far * scale * 500.0 > fabs(a); ++i, scale *= 0.25) {
-    const double p = sqrt(x), q = sqrt(y), r = sqrt(z), l = p * q + p * r + q * r;
-    sum += scale / (r * (z + l));
-    x = 0.25 * (x + l);
-    y = 0.25 * (y + l);
-    z = 0.25 * (z + l);
-    a = 0.25 * (a + l);
-  }
-  return scale * carlson_rd_series(dx * scale / a, dy * scale / a) / (a * sqrt(a)) + 3.0 * sum;
-}
-
 /// K(1 - p). For p > 1, a negative parameter, by DLMF 19.7.2. Without branches, so that loops vectorise; and E below.
 BC_FN double ellipkm1_fast(double p, u32&) {
   const bool inside = p > 0.0 && p < inf(), negative = p > 1.0;
@@ -82,7 +66,7 @@ BC_RARE double agm(double a, double b) {
   }
   return copysign(0.5 * x + 0.5 * y, a);  // the next step, from which on all digits agree
 }
-/// Both by the same steps: the integral of the first kind, and that of the second of the numbers whose last is `z`.
+/// The same, and Carlson's integral of the second kind of the numbers whose last is `z` (DLMF 19.36.2), by the same steps.
 BC_RARE double carlson_rf_and_rd(double x, double y, double z, double& second) {
   const double a0 = (x + y + 3.0 * z) / 5.0, b0 = (x + y + z) / 3.0, dx = a0 - x, dy = a0 - y, ex = b0 - x, ey = b0 - y;
   const double spread = fabs(dx) > fabs(dy) ? fabs(dx) : fabs(dy), far = fabs(a0 - z) > spread ? fabs(a0 - z) : spread;
@@ -101,12 +85,13 @@ BC_RARE double carlson_rf_and_rd(double x, double y, double z, double& second) {
 }
 /// E(phi, m) for sin, cos of |phi| <= pi / 2: the form whose terms have one sign (DLMF 19.25.9 for m < 0, else 19.25.10).
 BC_FN double ellipe_part(double s, double c, double m) {
-  const double cc = c * c, d = fma(1.0 - m, s * s, cc), s3 = s * s * s;
+  // The square of a tiny sine would be denormal where the parameter is huge.
+  const double cc = c * c, d = fma((1.0 - m) * s, s, cc), m_s3 = m * s * s * s / 3.0;
   if (m >= 0.0 && (m == 1.0 || d == 0.0)) return s;
   double second;
   const double first = m < 0.0 ? carlson_rf_and_rd(cc, d, 1.0, second) : carlson_rf_and_rd(cc, 1.0, d, second), p = 1.0 - m;
-  if (m < 0.0) return s * first - m / 3.0 * s3 * second;
-  return p * (s * first + m / 3.0 * s3 * second) + m * fabs(c) * s / sqrt(d);
+  if (m < 0.0) return s * first - m_s3 * second;
+  return p * (s * first + m_s3 * second) + m * fabs(c) * s / sqrt(d);
 }
 BC_FN double ellipe_fast(double m, u32&) {
   const double p = 1.0 - m;
@@ -133,7 +118,7 @@ BC_RARE double ellipkinc(double phi, double m) {
   double r;
   const double n = ellip_turns(phi, r), s = sin(r), c = cos(r);
   if (m == 1.0) return n != 0.0 ? copysign(inf(), phi) : arcsinh(tan(r));
-  const double f = s * carlson_rf(c * c, fma(1.0 - m, s * s, c * c), 1.0);
+  const double f = s * carlson_rf(c * c, fma((1.0 - m) * s, s, c * c), 1.0);
   return n == 0.0 ? f : fma(2.0 * n, ellipkm1(1.0 - m), f);
 }
 BC_RARE double ellipeinc(double phi, double m) {

@@ -57,7 +57,6 @@ BC_FN double legendre_low(double m, double v, double x) {
 }
 /// P_v^m(x) for whole m >= 0, v >= -1/2 and |x| < 1: upwards in the degree (DLMF 14.10.3).
 BC_FN double legendre_inside(double m, double v, double x) {
-  if (m > 1e5 || v > 1e5) return nan();
   double degree = m, before = 0.0, now = 1.0;
   if (v == floor(v)) {
     if (v < m) return 0.0;
@@ -90,6 +89,7 @@ BC_RARE double lpmv(double m, double v, double x) {
     if (order > 0.0 && (x > 0.0 || whole)) return 0.0;
     if (order == 0.0 && (x > 0.0 || whole)) return x > 0.0 || !is_odd(v) ? 1.0 : -1.0;
   }
+  if (order > 1e5 || v > 1e5) return nan();
   // At -1 degrees that are not whole have a pole, or a logarithm's.
   const double p = x == -1.0 ? copysign(inf(), -sin_pi(v)) : legendre_inside(order, v, x);
   return m < 0.0 ? (is_odd(order) ? -p : p) / legendre_factor(order, v) : p;

@@ -324,6 +324,10 @@ class _bsr(spbase):
     def _repr_detail(self) -> str:
         return f" (blocksize={self.blocksize[0]}x{self.blocksize[1]})"
 
+    def diagonal(self, k: int = 0) -> ndarray:
+        made = _c.sparse_diagonal(self.data, self.indices, self.indptr, self._shape[1] // self.data.shape[2], k)
+        return self.tocsr().diagonal(k) if made is None else made
+
     def _getnnz(self, axis: Any = None) -> Any:
         if axis is not None:
             raise NotImplementedError("_getnnz over an axis is not implemented for BSR format")

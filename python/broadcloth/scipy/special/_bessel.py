@@ -172,6 +172,24 @@ def _hankel_sums(v: Any, z: Any) -> Any:
     return plus, minus
 
 
+def _is_beyond(v: Any, size: Any) -> Any:
+    """Tells whether |z| is so large that Debye's expansions (DLMF 10.41) have all digits by three terms."""
+    return size > 1e4 and size > 4 * v
+
+
+def _debye_sums(v: Any, z: Any) -> Any:
+    """For Re z >= 0: the root r of v**2 + z**2, the difference of v eta and z, and the sums over k of U_k(p) / v**k and
+    U_k(p) / (-v)**k, p = v / r."""
+    r = cmath.sqrt(v * v + z * z) if abs(z) < 1e150 else z
+    q = v / z
+    root = q + cmath.sqrt(1 + q * q)
+    power = v * v / (r + z) - v * complex(0.5 * math.log(root.real * root.real + root.imag * root.imag), math.atan2(root.imag, root.real))
+    p = (v / r) * (v / r)
+    odd = (3 - 5 * p) / 24 / r + (30375 + p * (-369603 + p * (765765 - 425425 * p))) / 414720 / (r * r * r)
+    even = 1 + (81 + p * (-462 + 385 * p)) / 1152 / (r * r)
+    return r, power, even + odd, even - odd
+
+
 def _grown(e: Any, x: Any) -> Any:
     """e exp(x) for x of up to twice where the exponential overflows."""
     half = math.exp(0.5 * x)
@@ -217,6 +235,9 @@ def _ke_right(v: Any, z: Any) -> Any:
     if _is_far(v, abs(z)):
         plus, _ = _hankel_sums(v, z)
         return cmath.sqrt(0.5 * math.pi / z) * plus
+    if _is_beyond(v, abs(z)):
+        r, power, _, minus = _debye_sums(v, z)
+        return cmath.sqrt(0.5 * math.pi / r) * cmath.exp(-power) * minus if power.real > -700 else complex(math.inf, 0.0)
     now, _, _ = _k_right(v, z)
     return now
 
@@ -232,6 +253,10 @@ def _ie_right(v: Any, z: Any) -> Any:
         plus, minus = _hankel_sums(v, z)
         side = 1.0 if z.imag >= 0 else -1.0
         return (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
+    if _is_beyond(v, size):
+        r, power, plus, minus = _debye_sums(v, z)
+        side = 1.0 if z.imag >= 0 else -1.0
+        return (cmath.exp(power) * plus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z - power) * minus) / cmath.sqrt(2 * math.pi * r)
     now, after, beyond = _k_right(v, z)
     return complex(0.0, 0.0) if beyond else 1 / (z * (after + _i_ratio(v, z, size) * now))
 

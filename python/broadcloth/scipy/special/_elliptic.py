@@ -50,12 +50,12 @@ def _rf(x: Any, y: Any, z: Any) -> Any:
     first = (x + y + z) / 3
     mean = first
     # The series of the seventh degree has all digits once the operands are this near.
-    bound = 400 * max(abs(first - x), abs(first - y), abs(first - z))
+    bound = max(abs(first - x), abs(first - y), abs(first - z))
     scale = 1.0
     a = x
     b = y
     c = z
-    while bound > scale * abs(mean):
+    while bound * scale * 400 > abs(mean):
         p = math.sqrt(a)
         q = math.sqrt(b)
         r = math.sqrt(c)
@@ -64,8 +64,8 @@ def _rf(x: Any, y: Any, z: Any) -> Any:
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
         mean = 0.25 * (mean + shift)
-        scale *= 4
-    return _rf_series((first - x) / (scale * mean), (first - y) / (scale * mean)) / math.sqrt(mean)
+        scale *= 0.25
+    return _rf_series((first - x) * scale / mean, (first - y) * scale / mean) / math.sqrt(mean)
 
 
 def _rf_series(u: Any, v: Any) -> Any:
@@ -91,34 +91,34 @@ def _series(x: Any, y: Any, z: Any, p: Any) -> Any:
 def _rd(x: Any, y: Any, z: Any) -> Any:
     first = (x + y + 3 * z) / 5
     mean = first
-    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z))
+    bound = max(abs(first - x), abs(first - y), abs(first - z))
     scale = 1.0
     total = 0.0
     a = x
     b = y
     c = z
-    while bound > scale * abs(mean):
+    while bound * scale * 900 > abs(mean):
         p = math.sqrt(a)
         q = math.sqrt(b)
         r = math.sqrt(c)
         shift = p * q + p * r + q * r
-        total += 1 / (scale * r * (c + shift))
+        total += scale / (r * (c + shift))
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
         mean = 0.25 * (mean + shift)
-        scale *= 4
-    u = (first - x) / (scale * mean)
-    v = (first - y) / (scale * mean)
+        scale *= 0.25
+    u = (first - x) * scale / mean
+    v = (first - y) * scale / mean
     w = -(u + v) / 3
-    return _series(u, v, w, w) / (scale * mean * math.sqrt(mean)) + 3 * total
+    return _series(u, v, w, w) * scale / (mean * math.sqrt(mean)) + 3 * total
 
 
 def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
     """p > 0"""
     first = (x + y + z + 2 * p) / 5
     mean = first
-    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
+    bound = max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
     delta = (p - x) * (p - y) * (p - z)
     scale = 1.0
     total = 0.0
@@ -126,25 +126,25 @@ def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
     b = y
     c = z
     d = p
-    while bound > scale * abs(mean):
+    while bound * scale * 900 > abs(mean):
         q = math.sqrt(a)
         r = math.sqrt(b)
         s = math.sqrt(c)
         t = math.sqrt(d)
         shift = q * r + q * s + r * s
         product = (t + q) * (t + r) * (t + s)
-        inverse = 1 / (scale * product)
-        total += _rc_beside_one(delta * inverse * inverse / scale) * inverse
+        inverse = scale / product
+        total += _rc_beside_one(delta * inverse * inverse * scale) * inverse
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
         d = 0.25 * (d + shift)
         mean = 0.25 * (mean + shift)
-        scale *= 4
-    u = (first - x) / (scale * mean)
-    v = (first - y) / (scale * mean)
-    w = (first - z) / (scale * mean)
-    return _series(u, v, w, -(u + v + w) / 2) / (scale * mean * math.sqrt(mean)) + 6 * total
+        scale *= 0.25
+    u = (first - x) * scale / mean
+    v = (first - y) * scale / mean
+    w = (first - z) * scale / mean
+    return _series(u, v, w, -(u + v + w) / 2) * scale / (mean * math.sqrt(mean)) + 6 * total
 
 
 def _few_zeros(x: Any, y: Any, z: Any) -> Any:
@@ -228,20 +228,20 @@ def _two_zeros(x: Any, y: Any, z: Any) -> Any:
 def _complex_rf_duplicated(x: Any, y: Any, z: Any) -> Any:
     first = (x + y + z) / 3
     mean = first
-    bound = 400 * max(abs(first - x), abs(first - y), abs(first - z))
+    bound = max(abs(first - x), abs(first - y), abs(first - z))
     scale = 1.0
     a = x
     b = y
     c = z
-    while bound > scale * abs(mean):
+    while bound * scale * 400 > abs(mean):
         shift = _products(a, b, c)
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
         mean = 0.25 * (mean + shift)
-        scale *= 4
-    u = (first - x) / (scale * mean)
-    v = (first - y) / (scale * mean)
+        scale *= 0.25
+    u = (first - x) * scale / mean
+    v = (first - y) * scale / mean
     return _rf_series(u, v) / cmath.sqrt(mean)
 
 
@@ -265,24 +265,24 @@ def _complex_rd(x: Any, y: Any, z: Any) -> Any:
 def _complex_rd_duplicated(x: Any, y: Any, z: Any) -> Any:
     first = (x + y + 3 * z) / 5
     mean = first
-    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z))
+    bound = max(abs(first - x), abs(first - y), abs(first - z))
     scale = 1.0
     total = complex(0.0, 0.0)
     a = x
     b = y
     c = z
-    while bound > scale * abs(mean):
+    while bound * scale * 900 > abs(mean):
         shift = _products(a, b, c)
-        total += 1 / (scale * cmath.sqrt(c) * (c + shift))
+        total += scale / cmath.sqrt(c) / (c + shift)
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
         mean = 0.25 * (mean + shift)
-        scale *= 4
-    u = (first - x) / (scale * mean)
-    v = (first - y) / (scale * mean)
+        scale *= 0.25
+    u = (first - x) * scale / mean
+    v = (first - y) * scale / mean
     w = -(u + v) / 3
-    return _series(u, v, w, w) / (scale * mean * cmath.sqrt(mean)) + 3 * total
+    return _series(u, v, w, w) * scale / mean / cmath.sqrt(mean) + 3 * total
 
 
 def _complex_rg(x: Any, y: Any, z: Any) -> Any:
@@ -346,7 +346,7 @@ def _one_real(x: Any, y: Any, z: Any) -> Any:
 def _complex_rj_duplicated(x: Any, y: Any, z: Any, p: Any) -> Any:
     first = (x + y + z + 2 * p) / 5
     mean = first
-    bound = 900 * max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
+    bound = max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
     delta = (p - x) * (p - y) * (p - z)
     scale = 1.0
     total = complex(0.0, 0.0)
@@ -354,24 +354,24 @@ def _complex_rj_duplicated(x: Any, y: Any, z: Any, p: Any) -> Any:
     b = y
     c = z
     d = p
-    while bound > scale * abs(mean):
+    while bound * scale * 900 > abs(mean):
         q = cmath.sqrt(a)
         r = cmath.sqrt(b)
         s = cmath.sqrt(c)
         t = cmath.sqrt(d)
         shift = q * r + q * s + r * s
         product = (t + q) * (t + r) * (t + s)
-        total += _rc_duplicated(complex(1.0, 0.0), 1 + delta / (scale * product) / (scale * product) / scale) / (scale * product)
+        total += _rc_duplicated(complex(1.0, 0.0), 1 + delta * (scale / product) * (scale / product) * scale) * scale / product
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
         d = 0.25 * (d + shift)
         mean = 0.25 * (mean + shift)
-        scale *= 4
-    u = (first - x) / (scale * mean)
-    v = (first - y) / (scale * mean)
-    w = (first - z) / (scale * mean)
-    return _series(u, v, w, -(u + v + w) / 2) / (scale * mean * cmath.sqrt(mean)) + 6 * total
+        scale *= 0.25
+    u = (first - x) * scale / mean
+    v = (first - y) * scale / mean
+    w = (first - z) * scale / mean
+    return _series(u, v, w, -(u + v + w) / 2) * scale / mean / cmath.sqrt(mean) + 6 * total
 
 
 # ---- The ufuncs

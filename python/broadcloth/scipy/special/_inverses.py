@@ -272,4 +272,4 @@ def nrdtrisd(mn: Any, p: Any, x: Any) -> Any:
     >>> bc.scipy.special.nrdtrisd(0.1, [0.7, 0.9], 2.0)
     array([3.62318486, 1.48257788])
     """
-    return (x - mn) / _ndtri(p)
+    return (x - mn) / _ndtri(p) if x != mn or p != 0.5 else 0.0

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from ... import _broadcloth as _c
+from ._distributions import _binomial_rest, _deviance
 from ._functions import special_function
 
 __all__ = ["chndtr", "ncfdtr", "nctdtr", "tklmbda"]
@@ -18,10 +19,20 @@ __all__ = ["chndtr", "ncfdtr", "nctdtr", "tklmbda"]
 _gammainc, _betainc, _betaincc, _ndtr, _expit = (_c.ufuncs[name] for name in ["gammainc", "betainc", "betaincc", "ndtr", "expit"])
 
 
+_LONGEST = 1e10  # the largest mean of Poisson weights that are summed; the sum takes about 20 square roots of it
+
+
+def _log_poisson(j: Any, mean: Any) -> Any:
+    """The logarithm of mean**j exp(-mean) / j!."""
+    if j < 1:
+        return j * math.log(mean) - mean - math.lgamma(j + 1)
+    return -_binomial_rest(j) - _deviance(j, mean) - 0.5 * math.log(2 * math.pi * j)
+
+
 def _poisson(j: Any, mean: Any) -> Any:
     if mean == 0:
         return 1.0 if j == 0 else 0.0
-    return math.exp(j * math.log(mean) - mean - math.lgamma(j + 1))
+    return math.exp(_log_poisson(j, mean))
 
 
 def _last_term(centre: Any) -> Any:
@@ -37,19 +48,94 @@ def _last_falling(centre: Any) -> Any:
 _LOWEST = -600.0  # the logarithm of numbers that are safe from underflow
 
 
-def _log_gamma_term(a: Any, y: Any) -> Any:
-    """The logarithm of gammainc(a, y) - gammainc(a + 1, y)."""
-    return a * math.log(y) - y - math.lgamma(a + 1)
-
-
 def _log_beta_term(a: Any, b: Any, y: Any, rest: Any) -> Any:
-    """The logarithm of betainc(a, b, y) - betainc(a + 1, b, y), where rest = 1 - y."""
-    return a * math.log(y) + b * math.log(rest) + math.lgamma(a + b) - math.lgamma(a + 1) - math.lgamma(b)
+    """The logarithm of betainc(a, b, y) - betainc(a + 1, b, y), where rest = 1 - y and a > 0."""
+    if y == 0 or rest == 0:
+        return -math.inf
+    n = a + b
+    apart = _binomial_rest(n) - _binomial_rest(a) - _binomial_rest(b)
+    return apart - _deviance(a, n * y) - _deviance(b, n * rest) + 0.5 * math.log(b / (2 * math.pi * a * n))
 
 
-def _falls(a: Any, b: Any, y: Any) -> Any:
-    """Whether that difference is smaller for a than for a - 1."""
-    return a > (a + b - 1) * y
+def _scaled(total: Any, log: Any) -> Any:
+    half = math.exp(0.5 * log)  # of which the square may underflow though the product does not
+    return total * half * half
+
+
+def _log_term(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The logarithm of the difference between the functions of a and of a + 1: of betainc(a, b, y), or of gammainc(a, y) where b = inf."""
+    return _log_poisson(a, y) if math.isinf(b) else _log_beta_term(a, b, y, rest)
+
+
+def _ratio(a: Any, b: Any, y: Any) -> Any:
+    """The quotient of the differences at a and at a - 1."""
+    return y / a if math.isinf(b) else (a + b - 1) * y / a
+
+
+def _log_product(j: Any, half: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The logarithm of a Poisson weight times the function of a + j, near enough."""
+    return _log_poisson(j, half) + (_log_term(a + j, b, y, rest) if _ratio(a + j, b, y) < 1 else 0.0)
+
+
+def _first_place(half: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """Where the sum over Poisson weights starts, which goes down: where the weights end, or the products if one of their factors is too
+    small there for a recurrence; -1 if the sum underflows."""
+    top = _last_falling(half)
+    if _log_poisson(top, half) > _LOWEST and (_ratio(a + top, b, y) >= 1 or _log_term(a + top, b, y, rest) > _LOWEST):
+        return top
+    low = 0.0
+    high = top
+    while high - low > 1:  # the largest product
+        middle = math.floor(0.5 * (low + high))
+        if half / middle * min(_ratio(a + middle, b, y), 1.0) >= 1:
+            low = middle
+        else:
+            high = middle
+    least = _log_product(low, half, a, b, y, rest) - 60
+    if least < -810:
+        return -1.0
+    high = top + 1
+    while high - low > 1:
+        middle = math.floor(0.5 * (low + high))
+        if _log_product(middle, half, a, b, y, rest) >= least:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _over_term(a: Any, b: Any, y: Any) -> Any:
+    """The function of a over its difference, where the differences fall."""
+    total = 1.0
+    term = 1.0
+    while term > 1e-17 * total:
+        a += 1
+        term *= _ratio(a, b, y)
+        total += term
+    return total
+
+
+def _at_start(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The function of a, its difference, and the logarithm of their scale: they neither underflow nor overflow on the way down."""
+    log = _log_term(a, b, y, rest)
+    if log < _LOWEST and _ratio(a + 1, b, y) < 0.99:
+        return 1e-100 * _over_term(a, b, y), 1e-100, log + 100 * math.log(10.0)
+    return _gammainc(a, y) if math.isinf(b) else _betainc(a, b, y), math.exp(log), 0.0
+
+
+def _chndtr_of_large(x: Any, df: Any, nc: Any) -> Any:
+    """The saddle point's approximation (Lugannani & Rice 1980), whose relative error is a small part of 1 / nc. v = 1 / (1 - 2 t) at the
+    saddle point t solves nc v**2 + df v = x."""
+    v = 2 * x / (df + math.hypot(df, 2 * math.sqrt(nc) * math.sqrt(x)))
+    u = (x - nc - df) / (nc * (v + 1) + df)
+    curved = u - math.log1p(u) if abs(u) > 1e-3 else u * u * (1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u / 6))))
+    w = math.copysign(math.sqrt(nc * u * u + df * curved), u)
+    density = math.exp(-0.5 * w * w) / math.sqrt(2 * math.pi)
+    if abs(w) < 1e-3:
+        correction = (2 / 3) * ((df + 3 * nc) / (df + 2 * nc)) / math.sqrt(2 * (df + 2 * nc))
+    else:
+        correction = 1 / w - 1 / (u * math.sqrt(nc * v + 0.5 * df))
+    return min(max(_ndtr(w) + density * correction, 0.0), 1.0)
 
 
 def _chndtr(x: Any, df: Any, nc: Any) -> Any:
@@ -61,27 +147,28 @@ def _chndtr(x: Any, df: Any, nc: Any) -> Any:
     y = 0.5 * x
     if nc == 0:
         return _gammainc(0.5 * df, y)
-    # The largest of the products: the weights' mode, or before it where the incomplete gamma function falls faster.
-    centre = min(half, max(0.0, 0.5 * (math.sqrt(0.25 * df * df + nc * x) - 0.5 * df)))
-    j = _last_falling(centre)
-    while j > centre and 0.5 * df + j > y and _log_gamma_term(0.5 * df + j, y) < _LOWEST:
-        j -= 1
+    if nc > 1e10:
+        return _chndtr_of_large(x, df, nc)
+    j = _first_place(half, 0.5 * df, math.inf, y, 0.0)
+    if j < 0:
+        return 0.0
     a = 0.5 * df + j
-    weight = _poisson(j, half)
-    inside = _gammainc(a, y)
-    term = math.exp(_log_gamma_term(a, y))
+    inside, term, scale = _at_start(a, math.inf, y, 0.0)
+    limit = math.exp(-scale)
+    scale += _log_poisson(j, half)
+    weight = 1.0
     total = 0.0
     while True:
         part = weight * inside
         total += part
-        if j == 0 or (j < centre and part < 1e-18 * total):
+        if j == 0 or (j < half and part <= 1e-18 * total):
             break
         weight *= j / half
         term *= a / y
-        inside = min(inside + term, 1.0)
+        inside = min(inside + term, limit)
         a -= 1
         j -= 1
-    return min(total, 1.0)
+    return min(_scaled(total, scale), 1.0)
 
 
 @special_function("fff ddd")
@@ -106,28 +193,30 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     rest = dfd / total_df
     b = 0.5 * dfd
     half = 0.5 * nc
-    if nc == 0:
+    if nc == 0 or y == 0:
         return _betainc(0.5 * dfn, b, y)
-    j = _last_falling(half)
-    # The largest of the products may lie before the largest weight.
-    while j > 0 and _falls(0.5 * dfn + j, b, y) and _log_beta_term(0.5 * dfn + j, b, y, rest) < _LOWEST:
-        j -= 1
+    if half > _LONGEST:
+        return math.nan
+    j = _first_place(half, 0.5 * dfn, b, y, rest)
+    if j < 0:
+        return 0.0
     a = 0.5 * dfn + j
-    weight = _poisson(j, half)
-    inside = _betainc(a, b, y)
-    term = math.exp(_log_beta_term(a, b, y, rest))
+    inside, term, scale = _at_start(a, b, y, rest)
+    limit = math.exp(-scale)
+    scale += _log_poisson(j, half)
+    weight = 1.0
     total = 0.0
     while True:
         part = weight * inside
         total += part
-        if j == 0 or (j < half and part < 1e-18 * total):
+        if j == 0 or (j < half and part <= 1e-18 * total):
             break
         weight *= j / half
         term *= a / ((a + b - 1) * y)
-        inside = min(inside + term, 1.0)
+        inside = min(inside + term, limit)
         a -= 1
         j -= 1
-    return min(total, 1.0)
+    return min(_scaled(total, scale), 1.0)
 
 
 @special_function("ffff dddd")
@@ -142,38 +231,36 @@ def ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     return _ncfdtr(dfn, dfd, nc, f)
 
 
-def _nct_terms(shift: Any, j: Any, b: Any, y: Any, rest: Any) -> Any:
-    """Term j of Lenth's sum: the two weights, and the differences between the incomplete beta functions of this term and the next."""
-    half = 0.5 * shift * shift
-    other = shift / math.sqrt(2.0) * math.exp(j * math.log(half) - half - math.lgamma(j + 1.5))
-    return _poisson(j, half), other, math.exp(_log_beta_term(j + 0.5, b, y, rest)), math.exp(_log_beta_term(j + 1, b, y, rest))
-
-
 def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     """Lenth's sum (1989, "Algorithm AS 243") over j of Poisson weights times betainc(j + 1 / 2, b, y), and of other weights, which have the
     sign of `shift`, times betainc(j + 1, b, y)."""
     half = 0.5 * shift * shift
-    j = _last_falling(half)
-    while j > 0 and _falls(j + 1, b, y) and _log_beta_term(j + 1, b, y, rest) < _LOWEST:
-        j -= 1
-    weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
+    j = _first_place(half, 1.0, b, y, rest)
+    if j < 0:
+        return 0.0
     a = j + 0.5
-    first = _betainc(a, b, y)
-    second = _betainc(a + 0.5, b, y)
+    first, first_term, scale = _at_start(a, b, y, rest)
+    second, second_term, second_scale = _at_start(a + 0.5, b, y, rest)
+    first_limit = math.exp(-scale)
+    second_limit = math.exp(-second_scale)
+    # Relative to the first weight and the first scale
+    log = _log_poisson(j, half)
+    weight = 1.0
+    other = math.copysign(math.exp(_log_poisson(j + 0.5, half) - log + second_scale - scale), shift)
     total = 0.0
     size = 0.0
     while True:
         total += weight * first + other * second
         part = weight * first + abs(other) * second
         size += part
-        if j == 0 or (j < half and part < 1e-18 * size):
-            return total
+        if j == 0 or (j < half and part <= 1e-18 * size):
+            return _scaled(total, log + scale)
         weight *= j / half
         other *= (j + 0.5) / half
         first_term *= a / ((a + b - 1) * y)
         second_term *= (a + 0.5) / ((a + b - 0.5) * y)
-        first = min(first + first_term, 1.0)
-        second = min(second + second_term, 1.0)
+        first = min(first + first_term, first_limit)
+        second = min(second + second_term, second_limit)
         a -= 1
         j -= 1
 
@@ -183,8 +270,11 @@ def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     half = 0.5 * shift * shift
     j = max(0.0, math.floor(half - 12 * math.sqrt(half + 4) - 40))
     last = _last_term(half)
-    weight, other, first_term, second_term = _nct_terms(shift, j, b, y, rest)
+    weight = _poisson(j, half)
+    other = math.copysign(math.exp(_log_poisson(j + 0.5, half)), shift)
     a = j + 0.5
+    first_term = math.exp(_log_beta_term(a, b, y, rest))
+    second_term = math.exp(_log_beta_term(a + 0.5, b, y, rest))
     first = _betaincc(a, b, y)
     second = _betaincc(a + 0.5, b, y)
     total = 0.0
@@ -215,6 +305,8 @@ def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
     if nc * nc < 1e-290:
         tail = 0.5 * _betaincc(0.5, b, y)
         return 1 - tail if t > 0 else tail
+    if 0.5 * nc * nc > _LONGEST:
+        return math.nan
     if t > 0:
         return min(_ndtr(-nc) + 0.5 * _nct_sums(nc, b, y, rest), 1.0)
     return max(0.5 * _nct_complements(-nc, b, y, rest), 0.0)

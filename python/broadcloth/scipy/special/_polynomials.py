@@ -8,6 +8,7 @@ functions (DLMF 18.5).
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,9 @@ _TWO = "ldd fff ffF ddd ddD"
 _THREE = "lddd ffff fffF dddd dddD"
 
 
+_LARGEST = 1000000  # the degree up to which recurrences run; values of larger degrees are NaN, but for Chebyshev's polynomials
+
+
 # ---- One element. `x` may be complex; `below` and `above` are its distances x - 1 and x + 1 from the ends, as exact as the caller has them
 
 
@@ -47,16 +51,16 @@ def _sign(n: Any) -> Any:
 
 def _at_one(n: Any, a: Any) -> Any:
     """n + a over n."""
-    value = 1.0
-    for k in range(1, n + 1):
+    value = 1.0 if n <= _LARGEST else math.nan
+    for k in range(1, min(n, _LARGEST) + 1):
         value *= (a + k) / k
     return value
 
 
 def _ultraspherical(n: Any, a: Any, x: Any, below: Any, above: Any) -> Any:
     """Gegenbauer's polynomial of degree n >= 0 and a > -1/2 over its value at 1."""
-    if n == 0:
-        return x * 0 + 1
+    if n == 0 or n > _LARGEST:
+        return x * 0 + (1.0 if n == 0 else math.nan)
     if abs(x.real) <= 0.5 or n == 1:
         before = x * 0 + 1
         now = x * 1
@@ -77,8 +81,21 @@ def _ultraspherical(n: Any, a: Any, x: Any, below: Any, above: Any) -> Any:
     return value * _sign(n) if mirrored else value
 
 
+def _chebyshev_of_large(n: Any, kind: Any, distance: Any) -> Any:
+    """Chebyshev's polynomial of degree n at 1 + distance, by powers of 1 + r = exp(acosh(1 + distance))."""
+    root = cmath.sqrt(distance * (2 + distance))
+    r = distance + root
+    log = complex(0.5 * math.log1p(r.real * (2 + r.real) + r.imag * r.imag), math.atan2(r.imag, 1 + r.real))
+    if kind == 1:
+        return 0.5 * (cmath.exp(n * log) + cmath.exp(-n * log))
+    return 0.5 * (cmath.exp((n + 1) * log) - cmath.exp(-(n + 1) * log)) / root if root != 0 else complex(n + 1.0, 0.0)
+
+
 def _chebyshev(n: Any, kind: Any, x: Any, below: Any, above: Any) -> Any:
     """Chebyshev's polynomial of degree n >= 0 and the first or second kind."""
+    if n > 100000:
+        value = _chebyshev_of_large(n, kind, -above if x.real < 0 else below)
+        return value * _sign(n) if x.real < 0 else value
     if abs(x.real) <= 0.5:
         now = x * 0 + 1
         before = x if kind == 1 else x * 0
@@ -125,8 +142,8 @@ def _gegenbauer(n: Any, a: Any, x: Any) -> Any:
     k = int(n)
     if k < 0:
         return x * 0
-    if k == 0:
-        return x * 0 + 1
+    if k == 0 or k > _LARGEST:
+        return x * 0 + (1.0 if k == 0 else math.nan)
     if a > -0.5:
         if a == 0:
             return x * 0
@@ -164,8 +181,8 @@ def _jacobi(n: Any, a: Any, b: Any, x: Any, below: Any, above: Any) -> Any:
     k = int(n)
     if k < 0:
         return x * 0
-    if k == 0:
-        return x * 0 + 1
+    if k == 0 or k > _LARGEST:
+        return x * 0 + (1.0 if k == 0 else math.nan)
     if a == b and a > -1:
         return _at_one(k, a) * _ultraspherical(k, a + 0.5, x, below, above)
     if x.real < 0 and b > -1:
@@ -190,8 +207,8 @@ def _laguerre(n: Any, a: Any, x: Any) -> Any:
     k = int(n)
     if k < 0:
         return x * 0
-    if k == 0:
-        return x * 0 + 1
+    if k == 0 or k > _LARGEST:
+        return x * 0 + (1.0 if k == 0 else math.nan)
     if a > -1:
         difference = -x / (a + 1)
         value = 1 + difference

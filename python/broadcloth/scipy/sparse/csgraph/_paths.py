@@ -3,7 +3,6 @@ on a copy of the graph in host memory."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -357,77 +356,7 @@ def yen(
         if not 0 <= node < n:
             raise ValueError(f"{name} must have 0 <= {name} < {n}, got {node}")
     on_host("yen", g.device)
-    rows, columns, data = (_c.asnumpy(x) for x in _edges_both_ways(g, directed))
-    # With prices of nodes from Johnson's method no edge is negative, and Dijkstra's finds all deviations.
-    price = np.zeros(n)
-    if (data < 0).any():
-        extended = _Edges(n + 1, np.append(rows, np.full(n, n)), np.append(columns, np.arange(n)), np.append(data, np.zeros(n)))
-        found = _c.csgraph_bellman_ford(*extended.parts(), True, _c.asarray(np.array([n], np.int32), device="cpu"))
-        if not found:
-            raise NegativeCycleError("Negative cycle detected on node")
-        price = _c.asnumpy(found[0])[0, :n]
-    edges = _Edges(n, rows, columns, data + price[rows] - price[columns])
-    paths = _shortest_paths(edges, int(source), int(sink), K)
-    shift = price[sink] - price[source]
-    lengths = _c.asarray(np.array([length + shift for length, _ in paths]), device=g.device)
-    if not return_predecessors:
-        return lengths
-    before = np.full((len(paths), n), NONE, np.int32)
-    for k, (_, path) in enumerate(paths):
-        before[k, list(path[1:])] = path[:-1]
-    return lengths, _c.asarray(before, device=g.device)
-
-
-class _Edges:
-    """A graph's edges in host memory, in the order of their rows."""
-
-    def __init__(self, n: int, rows: Any, columns: Any, data: Any) -> None:
-        order = np.argsort(rows, kind="stable")
-        self.n, self.rows, self.columns, self.data = n, rows[order], columns[order].astype(np.int32), data[order]
-        self.indptr = np.searchsorted(self.rows, np.arange(n + 1)).astype(np.int32)
-
-    def parts(self, without: Any = None) -> tuple[ndarray, ndarray, ndarray]:
-        """What the engine's functions take; edges `without` are infinitely long."""
-        data = self.data if without is None else np.where(without, np.inf, self.data)
-        on_cpu = lambda x: _c.asarray(x, device="cpu")
-        return on_cpu(data), on_cpu(self.columns), on_cpu(self.indptr)
-
-    def path(self, source: int, sink: int, without: Any) -> tuple[float, tuple[int, ...]] | None:
-        start = _c.asarray(np.array([source], np.int32), device="cpu")
-        distances, predecessors = (_c.asnumpy(x)[0] for x in _c.csgraph_dijkstra(*self.parts(without), True, start, np.inf))
-        if not np.isfinite(distances[sink]):
-            return None
-        nodes = [sink]
-        while nodes[-1] != source:
-            nodes.append(int(predecessors[nodes[-1]]))
-        return float(distances[sink]), tuple(nodes[::-1])
-
-    def length(self, path: tuple[int, ...]) -> float:
-        total = 0.0
-        for a, b in pairwise(path):
-            of = slice(self.indptr[a], self.indptr[a + 1])
-            total += float(self.data[of][self.columns[of] == b].min())
-        return total
-
-
-def _shortest_paths(edges: _Edges, source: int, sink: int, count: int) -> list[tuple[float, tuple[int, ...]]]:
-    first = edges.path(source, sink, np.zeros(edges.rows.size, bool))
-    if first is None or count < 1:
-        return []
-    found, candidates = [first], set()
-    while len(found) < count:
-        path = found[-1][1]
-        for i in range(len(path) - 1):
-            # The way to the node where a path deviates stays, and what was found before does not come again.
-            start, node = path[: i + 1], path[i]
-            taken = {p[i + 1] for _, p in found if p[: i + 1] == start and len(p) > i + 1}
-            without = np.isin(edges.columns, start) | ((edges.rows == node) & np.isin(edges.columns, list(taken)))
-            rest = edges.path(node, sink, without)
-            if rest is not None:
-                whole = start[:-1] + rest[1]
-                candidates.add((edges.length(whole), whole))
-        if not candidates:
-            break
-        found.append(min(candidates))
-        candidates.remove(found[-1])
-    return found
+    found = _c.csgraph_yen(*g.parts, directed, int(source), int(sink), K)
+    if not found:
+        raise NegativeCycleError("Negative cycle detected on node")
+    return tuple(found) if return_predecessors else found[0]

@@ -51,8 +51,9 @@ class _Problem:
     """A x = lambda B x as a standard problem of an operator: `apply`, with the inner product of `B` where there is one."""
 
     def __init__(
-        self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any, part: str | None = None
-    ) -> None:
+        self, name: str, A: Any, k: int, M: Any, sigma: Any, inverses: tuple[Any, Any], v0: Any, rng: Any, part: str | None = None,
+        mode: str = "normal",
+    ) -> None:  # fmt: skip
         given = A
         self.A = aslinearoperator(A)
         if self.A.shape[0] != self.A.shape[1]:
@@ -75,12 +76,15 @@ class _Problem:
         self.part = part
         if part is None and sigma is not None and _is_complex(sigma):
             self.dtype = np.result_type(self.dtype, np.complex64)
-        self.sigma, self.mass = sigma, self.B
+        self.sigma, self.mass, self.mode = sigma, self.B, mode
         self.device = getattr(self.A, "device", None) or (_c.asarray(v0).device if isinstance(v0, ndarray) else _c.default_device())
         self.v0 = self._start(v0, rng)
         if sigma is not None:
             inverse = aslinearoperator(OPinv) if OPinv is not None else _inverse(given, M, sigma, self.A)
-            self.apply = lambda v: self._part_of(inverse, self.times_B(v))
+            if mode == "buckling":
+                self.B = self.A
+            above = self._cayley if mode == "cayley" else self.times_B
+            self.apply = lambda v: self._part_of(inverse, above(v))
         elif self.B is None:
             self.apply = self.A.matvec
         else:
@@ -106,6 +110,9 @@ class _Problem:
         """B @ v; v itself without B."""
         return v if self.B is None else self.B.matvec(v)
 
+    def _cayley(self, v: ndarray) -> ndarray:
+        return self.A.matvec(v) + self.sigma * self.times_B(v)
+
     def _part_of(self, inverse: LinearOperator, v: ndarray) -> ndarray:
         """The inverse, or the part of it that is the operator, times v; restarts may make v complex."""
         if self.part is None:
@@ -119,7 +126,9 @@ class _Problem:
         """Eigenvalues of the problem from those of the operator; of a part of the inverse, which may have one for several of the problem,
         from its eigenvectors."""
         if self.part is None:
-            return found if self.sigma is None else self.sigma + 1 / found
+            if self.sigma is None or self.mode == "normal":
+                return found if self.sigma is None else self.sigma + 1 / found
+            return self.sigma * (found + 1 if self.mode == "cayley" else found) / (found - 1)
         second = self.mass
         products = [self.A.matmat(vectors), vectors if second is None else second.matmat(vectors)]
         above, below = (_c.asnumpy((vectors.conj() * x).sum(0)) for x in products)
@@ -177,11 +186,28 @@ def _shifted(A: Any, M: Any, sigma: Any) -> Any:
     return A - sigma * (_c.eye(A.shape[0], device=A.device) if M is None else _c.asarray(M, device=A.device))
 
 
-def _krylov(p: _Problem, V: ndarray, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
+def _krylov_on_host(p: _Problem, V: np.ndarray, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
+    """Arnoldi's steps as below on the host's arrays, where nothing has to wait for a device."""
+    for j in range(first, width):
+        w = _c.asnumpy(p.apply(_c.asarray(V[j], device=p.device)))
+        size = math.sqrt(np.vdot(w, w).real)
+        w, H[: j + 1, j] = _orthogonal(p, V[: j + 1], w)
+        after = math.sqrt(np.vdot(w, w).real)
+        H[j + 1, j] = after
+        if after <= 8 * np.finfo(p.dtype).eps * size or not math.isfinite(after):
+            H[j + 1, j] = 0
+            w, _ = _orthogonal(p, V[: j + 1], _c.asnumpy(p.random(generator)))
+            after = math.sqrt(np.vdot(w, w).real)
+        V[j + 1] = w / after
+
+
+def _krylov(p: _Problem, V: Any, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
     """Arnoldi's steps `first` to `width`: rows of V get their vectors, H their coefficients. One copy at the end reads all of those.
 
     Where a step's vector vanishes the space is invariant: a random vector goes on, with nothing to do with the ones before it.
     """
+    if isinstance(V, np.ndarray):
+        return _krylov_on_host(p, V, H, first, width, generator)
     at = first
     while at < width:
         columns = []
@@ -215,7 +241,7 @@ def _length(p: _Problem, w: ndarray) -> ndarray:
     return _c.ufuncs["sqrt"](_c.ufuncs["maximum"](_c.vdot(w, p.times_B(w)).real, 0))
 
 
-def _orthogonal(p: _Problem, V: ndarray, w: ndarray) -> tuple[ndarray, ndarray]:
+def _orthogonal(p: _Problem, V: Any, w: Any) -> tuple[Any, Any]:
     """Classical Gram-Schmidt, twice, in the inner product of B."""
     conjugate = V.conj() if p.dtype.kind == "c" else V
     h = conjugate @ p.times_B(w)
@@ -245,9 +271,9 @@ def _restarted(
     """The wanted eigenvalues of the operator and its eigenvectors as rows: Krylov-Schur restarts (Stewart, 2001; Wu & Simon, 2000)."""
     generator = np.random.default_rng(rng)
     eps = float(np.finfo(p.dtype).eps)
-    start = p.v0
-    V = _c.zeros((width + 1, p.n), p.dtype, device=p.device)
-    V[0] = start / _length(p, start)
+    V = _zeros(p, (width + 1, p.n), p.dtype)
+    start = p.v0 / _length(p, p.v0)
+    V[0] = _c.asnumpy(start) if isinstance(V, np.ndarray) else start
     H = np.zeros((width + 1, width), complex if p.dtype.kind == "c" else float)
     kept, converged = 0, np.zeros(0, bool)
     values, vectors = np.zeros(0), np.zeros((0, 0))
@@ -278,8 +304,8 @@ def _restarted(
         H[keep, :keep] = rotated
         # The rows of V go along: V^T Q, and the vector that the last step left.
         dtype = np.result_type(p.dtype, np.complex64) if np.iscomplexobj(Q) else p.dtype
-        turned = _c.asarray(np.ascontiguousarray(Q.T).astype(dtype), device=p.device) @ V[:width]
-        last, V = V[width].copy(), _c.zeros(V.shape, dtype, device=p.device)
+        turned = _times_space(p, Q.astype(dtype), V[:width])
+        last, V = V[width].copy(), _zeros(p, V.shape, dtype)
         V[:keep] = turned
         V[keep] = last
         kept = keep
@@ -294,9 +320,21 @@ def _restarted(
     return values, _basis(p, V, vectors, width)
 
 
-def _basis(p: _Problem, V: ndarray, Y: np.ndarray, width: int) -> ndarray:
+def _zeros(p: _Problem, shape: tuple[int, ...], dtype: Any) -> Any:
+    """The rows of a Krylov space: the host's array where the problem is in its memory and has the standard inner product."""
+    if p.B is None and p.device.type == "cpu":
+        return np.zeros(shape, dtype)
+    return _c.zeros(shape, dtype, device=p.device)
+
+
+def _times_space(p: _Problem, Q: np.ndarray, V: Any) -> Any:
+    turn = np.ascontiguousarray(Q.T)
+    return (turn if isinstance(V, np.ndarray) else _c.asarray(turn, device=p.device)) @ V
+
+
+def _basis(p: _Problem, V: Any, Y: np.ndarray, width: int) -> ndarray:
     dtype = np.result_type(p.dtype, np.complex64) if np.iscomplexobj(Y) else p.dtype
-    return (_c.asarray(np.ascontiguousarray(Y.T).astype(dtype), device=p.device) @ V[:width]).T
+    return _c.asarray(_times_space(p, Y.astype(dtype), V[:width]), device=p.device).T
 
 
 def _dense(A: Any, M: Any, device: Any) -> tuple[np.ndarray, np.ndarray | None]:
@@ -350,7 +388,9 @@ def eigsh(
     return_eigenvectors : bool
     Minv, OPinv : optional
         Inverses of M, or of A - sigma M.
-    mode : 'normal'
+    mode : {'normal', 'buckling', 'cayley'}
+        Of what with `sigma` the k values are looked for: 1 / (w - sigma), w / (w - sigma), for which A must be positive definite and M need
+        not be, or (w + sigma) / (w - sigma).
     rng : optional
         Seeds the random vectors.
 
@@ -370,11 +410,11 @@ def eigsh(
     >>> w.round(9)
     array([48., 49.])
     """
-    if mode != "normal":
-        raise NotImplementedError(f"eigsh: expected mode 'normal', got {mode!r}")
+    if mode not in ("normal", "buckling", "cayley"):
+        raise ValueError(f"unrecognized mode '{mode}'")
     if which not in ("LM", "SM", "LA", "SA", "BE"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LA', 'SA', 'BE', got {which!r}")
-    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng)
+    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng, mode=mode)
     width = min(p.n, max(2 * k + 1, 20) if ncv is None else ncv)
     if width <= k:
         raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")

@@ -12,6 +12,7 @@ from .... import _broadcloth as _c
 from .... import linalg as _linalg
 from ...._broadcloth import ndarray
 from ...._warnings import warn
+from ._krylov import norm as length
 from ._krylov import orthogonalized
 from ._operators import LinearOperator, aslinearoperator, device_of, is_sparse, ours, promoted
 
@@ -51,8 +52,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> ndarray:
         if axis[0] % 2 == axis[1] % 2:
             raise ValueError("Duplicate axes given.")
         if ord in (None, "fro", "f"):
-            squares = abs(_c.asarray(x.data)) ** 2 if x.format in ("csr", "csc", "coo") else abs(_c.asarray(x.tocsr().data)) ** 2
-            return _c.ufuncs["sqrt"](squares.sum())
+            data = _c.asarray((x if x.format in ("csr", "csc", "coo") else x.tocsr()).data)
+            return length(data) if data.dtype.kind in "fc" else _c.ufuncs["sqrt"]((abs(data) ** 2).sum())
         if ord == 2:
             from ._eigen import svds
 
@@ -475,7 +476,7 @@ def spbandwidth(A: Any) -> tuple[int, int]:
     (0, 1)
     """
     if is_sparse(A):
-        coo = ours(A).tocoo()
+        coo = ours(A).tocoo(copy=False)
         rows, columns = (_c.asarray(x).astype(np.int64) for x in (coo.row, coo.col))
     else:
         rows, columns = _c.asarray(A).nonzero()

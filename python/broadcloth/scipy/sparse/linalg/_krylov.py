@@ -325,8 +325,9 @@ def _rotation(a: complex, b: complex) -> tuple[float, complex]:
     return abs(a) / length, (a / abs(a)) * np.conj(b) / length
 
 
-def orthogonalized(V: ndarray, w: ndarray) -> tuple[ndarray, ndarray]:
-    """`w` less its parts along the rows of V, and those parts: classical Gram-Schmidt, twice (Giraud et al., 2005)."""
+def orthogonalized(V: Any, w: Any) -> tuple[Any, Any]:
+    """`w` less its parts along the rows of V, and those parts, of our arrays or NumPy's: classical Gram-Schmidt, twice (Giraud et
+    al., 2005)."""
     h = V.conj() @ w
     w = w - h @ V
     more = V.conj() @ w

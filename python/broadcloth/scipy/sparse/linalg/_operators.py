@@ -29,8 +29,8 @@ def ours(A: Any) -> Any:
 
 def device_of(A: Any) -> Any:
     """Where a matrix lies; None of an operator, which takes vectors of every device."""
-    if is_sparse(A):
-        A = getattr(A, "data", A)
+    if is_sparse(A) and not hasattr(A, "device"):
+        A = A.data  # SciPy's; the data of ours may be lists
     return A.device if isinstance(A, ndarray) else getattr(A, "device", None)
 
 

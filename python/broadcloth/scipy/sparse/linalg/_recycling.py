@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -103,15 +104,18 @@ def _orthonormal_pairs(s: System, pairs: list[Any]) -> list[Any]:
 def _step(s: System, r: ndarray, length: float, width: int, kept: list[Any], limit: float) -> tuple[ndarray, ndarray, np.ndarray] | None:
     """A direction u, its image c of length 1 and how much of the kept directions it has: the best correction that Arnoldi's process with
     a preconditioner finds in the space orthogonal to their images."""
-    images = _c.stack([c for c, _ in kept]) if kept else None
-    V = _c.zeros((width + 1, s.n), s.dtype, device=r.device)
-    V[0] = r / length
+    # Vectors in host memory are NumPy's, for which nothing has to wait.
+    near = (lambda x: _c.asnumpy(x)) if r.device.type == "cpu" else lambda x: x
+    on_device = lambda a: _c.asarray(a, device=r.device)
+    images = near(_c.stack([c for c, _ in kept])) if kept else None
+    V = near(_c.zeros((width + 1, s.n), s.dtype, device=r.device)).copy()
+    V[0] = near(r) / length
     directions, H, B = [], np.zeros((width + 1, width), s.dtype), np.zeros((len(kept), width), s.dtype)
-    used = 0
+    rotations = _Rotations(length)
     for j in range(min(width, s.n)):
-        z = s.M.matvec(V[j])
-        w = s.A.matvec(z)
-        before = float(norm(w))
+        z = s.M.matvec(on_device(V[j]))
+        w = near(s.A.matvec(z))
+        before = _length(w)
         if not np.isfinite(before):
             break
         directions.append(z)
@@ -119,21 +123,22 @@ def _step(s: System, r: ndarray, length: float, width: int, kept: list[Any], lim
             w, parts = orthogonalized(images, w)
             B[:, j] = _c.asnumpy(parts)
         w, h = orthogonalized(V[: j + 1], w)
-        after = float(norm(w))
+        after = _length(w)
         H[: j + 1, j], H[j + 1, j] = _c.asnumpy(h), after
-        used = j + 1
-        y, error = _least(H[: used + 1, :used], length)
-        if after <= np.finfo(s.dtype).eps * before or error <= limit:
+        if after <= np.finfo(s.dtype).eps * before or rotations.error(H[: j + 2, j].tolist()) <= limit:
             break
-        V[used] = w / after
+        V[j + 1] = w / after
+    used = len(directions)
     if used == 0:
         return None
-    on_device = lambda a: _c.asarray(a.astype(s.dtype), device=r.device)
+    right = np.zeros(used + 1, s.dtype)
+    right[0] = length
+    y = np.linalg.lstsq(H[: used + 1, :used], right, rcond=None)[0].astype(s.dtype)
     u, parts = on_device(y) @ _c.stack(directions), B[:, :used] @ y
     # The image anew: that of Arnoldi's process has the errors of the kept pairs, which are large beside a short correction.
     c = s.A.matvec(u)
     if images is not None:
-        c, more = orthogonalized(images, c)
+        c, more = orthogonalized(on_device(images), c)
         u = u - more @ _c.stack([u for _, u in kept])
     size = float(norm(c))
     if not np.isfinite(size) or size == 0:
@@ -141,8 +146,23 @@ def _step(s: System, r: ndarray, length: float, width: int, kept: list[Any], lim
     return c / size, u / size, abs(parts)
 
 
-def _least(H: np.ndarray, length: float) -> tuple[np.ndarray, float]:
-    right = np.zeros(H.shape[0], H.dtype)
-    right[0] = length
-    y = np.linalg.lstsq(H, right, rcond=None)[0]
-    return y, float(np.linalg.norm(right - H @ y))
+def _length(x: Any) -> float:
+    return math.sqrt(np.vdot(x, x).real) if isinstance(x, np.ndarray) else float(norm(x))
+
+
+class _Rotations:
+    """Givens rotations that make Arnoldi's matrix triangular, by which each step's error is known without a solution."""
+
+    def __init__(self, length: float) -> None:
+        self.rotations: list[tuple[Any, Any]] = []
+        self.left = length
+
+    def error(self, column: list[Any]) -> float:
+        """The least error with one more column, whose last element is real."""
+        for i, (c, s) in enumerate(self.rotations):
+            column[i : i + 2] = c.conjugate() * column[i] + s * column[i + 1], c * column[i + 1] - s * column[i]
+        size = math.hypot(abs(column[-2]), column[-1].real)
+        if size > 0:
+            self.rotations.append((column[-2] / size, column[-1].real / size))
+            self.left *= self.rotations[-1][1]
+        return self.left
