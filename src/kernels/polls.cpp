@@ -249,8 +249,8 @@ void FunctionCompiler::growing_loop(const Node* n, const std::string& counter, c
 
 void FunctionCompiler::tested_loop(const Node* n, const Code& test, const Block& body) {
   const int variable = n->a->kind == NodeKind::name ? syntax_.local_index(n->a->text) : n->a->a ? syntax_.local_index(n->a->a->text) : -1;
-  const std::optional<Local> x = variable >= 0 ? env_.locals[static_cast<size_t>(variable)] : std::nullopt;
-  if (host() && x && x->type && x->type->is_scalar() && is_integer(x->type->dtype) && !unit_.may_take_long(body.facts()) &&
+  const auto is_number = [](const std::optional<Local>& x) { return x && x->type && x->type->is_scalar() && is_integer(x->type->dtype); };
+  if (host() && variable >= 0 && is_number(env_.locals[static_cast<size_t>(variable)]) && !unit_.may_take_long(body.facts()) &&
       has_few_turns(n))
     return body_of_loop(code("BC_FEW_TURNS (; {};)", test), body);
   const Code poll = poll_after(n);
