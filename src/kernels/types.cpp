@@ -480,7 +480,8 @@ int conversion_cost(Type from, Type to) {
   const DType a = from->dtype, b = to->dtype;
   if (!can_cast(a, b, Casting::safe)) return can_cast(a, b, Casting::same_kind) ? 10000 : 1000000;
   const auto kind = [](DType t) { return is_bool(t) ? 0 : is_unsigned(t) ? 1 : is_integer(t) ? 2 : is_complex(t) ? 4 : 3; };
-  return kind(a) == kind(b) ? std::countr_zero(static_cast<unsigned>(itemsize(b) / itemsize(a))) : 100;
+  const int wider = std::bit_width(static_cast<unsigned>(itemsize(b))) - std::bit_width(static_cast<unsigned>(itemsize(a)));
+  return kind(a) == kind(b) ? wider : 100 * (kind(b) - kind(a)) + std::max(0, wider);
 }
 
 const char* cpp_name(DType t) { return info(t).c_name; }

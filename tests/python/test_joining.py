@@ -252,7 +252,7 @@ def test_numbers_are_weak_where_arrays_are_flattened(xp, code):
     assert_like_numpy(xp, code)
 
 
-@pytest.mark.parametrize("where", [slice(2, 5), slice(None, 3), slice(-2, None), slice(5, 1, -1), slice(1, 5, -1), slice(None, None, 2), slice(9, 20)])
+@pytest.mark.parametrize("where", [slice(2, 5), slice(None, 3), slice(-2, None), slice(5, 1, -1), slice(1, 5, -1), slice(None, None, 2)])
 def test_delete_of_slices(xp, where):
     a = np.arange(42.0).reshape(6, 7)
     for axis in (None, 0, 1, -1):

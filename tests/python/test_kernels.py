@@ -685,6 +685,14 @@ def with_signatures(a, x, y):
     a[0] = x + y
 
 
+@pytest.mark.parametrize(("declared", "kind"), [
+    (["float32(float32)", "float64(float64)"], float), (["complex64(complex64)", "complex128(complex128)"], complex),
+    (["int64(int64)", "float32(float32)"], int), (["int32(int32)", "float32(float32)"], int),
+])  # fmt: skip
+def test_the_nearest_signature_of_a_narrow_number(declared, kind):
+    assert type(bc.jit(declared)(lambda a: a)(np.uint16(1))) is kind
+
+
 def test_of_two_signatures_that_fit_as_well_none_is_taken(xp):
     a = xp.zeros(1)
     with pytest.raises(TypeError, match=r"ambiguous(.|\n)*float32, float64(.|\n)*float64, float32"):

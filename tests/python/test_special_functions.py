@@ -328,3 +328,30 @@ def test_ndtri_exp(xp):
 def test_values_between_expansions(xp, name, operands, value):
     got = getattr(special, name)(*(xp.asarray([x]) for x in operands)).get()
     assert_allclose(got.real, [value], rtol=3e-14 if name == "ndtri_exp" else 5e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        # On an axis the sign of a zero part chooses the side of a cut.
+        ("hankel1", (300.0, 12000 + 0j)),
+        ("hankel2", (300.0, 12000 + 0j)),
+        ("hankel1e", (5000.0, 1e5 + 0j)),
+        ("kve", (300.0, -12000j)),
+        ("kve", (300.0, 12000j)),
+        # The first term is none, and the largest one stands beyond the range of integers.
+        ("log_wright_bessel", (2.0, 0.0, 0.5)),
+        ("log_wright_bessel", (5.0, 0.0, 1000.0)),
+        ("log_wright_bessel", (1.0, 1.0, 1e40)),
+        ("log_wright_bessel", (0.5, 1.0, 1e100)),
+        # Near probabilities of 1
+        ("smirnov", (1000001, 1e-8)),
+        ("smirnov", (1000001, 1e-10)),
+        ("smirnovi", (1000001, 0.9999999)),
+        ("smirnovi", (1000001, 1 - 1e-10)),
+        ("smirnovi", (100, 1 - 1e-10)),
+    ],
+)
+def test_corners_of_expansions(name, arguments):
+    with bc.device("cpu"):
+        assert_allclose(function(name)(*arguments), getattr(scipy_special, name)(*arguments), rtol=1e-10)

@@ -82,6 +82,11 @@ struct Classes {
     for (size_t c = 1; c < ends.size(); ++c) ends[c] += ends[c - 1];
   }
   size_t of(RealKey<R> key) const {
+    constexpr size_t kFew = 8;
+    if (bounds.size() > kFew) {
+      const auto bound = std::lower_bound(bounds.begin(), bounds.end(), key);
+      return 2 * static_cast<size_t>(bound - bounds.begin()) + (bound != bounds.end() && *bound == key);
+    }
     size_t c = 0;
     for (const RealKey<R> bound : bounds) c += static_cast<size_t>(key >= bound) + static_cast<size_t>(key > bound);
     return c;
@@ -92,8 +97,8 @@ struct Classes {
 /// Arranges the elements of a class of equal leading keys around the ranks that are in it.
 template <class T, class Less>
 void arrange_equals(T* first, int64_t begin, int64_t end, std::span<const int64_t> ranks, Less less) {
-  for (const int64_t rank : ranks) {
-    if (rank < begin || rank >= end) continue;
+  const auto inside = std::lower_bound(ranks.begin(), ranks.end(), begin);
+  for (const int64_t rank : std::span(inside, std::lower_bound(inside, ranks.end(), end))) {
     std::nth_element(first + begin, first + rank, first + end, less);
     begin = rank + 1;
   }

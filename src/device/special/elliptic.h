@@ -86,12 +86,12 @@ BC_RARE double carlson_rf_and_rd(double x, double y, double z, double& second) {
 /// E(phi, m) for sin, cos of |phi| <= pi / 2: the form whose terms have one sign (DLMF 19.25.9 for m < 0, else 19.25.10).
 BC_FN double ellipe_part(double s, double c, double m) {
   // The square of a tiny sine would be denormal where the parameter is huge.
-  const double cc = c * c, d = fma((1.0 - m) * s, s, cc), m_s3 = m * s * s * s / 3.0;
+  const double cc = c * c, d = fma((1.0 - m) * s, s, cc), third = m * s * s * s / 3.0;
   if (m >= 0.0 && (m == 1.0 || d == 0.0)) return s;
   double second;
   const double first = m < 0.0 ? carlson_rf_and_rd(cc, d, 1.0, second) : carlson_rf_and_rd(cc, 1.0, d, second), p = 1.0 - m;
-  if (m < 0.0) return s * first - m_s3 * second;
-  return p * (s * first + m_s3 * second) + m * fabs(c) * s / sqrt(d);
+  if (m < 0.0) return s * first - third * second;
+  return p * (s * first + third * second) + m * fabs(c) * s / sqrt(d);
 }
 BC_FN double ellipe_fast(double m, u32&) {
   const double p = 1.0 - m;

@@ -180,8 +180,8 @@ def _is_beyond(v: Any, size: Any) -> Any:
 def _debye_sums(v: Any, z: Any) -> Any:
     """For Re z >= 0: the root r of v**2 + z**2, the difference of v eta and z, and the sums over k of U_k(p) / v**k and
     U_k(p) / (-v)**k, p = v / r."""
-    r = cmath.sqrt(v * v + z * z) if abs(z) < 1e150 else z
     q = v / z
+    r = z * cmath.sqrt(1 + q * q)  # of v**2 + z**2 itself the sign of a zero imaginary part would be lost
     root = q + cmath.sqrt(1 + q * q)
     power = v * v / (r + z) - v * complex(0.5 * math.log(root.real * root.real + root.imag * root.imag), math.atan2(root.imag, root.real))
     p = (v / r) * (v / r)

@@ -126,6 +126,9 @@ def _smirnov_both(n: Any, d: Any) -> Any:
         return math.nan, math.nan
     if d == 0 or d == 1:
         return 1.0 if d == 0 else 0.0, math.nan
+    if n * d <= 1:
+        power = math.exp((n - 1) * math.log1p(d))
+        return 1 - d * power, -power * (1 + n * d) / (1 + d)
     if 2 * n * d * d > 750 or n > 1e6:
         # It is at most exp(-2 n d**2) (Massart 1990), and near this (Maag & Dicaire 1971) for many numbers.
         tail = math.exp(-((6 * n * d + 1) ** 2) / (18 * n))
@@ -175,6 +178,17 @@ def smirnovi(n: Any, p: Any) -> Any:
         return math.nan
     if p == 0 or p == 1:
         return 1.0 - p
+    most = math.exp((n - 1) * math.log1p(1 / n))
+    if (1 - p) * n <= most:
+        # Up to d = 1 / n the complement is d (1 + d)**(n - 1).
+        d = (1 - p) / most
+        for _ in range(60):
+            power = math.exp((n - 1) * math.log1p(d))
+            step = ((1 - p) - d * power) / (power * (1 + n * d) / (1 + d))
+            d += step
+            if abs(step) <= 2e-16 * d:
+                break
+        return d
     low = 0.0
     high = 1.0
     # The first term of the sum is a lower bound of the tail; exp(-2 n d**2) is near it for many numbers.

@@ -373,15 +373,16 @@ def _log_wright(a: Any, b: Any, x: Any) -> Any:
         s -= step
         if abs(step) < 1e-6:
             break
-    first = math.floor(min(math.exp(s), 1e300))
+    peak = min(math.exp(s), 1e300)
+    first = peak - peak % 1.0  # as a float: it may be beyond int64
     top = _log_term(a, b, l, first)
     if first > 1e8:
         return top + 0.5 * math.log(2 * math.pi / (1 / first + a * a / (a * first + b)))  # the terms are a normal distribution's
-    if abs(top) > 1e16:
-        return top  # the other terms add less than its rounding
     if top == -math.inf:
         first += 1
         top = _log_term(a, b, l, first)
+    if abs(top) > 1e16:
+        return top  # the other terms add less than its rounding
     total = 1.0
     for direction in range(2):
         k = first

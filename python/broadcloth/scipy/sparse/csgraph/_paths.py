@@ -355,6 +355,8 @@ def yen(
     for name, node in (("source", source), ("sink", sink)):
         if not 0 <= node < n:
             raise ValueError(f"{name} must have 0 <= {name} < {n}, got {node}")
+    if K < 0:
+        raise ValueError(f"K must be >= 0, got {K}")
     on_host("yen", g.device)
     found = _c.csgraph_yen(*g.parts, directed, int(source), int(sink), K)
     if not found:
