@@ -1053,7 +1053,7 @@ void FunctionCompiler::for_statement(const Node* n) {
 }
 
 namespace {
-/// What a number that does not fall below another one, and `more`, is at least.
+/// A lower bound, from 0 to 3, of numbers that are at least `v` + `more`: Value::least of a loop's variable.
 uint8_t at_least(const Value& v, int64_t more) {
   const int64_t known = v.integer() ? *v.integer() : v.non_negative ? v.least : -more;
   return static_cast<uint8_t>(std::clamp<int64_t>(known + more, 0, 3));
