@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
+from broadcloth.run._fallback import in_place
 from null_device import null_device, recorded
 
 FEW_BYTES = 512
@@ -142,3 +143,16 @@ def test_rows_are_swapped_by_an_index_list_of_a_number_and_an_element():
     np.testing.assert_array_equal(bc.asnumpy(swapped(bc, bc.array(TABLE, device="cpu"), pivots)), want)
     assert bc.array([1, pivots[0]], device="cpu").device == bc.device("cpu")
     assert bc.array([1, pivots[0]]).device == pivots.device
+
+
+def test_what_a_library_writes_into_a_host_copy_comes_back():
+    """As `python -m broadcloth` hands a GPU's arrays to SciPy's functions that are written in C."""
+    blas = pytest.importorskip("scipy.linalg.blas")
+    x, y = bc.arange(1.0, 5.0), bc.ones(4)
+    scaled = in_place(blas.dscal, (2.0, x), {})
+    assert scaled is x and x.tolist() == [2.0, 4.0, 6.0, 8.0]
+    total = in_place(blas.daxpy, (x, y[::-1]), {})
+    assert total.tolist() == [3.0, 5.0, 7.0, 9.0] and y.tolist() == [1.0] * 4
+    first, second = in_place(blas.dswap, (x, y), {})
+    assert first is x and second is y and x.tolist() == [1.0] * 4 and y.tolist() == [2.0, 4.0, 6.0, 8.0]
+    assert in_place(np.add, (x, 1.0), {"out": y}) is y and y.tolist() == [2.0] * 4

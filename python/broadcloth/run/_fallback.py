@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -59,18 +60,33 @@ def is_record_array(value: Any) -> bool:
     return records is not None and type(value) is records.RecordArray
 
 
+def _shared(value: Any) -> np.ndarray | None:
+    """An array of ours as NumPy's over the same memory, where NumPy can read that."""
+    if isinstance(value, _c.ndarray) and not is_record_array(value):
+        with contextlib.suppress(ValueError):  # on a GPU, or of a dtype that no buffer has
+            return np.asarray(value, copy=False)
+    return None
+
+
 def on_same_memory(value: Any) -> Any:
     """An array of ours as NumPy's, over the same memory where NumPy can read that, else a copy that cannot be written; anything else as it
     is."""
-    records = is_record_array(value)
-    if not records and not isinstance(value, _c.ndarray):
-        return value
-    try:
-        if not records:
-            return np.asarray(value, copy=False)
-    except ValueError:  # on a GPU, or of a dtype that no buffer has
-        pass
-    return read_only(value)
+    shared = _shared(value)
+    return read_only(value) if shared is None else shared
+
+
+def in_place(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call that may write any array it gets: NumPy's arrays over the same memory, or copies that come back where it wrote them. A result
+    that is such a copy is the array that it was made of."""
+    loan = _Loan(True, with_gaps=True)
+
+    def lend(value: Any) -> Any:
+        shared = _shared(value)
+        return loan.give(value) if shared is None else shared
+
+    result = function(*map(lend, args), **{k: lend(v) for k, v in kwargs.items()})
+    loan.take_back()
+    return type(result)(map(loan.lender, result)) if type(result) in (list, tuple) else loan.lender(result)
 
 
 def _bytes_of(host: np.ndarray) -> bytes:
@@ -81,8 +97,9 @@ def _bytes_of(host: np.ndarray) -> bytes:
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
-    def __init__(self, writable: bool, in_dicts: bool = False) -> None:
+    def __init__(self, writable: bool, in_dicts: bool = False, with_gaps: bool = False) -> None:
         self.writable = writable
+        self.with_gaps = with_gaps  # for a call that writes contiguous arrays in place, and copies of others
         self.in_dicts = in_dicts  # also those in dictionaries, which NumPy takes for elements
         self.lent: dict[int, tuple[Any, np.ndarray, bytes | None]] = {}
 
@@ -90,7 +107,10 @@ class _Loan:
         """The value with arrays of ours as NumPy's, one copy for one array."""
         if isinstance(value, _c.ndarray) or is_record_array(value):
             if id(value) not in self.lent:
-                host = value.get(order="K") if isinstance(value, _c.ndarray) else value.get()
+                host = value.get() if is_record_array(value) else value.get(order="K")
+                if self.with_gaps and not is_record_array(value) and not (value.flags.c_contiguous or value.flags.f_contiguous):
+                    host, dense = np.empty((*host.shape, 2), host.dtype)[..., 0], host
+                    host[...] = dense
                 if self.writable and (is_record_array(value) or value.flags.writeable):
                     self.lent[id(value)] = value, host, _bytes_of(host)
                 else:
@@ -121,12 +141,15 @@ class _Loan:
                     flat[place] = lenders[id(element)]
         return value
 
+    def lender(self, value: Any) -> Any:
+        """The array that a copy was made of; anything else as it is."""
+        return next((array for array, host, _ in self.lent.values() if host is value), value)
+
     def own(self, value: Any) -> Any:
         """The result with NumPy's arrays as ours, where broadcloth has their dtype; an array that was lent is the lender's."""
         if type(value) is np.ndarray:
-            for array, host, _ in self.lent.values():
-                if host is value:
-                    return array
+            if (lender := self.lender(value)) is not value:
+                return lender
             if value.dtype.hasobject:
                 return self._with_lenders(value)
             made = as_ours(value)

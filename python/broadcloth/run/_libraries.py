@@ -90,8 +90,8 @@ def _prepare_pandas() -> None:
 
 
 class _OnArrays:
-    """A function or an object of a library's written in C. Its calls get NumPy's arrays over the same memory, which `dscal` and
-    `overwrite_a=True` write; all else is the object's own."""
+    """A function or an object of a library's written in C. Its calls get NumPy's arrays, and what they write (`dscal`,
+    `overwrite_a=True`) the program's arrays get; all else is the object's own."""
 
     __slots__ = ("_of",)
 
@@ -100,8 +100,7 @@ class _OnArrays:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        lend = _fallback.on_same_memory
-        return self._of(*map(lend, args), **{k: lend(v) for k, v in kwargs.items()})
+        return _fallback.in_place(self._of, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)
