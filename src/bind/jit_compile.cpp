@@ -38,6 +38,7 @@ Box box_of(kernels::Type t) {
   if (!t || t->is(Kind::none)) return b;
   switch (t->kind) {
     case Kind::scalar:
+    case Kind::time:
       b.kind = Box::Kind::scalar;
       b.dtype = t->dtype;
       return b;
@@ -46,7 +47,7 @@ Box box_of(kernels::Type t) {
       b.dtype = t->dtype;
       b.ndim = t->ndim;
       b.read_only = t->read_only;
-      b.record = !t->element->is_scalar();
+      b.record = !t->element->is_single();
       b.value_type = t->element;
       return b;
     case Kind::text: b.kind = Box::Kind::text; return b;

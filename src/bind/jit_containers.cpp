@@ -232,7 +232,7 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
       plan.dtype = t->dtype;
       plan.ndim = t->ndim;
       plan.read_only = t->read_only;
-      plan.record = !t->element->is_scalar();
+      plan.record = !t->element->is_single();
       host::Block* owner;
       std::memcpy(&owner, at + 8 + 16 * t->ndim, sizeof owner);
       return box_array(plan, at, frame, call, owner);

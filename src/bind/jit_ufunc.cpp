@@ -357,6 +357,10 @@ PyObject* loop_function(PyObject*, PyObject* args) {
     int parallel, fastmath;
     if (!PyArg_ParseTuple(args, "OOOpp", &function, &signature, &cores, &parallel, &fastmath)) throw PythonError();
     const std::vector<kernels::Type> types = signature_of_object(signature).arguments;
+    for (kernels::Type t : types)
+      if (kernels::holds_time(t))
+        raise(ErrorKind::Type,
+              "expected numbers as arguments, got {}; functions under njit take times, and a.view('int64') gives their ticks", t->spelling);
     Loop* loop = nullptr;
     if (cores == Py_None) {
       for (kernels::Type t : types)

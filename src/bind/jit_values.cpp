@@ -7,6 +7,7 @@
 #include "bind/interrupts.h"
 #include "bind/jit_containers.h"
 #include "bind/kernels.h"
+#include "core/time_unit.h"
 #include "graph/tape.h"
 #include "runtime/interrupt.h"
 
@@ -31,6 +32,19 @@ const NumpyApi& numpy_api() {
 }
 
 namespace jit {
+
+std::optional<DType> native_time(PyObject* descr) {
+  // The head of NumPy's dtype objects, the same in NumPy 1 and 2.
+  struct Head {
+    PyObject object;
+    PyTypeObject* scalar_type;
+    char kind, type, byte_order;
+  };
+  const auto& head = *reinterpret_cast<const Head*>(descr);
+  if ((head.kind != 'M' && head.kind != 'm') || head.byte_order != '=') return std::nullopt;
+  return to_dtype(descr);
+}
+
 namespace {
 
 /// What a word of a call's key says; the rest of the word holds details.
@@ -44,6 +58,7 @@ uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
 /// The dtype of a NumPy dtype object in native byte order, -1 for others.
 int native_dtype(PyObject* descr) {
   const State& s = state();
+  if (const auto time = native_time(descr)) return static_cast<int>(*time);
   for (int i = 0; i < kDTypeCount; ++i)
     if (s.dtypes[i] == descr) return i;
   return -1;
@@ -71,6 +86,7 @@ size_t alignment_of(PyObject* o) {
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
+  if (time_scalar(o)) return 8;
   if (is_buffer(o)) return 8;
   return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
                  is_record(o) || PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
@@ -81,6 +97,33 @@ size_t alignment_of(PyObject* o) {
 size_t align(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
 }  // namespace
+
+std::optional<std::pair<int64_t, DType>> time_scalar(PyObject* o) {
+  const State& s = state();
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  if (type != s.time_types[0] && type != s.time_types[1]) return std::nullopt;
+  struct {
+    int64_t ticks;
+    int32_t base, count;
+  } value;
+  std::memcpy(&value, numpy_scalar_value(o, 8), sizeof value);
+  // NumPy's numbers of the units leave out the fourth, business days.
+  const TimeUnit unit{static_cast<TimeBase>(value.base - (value.base > 3 ? 1 : 0)), value.count};
+  return std::pair{value.ticks, type == s.time_types[1] ? datetime_type(unit) : timedelta_type(unit)};
+}
+
+PyRef box_time(DType t, const void* at) {
+  int64_t ticks;
+  std::memcpy(&ticks, at, sizeof ticks);
+  const TimeUnit unit = unit_of(t);
+  PyRef number = to_py(ticks);
+  PyObject* type = state().time_types[is_datetime(t)];
+  if (unit.base == TimeBase::generic) {
+    if (ticks == kNaT) return call(type, {to_py("NaT").get()});
+    return call(type, {number.get()});
+  }
+  return call(type, {number.get(), to_py(to_string(unit)).get()});
+}
 
 bool is_record(PyObject* o) {
   static constinit OnceObject type;
@@ -385,6 +428,7 @@ void Frame::read(PyObject* o) {
   if (is_array(o)) return read_own_array(o);
   if (PyList_Check(o) || PyAnySet_Check(o) || is_typed(o)) return read_container(o);
   if (PyTuple_Check(o)) return read_tuple(o);
+  if (const auto time = time_scalar(o)) return put(time->first, kScalar | static_cast<uint64_t>(time->second) << 8);
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) {
     const DType t = static_cast<DType>(scalar);
@@ -507,7 +551,7 @@ PyRef box_scalar(DType t, const char* at) {
       std::memcpy(parts, at, sizeof parts);
       return PyRef::steal(PyComplex_FromDoubles(parts[0], parts[1]));
     }
-    default: return to_python(Scalar::load(t, at), t);
+    default: return is_time(t) ? box_time(t, at) : to_python(Scalar::load(t, at), t);
   }
   return PyRef::borrow(Py_None);
 }

@@ -183,6 +183,11 @@ class ResultRoom {
 };
 
 PyRef box_scalar(DType t, const char* at);
+/// The dtype of a NumPy dtype object of dates or differences in native byte order. Each array has a dtype object of its own.
+std::optional<DType> native_time(PyObject* descr);
+/// The ticks of a numpy.datetime64 or timedelta64 and their dtype; nullopt for other objects. And back.
+std::optional<std::pair<int64_t, DType>> time_scalar(PyObject* o);
+PyRef box_time(DType t, const void* at);
 /// An array over memory that the call made, that an argument has, or that `owner` keeps.
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner = nullptr);
 /// Whether the object is a record of NumPy's.

@@ -8,6 +8,7 @@
 
 #include "bind/args.h"
 #include "bind/cuda_stream.h"
+#include "bind/jit_values.h"
 #include "bind/kernel_records.h"
 #include "bind/kernels.h"
 #include "bind/launch.h"
@@ -102,6 +103,7 @@ uint64_t array_word(const Array& a, bool read_only) {
 
 /// The native dtype of a NumPy dtype object; nullopt for structured, swapped and foreign ones.
 std::optional<DType> native_dtype(PyObject* descr) {
+  if (const auto time = jit::native_time(descr)) return time;
   for (int i = 0; i < kDTypeCount; ++i)
     if (state().dtypes[i] == descr) return static_cast<DType>(i);
   return std::nullopt;
@@ -156,6 +158,8 @@ struct Reader {
       key.push(kBool);
     } else if (o == Py_None) {
       key.push(kNone);
+    } else if (const auto time = jit::time_scalar(o)) {
+      key.push(kScalar | static_cast<uint64_t>(time->second) << 8);
     } else if (const auto dtype = numpy_scalar_dtype(o)) {
       key.push(kScalar | static_cast<uint64_t>(*dtype) << 8);
     } else if (PyTuple_Check(o)) {
@@ -297,6 +301,7 @@ class Packer {
   void pack(PyObject* o, Type t, char* at) {
     switch (t->kind) {
       case Kind::scalar: return pack_scalar(o, t->dtype, at);
+      case Kind::time: return store_value(o, t, at);
       case Kind::array: return pack_array(o, t, at);
       case Kind::tuple: return pack_tuple(o, t, at);
       case Kind::record: return pack_record(o, t, at);

@@ -806,6 +806,11 @@ Entity entity_of(PyObject* o) {
     e.type = type_of_class(o);
     return e;
   }
+  if (const auto time = jit::time_scalar(o)) {
+    e.type = scalar_type(time->second);
+    e.constant = Constant{time->first};
+    return e;
+  }
   if (auto c = constant_of(o)) return constant_entity(o, std::move(*c));
   if (is_exact(o, &PyTuple_Type)) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); ++i) e.items.push_back(entity_of(PyTuple_GetItem(o, i)));
@@ -863,7 +868,7 @@ Type type_of_array(DType dtype, const Dims& shape, const Dims& strides, bool rea
     if (shape[i] != 1 && strides[i] != expected) f = false;
     expected *= shape[i];
   }
-  if (is_time(dtype)) return scalar_type(dtype);  // which raises
+  if (is_time(dtype)) return array_type(scalar_type(dtype), n, c ? 'C' : f ? 'F' : 'A', read_only);
   // The types of plain arrays, without a lookup by text.
   static std::atomic<Type> table[kDTypeCount][5][3][2] = {};
   const int layout = c ? 0 : f ? 1 : 2;
@@ -1011,6 +1016,12 @@ FunctionSignature signature_of_object(PyObject* o) {
 
 void store_value(PyObject* o, Type t, void* to) {
   switch (t->kind) {
+    case Kind::time: {
+      const auto time = jit::time_scalar(o);
+      if (!time || time->second != t->dtype) raise(ErrorKind::Type, "expected {}, got {}", t->spelling, type_name(o));
+      std::memcpy(to, &time->first, sizeof time->first);
+      return;
+    }
     case Kind::scalar: {
       if (is_numpy_scalar(o)) {
         Scalar s;
@@ -1075,6 +1086,7 @@ PyRef load_value(Type t, const void* from) {
   switch (t->kind) {
     case Kind::none: return PyRef::borrow(Py_None);
     case Kind::scalar: return to_python(Scalar::load(t->dtype, from), t->dtype);
+    case Kind::time: return jit::box_time(t->dtype, from);
     case Kind::tuple: {
       PyRef made = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
       for (size_t i = 0; i < t->items.size(); ++i)

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <mutex>
 #include <numeric>
 
@@ -106,9 +107,9 @@ std::optional<TimeBase> base_from_name(std::string_view name) {
 std::string to_string(TimeUnit unit) { return unit.count == 1 ? base_name(unit.base) : std::to_string(unit.count) + base_name(unit.base); }
 
 std::optional<DType> time_from_name(std::string_view name) {
-  const bool date = name.starts_with("datetime64");
-  if (!date && !name.starts_with("timedelta64")) return std::nullopt;
-  name.remove_prefix(date ? 10 : 11);
+  const bool brief = name.starts_with("M8") || name.starts_with("m8"), date = name.starts_with("datetime64") || name.starts_with("M8");
+  if (!date && !brief && !name.starts_with("timedelta64")) return std::nullopt;
+  name.remove_prefix(brief ? 2 : date ? 10 : 11);
   TimeUnit unit;
   if (!name.empty()) {
     if (name.size() < 3 || name.front() != '[' || name.back() != ']') return std::nullopt;
@@ -181,6 +182,51 @@ bool can_cast_time(DType from, DType to, Casting casting) {
   if (a.base == TimeBase::generic) return true;
   if (is_timedelta(from) && is_calendar(a) != is_calendar(b)) return false;
   return casting == Casting::same_kind || (a.base <= b.base && divides(a, b));
+}
+
+std::optional<std::pair<int64_t, TimeUnit>> date_from_text(std::string_view text) {
+  int64_t part[6] = {0, 1, 1, 0, 0, 0};  // year, month, day, hour, minute, second
+  constexpr size_t widths[] = {4, 2, 2, 2, 2, 2};
+  constexpr std::string_view before[] = {"", "-", "-", "T ", ":", ":"};
+  constexpr TimeBase bases[] = {TimeBase::year, TimeBase::month, TimeBase::day, TimeBase::hour, TimeBase::minute, TimeBase::second};
+  const auto digits = [&](size_t count, int64_t* value) {
+    if (text.size() < count) return false;
+    for (char c : text.substr(0, count)) {
+      if (c < '0' || c > '9') return false;
+      *value = *value * 10 + (c - '0');
+    }
+    text.remove_prefix(count);
+    return true;
+  };
+  size_t given = 0;
+  for (; given < 6 && !text.empty() && text[0] != '.'; ++given) {
+    if (given > 0) {
+      if (before[given].find(text[0]) == std::string_view::npos) return std::nullopt;
+      text.remove_prefix(1);
+    }
+    part[given] = 0;
+    if (!digits(widths[given], &part[given])) return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(part[0])), std::chrono::month(static_cast<unsigned>(part[1])),
+                                         std::chrono::day(static_cast<unsigned>(part[2]))};
+  if (given == 0 || !date.ok() || part[3] > 23 || part[4] > 59 || part[5] > 59) return std::nullopt;
+  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  int64_t ticks = given == 1 ? part[0] - 1970 : given == 2 ? (part[0] - 1970) * 12 + part[1] - 1 : days;
+  if (given > 3) ticks = ticks * 24 + part[3];
+  if (given > 4) ticks = ticks * 60 + part[4];
+  if (given > 5) ticks = ticks * 60 + part[5];
+  TimeUnit unit{bases[given - 1], 1};
+  if (text.empty()) return std::pair{ticks, unit};
+  // A fraction of a second: milli-, micro- or nanoseconds by its digits.
+  text.remove_prefix(1);
+  const size_t count = text.size(), places = (count + 2) / 3 * 3;
+  int64_t fraction = 0;
+  if (given != 6 || count == 0 || count > 9 || !digits(count, &fraction)) return std::nullopt;
+  for (size_t i = count; i < places; ++i) fraction *= 10;
+  for (size_t i = 0; i < places; i += 3)
+    if (__builtin_mul_overflow(ticks, 1000, &ticks)) return std::nullopt;
+  unit.base = places == 3 ? TimeBase::milli : places == 6 ? TimeBase::micro : TimeBase::nano;
+  return std::pair{ticks + fraction, unit};
 }
 
 }  // namespace bc

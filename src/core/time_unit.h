@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/dtype.h"
 
@@ -45,8 +46,12 @@ struct TimeFactor {
 /// Next to other units, years and months have their mean length. Throws OverflowError where a factor does not fit 64 bits.
 TimeFactor time_factor(TimeUnit from, TimeUnit to);
 
-/// The dtype of "datetime64[15m]", "timedelta64" and so on; nullopt for other names.
+/// The dtype of "datetime64[15m]", "M8[15m]", "timedelta64" and so on; nullopt for other names.
 std::optional<DType> time_from_name(std::string_view name);
+
+/// A date in ISO 8601's form, "2020-02", "2020-02-29T12:30:15.5": its ticks in the unit of its last part, from years to nanoseconds.
+/// nullopt for other texts.
+std::optional<std::pair<int64_t, TimeUnit>> date_from_text(std::string_view text);
 
 /// promote() and can_cast() for two dtypes of which at least one is a time.
 DType promote_time(DType a, DType b);

@@ -61,7 +61,7 @@ bool FunctionCompiler::picks(const std::vector<Value>& indices) {
 }
 
 Value FunctionCompiler::scalar_of(const Value& v, const Node* n) {
-  if (!v.is_array() || v.lazy || v.type->ndim != 0 || !v.type->element->is_scalar()) return v;
+  if (!v.is_array() || v.lazy || v.type->ndim != 0 || !v.type->element->is_single()) return v;
   Value r = Value::of(v.type->element, element(bound(v, "a"), {}, n));
   r.note(kReads);
   return r;
@@ -592,7 +592,7 @@ Value FunctionCompiler::lift(const std::vector<Value>& operands, std::function<V
   captured([&] { probe = lazy->element(dummies); });
   emitting_ = emitting;
   if (!probe.type) return {};
-  if (!probe.type->is_scalar()) fail(n, fmt::format("the elements of this array expression are {}", probe.type->spelling));
+  if (!probe.type->is_single()) fail(n, fmt::format("the elements of this array expression are {}", probe.type->spelling));
   Value r;
   r.type = array_type(probe.type, ndim, 'C');
   r.lazy = std::move(lazy);
@@ -865,6 +865,8 @@ void FunctionCompiler::reduction_turn(const std::string& name, Value x, const Re
 Value FunctionCompiler::reduction(const std::string& asked, const Value& v, const Node* n) {
   if (!v.type) return {};
   if (host()) return host_reduction(asked, v, {}, n);
+  if (v.type->element->is(Kind::time))
+    return reduction_of_times(asked, v, n, [&](const std::string& name, const Value& x) { return reduction(name, x, n); });
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", asked, v.type->spelling));
   const bool numbers_only = asked.starts_with("nan");
   const std::string name = numbers_only ? asked.substr(3) : asked;

@@ -19,7 +19,7 @@ std::optional<Op> elementwise_op(std::string_view name) {
       {"absolute", "abs"},     {"conjugate", "conj"},   {"bitwise_count", "bit_count"}, {"asin", "arcsin"},      {"acos", "arccos"},
       {"atan", "arctan"},      {"atan2", "arctan2"},    {"asinh", "arcsinh"},           {"acosh", "arccosh"},    {"atanh", "arctanh"},
       {"pow", "power"},        {"degrees", "rad2deg"},  {"radians", "deg2rad"},         {"mod", "remainder"},    {"true_divide", "divide"},
-      {"bitwise_not", "invert"}, {"bitwise_invert", "invert"}, {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+      {"isnat", "isnan"},      {"bitwise_not", "invert"}, {"bitwise_invert", "invert"}, {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
       // clang-format on
   };
   const auto it = others.find(name);
@@ -160,6 +160,8 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
       return lift(
           host() ? host_weak(op_number, given, n) : given,
           [this, op_number, n](std::span<const Value> x) { return elementwise(op_number, {x.begin(), x.end()}, n); }, n);
+  if (std::any_of(given.begin(), given.end(), [](const Value& v) { return v.is(Kind::time); }))
+    return elementwise_of_times(op_number, given, n);
   const std::vector<Value> args = evaluated(given);
   std::vector<OperandType> operands;
   Value r;
@@ -317,6 +319,10 @@ std::optional<Value> FunctionCompiler::call_elementwise(const std::string& name,
   const auto op = host() && plain == "angle" ? std::nullopt : elementwise_op(plain);
   if (!op) return std::nullopt;
   const OpInfo& spec = info(*op);
+  if (plain == "isnat" && !args.positional.empty() && args.positional[0].type) {
+    const Type t = args.positional[0].is_array() ? args.positional[0].type->element : args.positional[0].type;
+    if (!t->is(Kind::time)) fail(n, "numpy.isnat() is only defined for datetime64 and timedelta64");
+  }
   if (!math) return call_ufunc(name, static_cast<int>(*op), args, n);
   if (args.positional.size() != spec.nin || !args.keywords.empty())
     fail(n, fmt::format("{}() takes {} argument{}, got {}", name, spec.nin, spec.nin == 1 ? "" : "s", spelled(args)));
@@ -428,8 +434,23 @@ Value FunctionCompiler::min_max(bool max, const CallArguments& args, const Node*
   if (items.size() == 1 && items[0].is_array() && items[0].type->ndim != 1)
     fail(n, fmt::format("{}() does not take {}", max ? "max" : "min", items[0].type->spelling), {},
          fmt::format("use numpy.{}", max ? "max" : "min"));
+  // Python keeps the first of those that none is before, so that a NaN counts only where it is the first.
+  if (items.size() == 1 && items[0].is_array() && (items[0].type->element->is(Kind::time) || is_inexact(items[0].type->dtype)))
+    return *call_python(max ? "builtins.greatest" : "builtins.least", {{materialise(items[0], n)}, {n}, {}}, n);
   if (items.size() == 1 && items[0].is_array()) return reduction(max ? "max" : "min", items[0], n);
   if (items.size() < 2) fail(n, fmt::format("{}() needs at least two numbers, or a tuple or array", max ? "max" : "min"));
+  if (std::any_of(items.begin(), items.end(), [](const Value& v) { return v.is(Kind::time); })) {
+    // As Python: the first of those that none is before.
+    Value best = spill(items[0]);
+    for (size_t i = 1; i < items.size(); ++i) {
+      const Value next = spill(items[i]);
+      const Type t = unify(best.type, next.type);
+      if (!t) fail(n, fmt::format("{}() does not take {} and {}", max ? "max" : "min", best.type->spelling, next.type->spelling));
+      const Value better = compare_two(max ? Operator::gt : Operator::lt, next, best, n);
+      best = spill(Value::of(t, code("({} ? {} : {})", better.text, convert(next, t, n), convert(best, t, n))));
+    }
+    return best;
+  }
   DType d = DType::b1;
   bool index = true, all = true, any = false, constants = true;
   for (Value& v : items) {
@@ -738,6 +759,7 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
     if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
   if (const LibraryFunction* f = host() || name.starts_with("builtins.") ? library_function(name) : nullptr) {
+    if (auto r = function_of_times(name, args, n)) return *r;
     if (!name.starts_with("numpy.") || f->variadic) {
       args = positional_arguments(*f, std::move(args), n);
     } else {
@@ -846,7 +868,14 @@ Value FunctionCompiler::number_method(const Value& self, const std::string& name
     const Value x = spill(self);
     return Value::of(bool_type(), operation(code("bc::rint({})", x.text), "==", x.text));
   }
-  if (name == "astype" && p.size() == 1 && p[0].is(Kind::dtype)) return cast_to(p[0].type->element, self, n);
+  const Type to = p.size() == 1 && p[0].is(Kind::dtype)    ? p[0].type->element
+                  : p.size() == 1 && p[0].is(Kind::string) ? type_from_name(p[0].type->name)
+                                                           : nullptr;
+  if (name == "astype" && to) return cast_to(to, self, n);
+  if (name == "view" && to && (self.is(Kind::time) || to->is(Kind::time)) && to->bytes == 8 && to->is_single() && to != float64_type()) {
+    if (self.is(Kind::time) && to->is(Kind::time)) return Value::of(to, code("{}{{({}).t}}", cpp(to), self.text));
+    return cast_to(to, self, n);
+  }
   if (name == "view" && p.size() == 1 && p[0].is(Kind::dtype) && !self.constant && p[0].type->element->is_scalar()) {
     const Type to = p[0].type->element;
     if (to->bytes != self.type->bytes) fail(n, fmt::format("view(): {} and {} have different sizes", self.type->spelling, to->spelling));
@@ -883,13 +912,16 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
     args = library_arguments(*f, std::move(args), n);
     if (!takes_natively(*f, args)) return call_stand_in(*f, args.behind(materialise(self, n), n), n);
   }
+  if (name == "tolist" && self.is_array() && self.type->element->is(Kind::time))
+    fail(n, fmt::format(".tolist() makes Python's objects, of which compiled functions have none of {}", self.type->element->spelling), {},
+         "take the ticks: x.view(numpy.int64)");
   if (host())
     if (auto r = host_method(self, name, args, n)) return numpy_scalar(*r, name, {self});
   if (self.is_array() && host() && function_.stand_in("array." + name))
     return *call_python("array." + name, args.behind(materialise(self, n), n), n);
   if (!args.keywords.empty()) fail(n, fmt::format(".{}() takes no argument '{}' in compiled functions", name, args.keywords[0].first));
   if (self.is_array()) return array_method(self, name, args, n);
-  if (self.is_scalar())
+  if (self.type->is_single())
     if (const Value r = number_method(self, name, p, n); r.type) return r;
   if (self.is(Kind::tuple) && (name == "index" || name == "count") && p.size() == 1) return search_tuple(self, name, p[0], n);
   if (host() && (self.is(Kind::slice) || self.is(Kind::range)))

@@ -505,6 +505,7 @@ Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
     for (const char* method : {is_integer(to->dtype) ? "int" : is_complex(to->dtype) ? "complex" : "float", "index"})
       if (auto r = instance_operator(method, {v}, n)) return cast_to(to, *r, n);
   }
+  if (v.is(Kind::time) || to->is(Kind::time)) return cast_time(to, v, n);
   if (!v.is_scalar() && !v.is(Kind::literal)) fail(n, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));
   if (v.is_scalar() && v.constant && to->is_scalar()) {
     // int(2.5) of a constant is one.
@@ -548,6 +549,7 @@ Value FunctionCompiler::number_of_class(Type t, CallArguments args, const Node* 
   const Type to = t->element;
   if (t->name == "complex" && !args.keywords.empty()) args = parts_by_position(std::move(args), constant_value(Constant{int64_t{0}}));
   if (to->is(Kind::record)) fail(n, "a record cannot be made in a compiled function", {}, "write the fields of one that is there");
+  if (to->is(Kind::time) && !(args.positional.size() == 1 && args.positional[0].is_array())) return time_of_class(to, args, n);
   if (!args.keywords.empty()) fail(n, fmt::format("{}() takes no keyword arguments here", to->spelling));
   if (args.positional.empty()) return converted(constant_value(Constant{int64_t{0}}), to, n);
   if (args.positional.size() == 2 && is_complex(to->dtype)) return complex_of(t, args.positional[0], args.positional[1], n);

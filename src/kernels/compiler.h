@@ -432,6 +432,24 @@ class FunctionCompiler {
   std::optional<Value> call_elementwise(const std::string& op, const CallArguments& args, const Node* n);
   Value math_operand(const std::string& name, Value v, bool integral, const Node* at, const Node* n);
   Value elementwise(int op, const std::vector<Value>& args, const Node* n);
+  // times.cpp
+  Value elementwise_of_times(int op, const std::vector<Value>& args, const Node* n);
+  Value unary_of_time(int op, const Value& x, const Node* n);
+  Value sum_of_times(int op, Value x, Value y, const Node* n);
+  Value product_of_time(int op, const Value& x, const Value& y, const Node* n);
+  Value quotient_of_times(int op, Value x, Value y, const Node* n);
+  Value compared_times(int op, Value x, Value y, const Node* n);
+  Value extreme_of_times(int op, Value x, Value y, const Node* n);
+  DType meet_of_times(int op, Value* x, Value* y, const Node* n);
+  [[noreturn]] void no_loop_of_times(int op, const std::vector<Value>& x, const Node* n);
+  Value ticks_of_times(const Value& v, int64_t less, const Node* n);
+  Value reduction_of_times(const std::string& name, const Value& v, const Node* n,
+                           const std::function<Value(const std::string&, const Value&)>& reduce);
+  std::optional<Value> function_of_times(const std::string& name, const CallArguments& args, const Node* n);
+  Code time_in(const Value& v, Type to, const Node* n);
+  Value time_constant(int64_t ticks, Type t);
+  Value cast_time(Type to, const Value& v, const Node* n);
+  Value time_of_class(Type to, const CallArguments& args, const Node* n);
   Value print_call(const CallArguments& args, const Node* n);
   Value min_max(bool max, const CallArguments& args, const Node* n);
   Value round_call(const CallArguments& args, const Node* n);

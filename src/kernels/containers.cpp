@@ -30,16 +30,16 @@ Type widened(Type a, Type b) {
 
 bool can_be_held(Type t) {
   if (!t) return true;
-  if (t->is_scalar() || is_text(t) || t->is(Kind::record) || t->is(Kind::optional) || t->is_array()) return true;
+  if (t->is_single() || is_text(t) || t->is(Kind::record) || t->is(Kind::optional) || t->is_array()) return true;
   if (t->is_container() || t->is(Kind::instance)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_held);
 }
 bool can_be_key(Type t) {
-  if (!t || t->is_scalar() || is_text(t)) return true;
+  if (!t || t->is_single() || is_text(t)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
 }
 bool has_order(Type t) {
-  if (!t || is_text(t)) return true;
+  if (!t || is_text(t) || t->is(Kind::time)) return true;
   if (t->is_scalar()) return !is_complex(t->dtype);
   if (t->is(Kind::list) || t->is(Kind::optional)) return has_order(t->element);
   return t->is(Kind::instance) || (t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), has_order));

@@ -257,6 +257,7 @@ Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
     for (const Entity& item : e.items) items.push_back(entity_value(item, name));
     return tuple_of(std::move(items));
   }
+  if (e.constant && e.type && e.type->is(Kind::time)) return time_constant(*e.constant->integer(), e.type);
   if (e.address) {
     if (!host()) fail(nullptr, fmt::format("'{}' is a numpy.random.Generator, which only functions for the CPU can use", name));
     Value v = Value::of(e.type, code("static_cast<{}>({})", cpp(e.type), unit_.address(e.address)));
@@ -486,6 +487,14 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       for (size_t i = 0; i < object.type->fields.size(); ++i)
         if (object.type->fields[i] == name) return tuple_item(object, i);
       break;
+    case Kind::time:
+      if (name == "dtype") return Value::known(dtype_type(object.type));
+      if (name == "astype" || name == "view") {
+        Value m = Value::known(builtin_type("scalar." + name));
+        m.items = {object};
+        return m;
+      }
+      break;
     case Kind::scalar:
       if (name == "real" || name == "imag") {
         if (is_complex(object.type->dtype)) {
@@ -683,7 +692,7 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
     if (op == Operator::matmul)
       fail(n, "products of matrices are not supported in kernels", {{source_of(n->a), a.type}, {source_of(n->b), b.type}},
            "write the loops");
-    const bool numbers = (a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar());
+    const bool numbers = (a.is_array() || a.type->is_single()) && (b.is_array() || b.type->is_single());
     if (numbers && host() && op == Operator::pow && is_bool(a.type->dtype) && b.integer() == 2)
       return elementwise(static_cast<int>(Op::square), {a}, n);  // NumPy's way to a square: of booleans it is int8, other powers int64
     if (numbers && host())
@@ -717,6 +726,8 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
       for (size_t i = 0; i < a.type->items.size(); ++i) items.push_back(tuple_item(whole, i));
     return tuple_of(std::move(items));
   }
+  if (a.is(Kind::time) || b.is(Kind::time))
+    if (const auto row = host_operator(op, a, b)) return elementwise(*row, {a, b}, n);
   if (!a.is_scalar() || !b.is_scalar()) {
     const bool aug = n->kind == NodeKind::aug_assign;
     const auto is_text = [](const Value& v) { return v.is(Kind::text) || v.is(Kind::string); };
@@ -925,6 +936,8 @@ Value FunctionCompiler::unary(Operator op, const Value& a, const Node* n) {
   }
   if (is_arraylike(a)) return lift({a}, [this, op, n](std::span<const Value> v) { return unary(op, v[0], n); }, n);
   if (a.is(Kind::optional)) return unary(op, converted(a, a.type->element, n), n);
+  if (a.is(Kind::time) && op != Operator::invert)
+    return elementwise(static_cast<int>(op == Operator::plus ? Op::positive : Op::negative), {a}, n);
   if (!a.is_scalar()) fail(n, fmt::format("no operator {} for {}", to_string(op), a.type->spelling), {{source_of(n->a), a.type}});
   if (op == Operator::invert && is_bool(a.type->dtype)) {
     // NumPy's meaning, and Numba's: a comparison of elements gives NumPy's bool.
@@ -1099,6 +1112,19 @@ Value FunctionCompiler::compare_numbers(Operator op, const Value& a, const Value
   return r;
 }
 
+/// The ufunc of a comparison.
+static std::optional<Op> comparing_row(Operator op) {
+  switch (op) {
+    case Operator::eq: return Op::equal;
+    case Operator::ne: return Op::not_equal;
+    case Operator::lt: return Op::less;
+    case Operator::le: return Op::less_equal;
+    case Operator::gt: return Op::greater;
+    case Operator::ge: return Op::greater_equal;
+    default: return std::nullopt;
+  }
+}
+
 Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
@@ -1118,7 +1144,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   }
   if (is_arraylike(a) || is_arraylike(b)) {
     if (op == Operator::is || op == Operator::is_not) fail(n, "'is' does not work on arrays in compiled functions");
-    if ((a.is_array() || a.is_scalar()) && (b.is_array() || b.is_scalar()))
+    if ((a.is_array() || a.type->is_single()) && (b.is_array() || b.type->is_single()))
       return lift({a, b}, [this, op, n](std::span<const Value> v) { return compare_two(op, v[0], v[1], n); }, n);
     // NumPy compares the elements with the text; one answer for all would be another value.
     const auto is_text = [](const Value& v) { return v.is(Kind::string) || v.is(Kind::text); };
@@ -1131,6 +1157,8 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     if (members != enumeration_of(b.type)) return known(negated);
     return Value::of(bool_type(), operation(convert(a, members, n), negated ? "!=" : "==", convert(b, members, n)));
   }
+  if (a.is(Kind::time) || b.is(Kind::time))
+    if (const auto row = comparing_row(op)) return elementwise(static_cast<int>(*row), {a, b}, n);
   if (a.is(Kind::tuple) && b.is(Kind::tuple)) return compare_tuples(op, a, b, n);
   if (a.is(Kind::string) && b.is(Kind::string) && !equality && op != Operator::is && op != Operator::is_not)
     return known(*fold_compare(op, a.type->name.compare(b.type->name), 0));
@@ -1192,6 +1220,7 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
     case Kind::string: return constant_value(Constant{!v.type->name.empty()});
     case Kind::tuple: return constant_value(Constant{!v.type->items.empty()});
     case Kind::literal: return constant_value(Constant{v.type->value != 0});
+    case Kind::time: return Value::of(bool_type(), operation(code("({}).t", v.text), "!=", "0"));
     case Kind::scalar: {
       if (v.constant) {
         if (const bool* b = v.constant->boolean()) return constant_value(Constant{*b});

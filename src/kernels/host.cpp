@@ -214,6 +214,8 @@ DType FunctionCompiler::wanted_dtype(const std::string& name, const Value& v, co
 Value FunctionCompiler::host_reduction(const std::string& name, const Value& given, const CallArguments& rest, const Node* n) {
   if (!given.type) return {};
   const Value v = given.is_array() ? given : array_operand(given, true, name, "a", n);
+  if (v.type->element->is(Kind::time))
+    return reduction_of_times(name, v, n, [&](const std::string& plain, const Value& x) { return host_reduction(plain, x, rest, n); });
   ReductionOptions o = reduction_options(name, rest, n);
   const bool place = finds_place(name);
   if (place && o.axis.is(Kind::tuple)) fail(n, fmt::format("{}(): the axis must be an integer, not {}", name, o.axis.type->spelling));
@@ -381,7 +383,7 @@ Value FunctionCompiler::host_array_of(const Value& v, Type element, const Node* 
   std::vector<Value> flat;
   const std::function<void(const Value&, size_t)> walk = [&](const Value& x, size_t depth) {
     if (!x.is(Kind::tuple)) {
-      if (!x.is_scalar() && !x.is(Kind::literal)) fail(n, fmt::format("array() does not take {}", v.type->spelling));
+      if (!x.type->is_single() && !x.is(Kind::literal)) fail(n, fmt::format("array() does not take {}", v.type->spelling));
       if (depth != shape.size()) fail(n, "array(): the nested lists differ in depth");
       flat.push_back(x);
       return;

@@ -197,6 +197,7 @@ class HostCall : NamedCall {
   Made diff() {
     if (!takes(1)) return std::nullopt;
     const Type t = p_[0].type;
+    if (t->element->is(Kind::time) && t->ndim > 0) return c_.call_python("numpy.time_differences", {{p_[0]}, {n_}, {}}, n_);
     if (t->ndim == 0 || is_bool(t->dtype)) fail(fmt::format("diff() does not take {} in compiled functions", t->spelling));
     return t->ndim == 1 ? Made(made(t->element, 1, code("py::diff({})", array_at(0).text))) : std::nullopt;
   }
@@ -218,6 +219,16 @@ class HostCall : NamedCall {
     const bool right = b[2].is(Kind::string) && b[2].type->name == "right";
     if (b[2].type && !right && !(b[2].is(Kind::string) && b[2].type->name == "left"))
       fail("searchsorted(): side must be 'left' or 'right', known when the function is compiled");
+    if (b[0].type->element->is(Kind::time)) {
+      // NaT is the last in order.
+      const Type kind = b[1].is_array() ? b[1].type->element : b[1].type;
+      if (kind != b[0].type->element)
+        fail(fmt::format("searchsorted() does not find {} in {}", b[1].type->spelling, b[0].type->spelling), {},
+             "convert one of them with .astype()");
+      CallArguments args{{c_.ticks_of_times(b[0], 1, n_), c_.ticks_of_times(b[1], 1, n_)}, {n_, n_}, {}};
+      args.keywords.emplace_back("side", c_.constant_value(Constant{std::string(right ? "right" : "left")}));
+      return c_.call_builtin("numpy.searchsorted", std::move(args), n_);
+    }
     const Type of = b[1].is_array() ? b[1].type->element : b[1].is(Kind::literal) ? int64_type() : b[1].type;
     if (!of->is_scalar()) fail(fmt::format("searchsorted() does not take {}", of->spelling));
     // Compared in the type that holds both: 2.5 has a place among integers.

@@ -97,14 +97,12 @@ std::string instead_of_class(std::string_view name) {
       {"bytearray", "use an array: numpy.zeros(n, numpy.uint8)"},
       {"bytes", "use an array: numpy.zeros(n, numpy.uint8); bytes are arrays of uint8 here"},
       {"Counter", "count in a dict: counts[x] = counts.get(x, 0) + 1"},
-      {"datetime64", "pass times as integers: x.view('int64') gives the ticks"},
       {"defaultdict", "use a dict, and d.setdefault(key, value) or `if key not in d`"},
       {"deque", "use a list, or an array with the places of both ends"},
       {"itemgetter", "write lambda x: x[i]"},
       {"memoryview", "use the array"},
       {"OrderedDict", "use a dict, which keeps the order"},
       {"partial", "write lambda x: f(x, value)"},
-      {"timedelta64", "pass times as integers: x.view('int64') gives the ticks"},
       {"vectorize", "write the loop, or decorate the function by vectorize outside"},
   };
   for (const auto& [what, way] : ways)

@@ -150,6 +150,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     }
     return code("bc::cast<{}>({})", cpp_name(d), v.text);
   }
+  if (v.is(Kind::time) && to->is(Kind::time)) return time_in(v, to, n);
   if (v.is_array() && to->is_array()) {
     if (v.type->ndim == 0 && to->ndim != 0) refuse();
     if (v.type->element != to->element || v.type->ndim != to->ndim || (v.type->layout != to->layout && to->layout != 'A')) refuse();
@@ -157,7 +158,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     return code("py::{}<{}>({})", host() ? "host_cast" : "array_cast", cpp(to), v.text);
   }
   if (is_record_reference(v) && to == v.type->element) return referred(v).text;
-  if (v.is_array() && v.type->ndim == 0 && to->is_scalar()) return convert(subscript_of(v, tuple_of({}), n), to, n);
+  if (v.is_array() && v.type->ndim == 0 && to->is_single()) return convert(subscript_of(v, tuple_of({}), n), to, n);
   if (v.is(Kind::tuple) && to->is(Kind::tuple) && v.type->items.size() == to->items.size()) {
     const Value whole = v.items.empty() && !v.simple ? spill(v) : v;
     Value r;

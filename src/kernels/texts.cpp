@@ -60,6 +60,8 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
 
 /// A value as py::write and its kin take it.
 Code FunctionCompiler::text_operand(const Value& given, const Node* n) {
+  if (given.type && holds_time(given.type))
+    fail(n, fmt::format("compiled functions write no text of {}", given.type->spelling), {}, "return it, or write its ticks: int(x)");
   Value v = made(given, nullptr, n);
   if (auto text = text_of_arrays(v, "builtins.str", n)) return convert(*text, text_type(), n);
   if (v.lazy) v = materialise(v, n);

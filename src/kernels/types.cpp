@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/spelling.h"
+#include "core/time_unit.h"
 
 namespace bc::kernels {
 namespace {
@@ -87,7 +88,14 @@ Type none_type() {
 }
 
 Type scalar_type(DType d) {
-  BC_CHECK(!is_time(d), Type, "compiled functions and kernels have no {}; .view('int64') gives the ticks", info(d).name);
+  if (is_time(d)) {
+    TypeInfo t;
+    t.kind = Kind::time;
+    t.dtype = d;
+    t.bytes = t.alignment = 8;
+    t.spelling = info(d).name;
+    return intern(t.spelling, t);
+  }
   static const auto all = [] {
     std::vector<Type> made;
     for (int i = 0; i < kDTypeCount; ++i) {
@@ -107,7 +115,7 @@ Type int64_type() { return scalar_type(DType::i64); }
 Type float64_type() { return scalar_type(DType::f64); }
 
 Type array_type(Type element, int ndim, char layout, bool read_only, Space space) {
-  BC_CHECK(element && (element->is_scalar() || element->is(Kind::record) || element->is_tuple()), Type,
+  BC_CHECK(element && (element->is_single() || element->is(Kind::record) || element->is_tuple()), Type,
            "array type: expected elements of a number or record type, got {}", element ? element->spelling : "an unknown type");
   BC_CHECK(ndim >= 0 && ndim <= 32, Type, "array type: expected 0 to 32 dimensions, got {}", ndim);
   if (ndim == 0) layout = 'C';
@@ -390,6 +398,15 @@ DType arithmetic(DType a, DType b) {
   return a == DType::u64 || b == DType::u64 ? DType::u64 : DType::i64;
 }
 
+/// The type of two dates or of two differences; nullptr where none has both units.
+static Type common_time(Type a, Type b) {
+  try {
+    return scalar_type(promote(a->dtype, b->dtype));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 Type unify(Type a, Type b) {
   if (!a || a == b) return b;
   if (!b) return a;
@@ -424,6 +441,7 @@ Type unify(Type a, Type b) {
   if (a->is(Kind::literal)) return unify(int64_type(), b);
   if (b->is(Kind::literal)) return unify(a, int64_type());
   if (a->is_scalar() && b->is_scalar()) return scalar_type(promote(a->dtype, b->dtype));
+  if (a->is(Kind::time) && b->is(Kind::time)) return is_datetime(a->dtype) == is_datetime(b->dtype) ? common_time(a, b) : nullptr;
   if (a->is(Kind::none) && b->has_value()) return optional_type(b);
   if (b->is(Kind::none) && a->has_value()) return optional_type(a);
   if (a->is(Kind::optional) || b->is(Kind::optional)) {
@@ -452,11 +470,17 @@ Type unify(Type a, Type b) {
   return nullptr;
 }
 
+bool holds_time(Type t) {
+  if (!t || t->is(Kind::instance)) return false;
+  return t->is(Kind::time) || (t->element && holds_time(t->element)) || std::any_of(t->items.begin(), t->items.end(), holds_time);
+}
+
 bool converts(Type from, Type to) {
   if (!from || !to || from == to) return true;
   if (from->is(Kind::literal)) return converts(int64_type(), to);
   if (from->is(Kind::string) && to->is(Kind::text)) return true;
   if (to->is(Kind::member)) return enumeration_of(from) == to;
+  if (from->is(Kind::time) && to->is(Kind::time)) return can_cast(from->dtype, to->dtype, Casting::same_kind);
   if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
   if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);
   if (from->is(Kind::optional)) return converts(from->element, to);
@@ -489,6 +513,7 @@ const char* cpp_name(DType t) { return info(t).c_name; }
 // ---- signatures -------------------------------------------------------------------------------------------------------------------
 
 Type type_from_name(std::string_view name) {
+  if (const std::optional<DType> time = time_from_name(name)) return scalar_type(*time);
   static const auto& names = *new std::unordered_map<std::string_view, Type>([] {
     std::unordered_map<std::string_view, Type> made;
     for (int i = 0; i < kDTypeCount; ++i) made.emplace(info(static_cast<DType>(i)).name, scalar_type(static_cast<DType>(i)));
@@ -614,7 +639,12 @@ class SignatureReader {
       t = tuple_type(list('(', ')'));
     } else {
       const size_t start = at_;
-      const std::string_view w = word();
+      std::string_view w = word();
+      if (time_from_name(w) && at_ + 1 < text_.size() && text_[at_] == '[' && text_[at_ + 1] != ':') {
+        // "datetime64[15m]": the brackets hold a unit.
+        at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+        w = text_.substr(static_cast<size_t>(w.data() - text_.data()), at_ - static_cast<size_t>(w.data() - text_.data()));
+      }
       if (w == "Tuple" || w == "UniTuple" || w == "Optional" || w == "optional" || w == "Array" || w == "array" || w == "CPointer" ||
           w == "ListType" || w == "List" || w == "list" || w == "set" || w == "Set" || w == "DictType" || w == "dict") {
         if (!take('(')) fail("'('");

@@ -16,6 +16,7 @@ namespace bc::kernels {
 enum class Kind : uint8_t {
   none,    ///< None
   scalar,  ///< one number of the engine's dtypes
+  time,    ///< a datetime64 or a timedelta64, of `dtype`
   array,
   tuple,     ///< also named tuples (`fields` is set, `name` is the class)
   record,    ///< structured dtypes and dataclasses
@@ -55,8 +56,8 @@ using Type = const TypeInfo*;
 /// A type. Made by the functions below only.
 struct TypeInfo {
   Kind kind = Kind::none;
-  DType dtype = DType::i64;  ///< scalar, range; of an array its elements' when those are scalars
-  Type element = nullptr;    ///< array: scalar, record or tuple; optional, dtype and type: see Kind
+  DType dtype = DType::i64;  ///< scalar, time, range; of an array its elements' when those are numbers or times
+  Type element = nullptr;    ///< array: scalar, time, record or tuple; optional, dtype and type: see Kind
   int ndim = 0;
   char layout = 'A';       ///< array: 'C', 'F' or 'A'
   bool read_only = false;  ///< array
@@ -77,6 +78,8 @@ struct TypeInfo {
 
   bool is(Kind k) const { return kind == k; }
   bool is_scalar() const { return kind == Kind::scalar; }
+  /// One value of the engine's dtypes: a number or a time.
+  bool is_single() const { return kind == Kind::scalar || kind == Kind::time; }
   bool is_array() const { return kind == Kind::array; }
   bool is_container() const { return kind == Kind::list || kind == Kind::set || kind == Kind::dict; }
   bool is_tuple() const { return kind == Kind::tuple; }
@@ -89,6 +92,7 @@ struct TypeInfo {
 // ---- making types -----------------------------------------------------------------------------------------------------------------
 
 Type none_type();
+/// Of times too, whose kind is `time`.
 Type scalar_type(DType t);
 Type bool_type();
 Type int64_type();
@@ -143,6 +147,9 @@ Type enumeration_type(const void* cls, std::string name, std::vector<std::string
 /// The enumeration that a value of the type is a member of, or nullptr.
 Type enumeration_of(Type t);
 Type ellipsis_type();
+
+/// Tells whether a time is part of a value of the type.
+bool holds_time(Type t);
 
 /// The same array type with another layout, rank or right to write.
 Type with_layout(Type array, int ndim, char layout);

@@ -156,6 +156,7 @@ std::string Unit::cpp(Type t) {
     case Kind::text:
     case Kind::instance:
     case Kind::generator: return cpp_object(t);
+    case Kind::time: need("times"); return is_datetime(t->dtype) ? "py::Date" : "py::Delta";
     case Kind::literal:
     case Kind::member: return "i64";
     case Kind::tuple:

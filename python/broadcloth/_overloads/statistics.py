@@ -176,6 +176,36 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     return np.ascontiguousarray(np.moveaxis(out, -1, axis))
 
 
+@stands_for("numpy.time_differences")
+def time_differences(a):
+    """diff() of times: the differences of dates have another type than dates."""
+    return a[..., 1:] - a[..., :-1]
+
+
+@stands_for("builtins.least")
+def first_least(a):
+    """min() of an array."""
+    if a.size == 0:
+        raise ValueError("min() iterable argument is empty")
+    best = a[0]
+    for i in range(1, a.size):
+        if a[i] < best:
+            best = a[i]
+    return best
+
+
+@stands_for("builtins.greatest")
+def first_greatest(a):
+    """max() of an array."""
+    if a.size == 0:
+        raise ValueError("max() iterable argument is empty")
+    best = a[0]
+    for i in range(1, a.size):
+        if a[i] > best:
+            best = a[i]
+    return best
+
+
 @stands_for("numpy.cumsum")
 def cumsum(a, axis=None, dtype=None):
     return _running(np.cumsum, np.add, a, axis) if dtype is None else _running(np.cumsum, np.add, a.astype(dtype), axis).astype(dtype)
