@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "bind/convert.h"
 #include "bind/interrupts.h"
@@ -42,7 +43,20 @@ std::optional<DType> native_time(PyObject* descr) {
   };
   const auto& head = *reinterpret_cast<const Head*>(descr);
   if ((head.kind != 'M' && head.kind != 'm') || head.byte_order != '=') return std::nullopt;
-  return to_dtype(descr);
+  // Views and copies of an array share its dtype object, so that the last one seen is often asked for again; its unit takes a call of
+  // Python.
+  static constinit std::mutex mutex;
+  static auto& last = *new std::pair<PyRef, DType>;
+  {
+    const std::lock_guard lock(mutex);
+    if (last.first.get() == descr) return last.second;
+  }
+  const DType found = to_dtype(descr);
+  PyRef old = PyRef::borrow(descr);
+  const std::lock_guard lock(mutex);
+  std::swap(last.first, old);
+  last.second = found;
+  return found;
 }
 
 namespace {

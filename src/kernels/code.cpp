@@ -43,17 +43,17 @@ namespace {
 bool is_short(std::string_view name) {
   // clang-format off
   static const std::set<std::string_view>& names = *new std::set<std::string_view>{
-      "All", "Array", "Caught", "Dict", "Generator", "Host", "Instance", "List", "NewAxis", "Optional", "Poll", "Range", "Set",
+      "All", "Array", "Caught", "Date", "Delta", "Dict", "Generator", "Host", "Instance", "List", "NewAxis", "Optional", "Poll", "Range", "Set",
       "Slice", "Str", "Tuple", "array_cast", "character", "checked_index", "code_of", "element_at", "erf", "erfc", "expect_writes",
-      "field", "floor_modulo", "floor_quotient", "frexp", "host_cast", "host_part", "host_transposed", "host_view", "host_viewed",
-      "ieee_remainder", "integer_sqrt", "is_close", "keep_value", "least", "less_than", "lgamma", "list_of", "literal",
+      "earlier", "earlier_known", "field", "floor_modulo", "floor_quotient", "frexp", "host_cast", "host_part", "host_transposed", "host_view", "host_viewed",
+      "from_calendar", "ieee_remainder", "in_unit", "integer_sqrt", "is_close", "is_nat", "keep_value", "later", "later_known", "least", "less_than", "lgamma", "list_of", "literal",
       "long_literal", "max", "min", "modf", "new_list", "nth", "owner_of", "part", "power_modulo", "powi", "raise", "raise_failure",
       "raised", "random_below", "random_bits", "random_interval", "random_normal", "random_range", "random_state", "random_uniform",
       "random_word", "range_length", "remquo", "resolve", "round_to", "round_whole", "same_text", "share_value", "sincos", "sincospi",
-      "strip", "swap_if", "take", "tgamma", "transposed", "update_shared", "view", "viewed", "whole_modulo", "whole_power",
-      "whole_quotient", "wrap", "written_index"};
+      "strip", "swap_if", "take", "tgamma", "to_calendar", "transposed", "update_shared", "view", "viewed", "whole_modulo", "whole_power",
+      "whole_quotient", "wrap", "wrapped_add", "written_index"};
   // clang-format on
-  return names.contains(name) || name == "given" || name.starts_with("atomic_") ||
+  return names.contains(name) || name == "given" || name.starts_with("atomic_") || name.starts_with("time_") ||
          (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])));
 }
 
