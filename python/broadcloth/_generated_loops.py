@@ -64,6 +64,15 @@ def is_ours(o: Any) -> bool:
 NUMPYS = frozenset((np.ndarray, bool, int, float, complex, *np.sctypeDict.values()))
 
 
+def adopted(o: Any) -> Any:
+    """Another library's array on a GPU as ours, over the same memory; anything else as it is."""
+    if type(o) in NUMPYS or is_ours(o) or not hasattr(o, "__cuda_array_interface__") or not _c.device_count("cuda"):
+        return o
+    from . import asarray
+
+    return asarray(o)
+
+
 def as_ours(o: Any, device: Any, target: str) -> Any:
     from . import asarray
 

@@ -13,6 +13,7 @@ from . import _broadcloth as _c
 from ._generated_loops import (
     NUMPYS,
     OPTIONS,
+    adopted,
     as_ours,
     check_target,
     driver_of,
@@ -122,6 +123,7 @@ class GUFunc:
         if out is not None and len(args) > self.nin:
             raise ValueError("cannot specify argument 'out' as both positional and keyword")
         outs = args[self.nin :] if len(args) > self.nin else (out if isinstance(out, tuple) else (out,) if out is not None else ())
+        args, outs = tuple(map(adopted, args)), tuple(map(adopted, outs))
         if any(map(is_ours, (*args, *outs))) or self._target == "cuda":
             return self._call_ours(args[: self.nin], outs)
         if not self._eager:

@@ -11,7 +11,19 @@ from typing import Any
 import numpy as np
 
 from . import _broadcloth as _c
-from ._generated_loops import NUMPYS, OPTIONS, as_ours, check_target, generated, is_ours, number_type, signature_of, taking, type_of
+from ._generated_loops import (
+    NUMPYS,
+    OPTIONS,
+    adopted,
+    as_ours,
+    check_target,
+    generated,
+    is_ours,
+    number_type,
+    signature_of,
+    taking,
+    type_of,
+)
 from ._jit import fast_level, is_signature
 from ._pickling import reduced
 from .types import Signature, Type
@@ -132,6 +144,8 @@ class DUFunc:
         if isinstance(out, tuple):
             out = out[0] if out else None
         plain = device is None and out is None and NUMPYS.issuperset(map(type, args))
+        if not plain:
+            args, out = tuple(map(adopted, args)), adopted(out)
         if not plain and (device is not None or is_ours(out) or any(map(is_ours, args))):
             return self._call_ours(args, out, where, dtype, device)
         if self._target == "cuda":

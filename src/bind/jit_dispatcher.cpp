@@ -114,6 +114,7 @@ auto of_argument(PyDispatcher* self, size_t i, const F& f) {
 
 /// The type of an argument or of a tuple's item. A record comes as an element of an array, so that what is written is written there.
 kernels::Type type_by_reference(PyObject* o) {
+  if (is_number_elsewhere(o)) return kernels::scalar_type(array_of(o).dtype());
   if (is_record(o))
     return kernels::array_type(type_of(o), 0, 'C', !(reinterpret_cast<const NumpyRecordFields*>(o)->flags & kNumpyWriteable));
   const kernels::Type t = type_of(o);

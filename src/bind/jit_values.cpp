@@ -351,8 +351,18 @@ void Frame::read_record(PyObject* o) {
   put_array(o, r->data, 0, nullptr, nullptr, 1, static_cast<int64_t>(type_of(o)->bytes));
 }
 
+bool is_number_elsewhere(PyObject* o) {
+  return is_array(o) && array_of(o).ndim() == 0 && array_of(o).device().type != DeviceType::cpu && !is_time(array_of(o).dtype());
+}
+
 void Frame::read_own_array(PyObject* o) {
   const Array& a = array_of(o);
+  if (is_number_elsewhere(o)) {
+    const auto size = static_cast<size_t>(itemsize(a.dtype()));
+    words_.push(kScalar | static_cast<uint64_t>(a.dtype()) << 8);
+    look(a).store(a.dtype(), room(size, is_complex(a.dtype()) ? size / 2 : size));
+    return;
+  }
   if (a.device().type != DeviceType::cpu)
     raise(ErrorKind::Type,
           "expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it "

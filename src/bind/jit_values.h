@@ -183,6 +183,8 @@ class ResultRoom {
 };
 
 PyRef box_scalar(DType t, const char* at);
+/// Tells whether an object is an array of ours without dimensions on a GPU, as its elements are: functions for the CPU get its number.
+bool is_number_elsewhere(PyObject* o);
 /// The dtype of a NumPy dtype object of dates or differences in native byte order. Each array has a dtype object of its own.
 std::optional<DType> native_time(PyObject* descr);
 /// The ticks of a numpy.datetime64 or timedelta64 and their dtype; nullopt for other objects. And back.

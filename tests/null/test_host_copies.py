@@ -156,3 +156,17 @@ def test_what_a_library_writes_into_a_host_copy_comes_back():
     first, second = in_place(blas.dswap, (x, y), {})
     assert first is x and second is y and x.tolist() == [1.0] * 4 and y.tolist() == [2.0, 4.0, 6.0, 8.0]
     assert in_place(np.add, (x, 1.0), {"out": y}) is y and y.tolist() == [2.0] * 4
+
+
+def test_elements_of_a_device_are_numbers_for_functions_of_the_cpu():
+    """As in a comprehension over arrays on a GPU, which calls a function under njit for each of their elements."""
+
+    @bc.njit
+    def f(x, y):
+        return 4 * x + y
+
+    x, y = bc.arange(3.0), bc.arange(3)
+    assert [f(a, b) for a, b in zip(x, y, strict=True)] == [0.0, 5.0, 10.0]
+    assert f(x[2], 1) == 9.0 and f(1, y[1] * 2) == 6
+    with pytest.raises(TypeError, match="expected arrays on the CPU"):
+        f(x, 1)

@@ -319,3 +319,28 @@ def test_options_that_numba_has_not_are_errors():
     bc.guvectorize(declared, "(n)->(n)", target="cuda", nopython=True)(f)
     with pytest.warns(RuntimeWarning, match="nopython kwarg for cuda target is redundant"):
         bc.vectorize(["float64(float64)"], target="cuda", nopython=True)
+
+
+@pytest.mark.gpu
+def test_arrays_of_another_library_on_a_gpu_are_taken_where_they_lie():
+    class Foreign:
+        def __init__(self, array):
+            self.array, self.__cuda_array_interface__ = array, array.__cuda_array_interface__
+
+    @vectorize(["f8(f8, f8)"], target="cuda")
+    def plus(a, b):
+        return a + b
+
+    @bc.guvectorize(["(f8[:], f8, f8[:])"], "(n),()->(n)", target="cuda")
+    def scaled(a, b, out):
+        for i in range(a.shape[0]):
+            out[i] = a[i] * b
+
+    x = np.arange(6.0)
+    on_gpu, out = Foreign(bc.array(x, device="cuda")), Foreign(bc.zeros(6, device="cuda"))
+    for function, want in ((plus, x + 3), (scaled, x * 3)):
+        made = function(on_gpu, 3.0)
+        assert isinstance(made, bc.ndarray)
+        np.testing.assert_array_equal(bc.asnumpy(made), want)
+        function(on_gpu, 3.0, out=out)
+        np.testing.assert_array_equal(bc.asnumpy(out.array), want)
