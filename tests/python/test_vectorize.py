@@ -322,6 +322,7 @@ def test_options_that_numba_has_not_are_errors():
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif(bc.device_count("cuda") == 0, reason="needs a GPU")
 def test_arrays_of_another_library_on_a_gpu_are_taken_where_they_lie():
     class Foreign:
         def __init__(self, array):
