@@ -432,6 +432,8 @@ class FunctionCompiler {
   std::optional<Value> call_elementwise(const std::string& op, const CallArguments& args, const Node* n);
   Value math_operand(const std::string& name, Value v, bool integral, const Node* at, const Node* n);
   Value elementwise(int op, const std::vector<Value>& args, const Node* n);
+  /// The name of a device function in the form that this entry calls for operands of a type.
+  std::string form_of(std::string_view function, DType operand) const;
   Value print_call(const CallArguments& args, const Node* n);
   Value min_max(bool max, const CallArguments& args, const Node* n);
   Value round_call(const CallArguments& args, const Node* n);

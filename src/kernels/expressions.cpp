@@ -806,7 +806,7 @@ Code FunctionCompiler::floored(Operator op, const Value& p, const Value& q, bool
     dividend = p.simple ? p : spill(p, "n");
     fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
   }
-  if (!is_integer(d)) return code("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", function_of(op), dividend.text, divisor.text);
+  if (!is_integer(d)) return code("bc::{}({}, {})", form_of(function_of(op), d), dividend.text, divisor.text);
   if (both && positive) return operation(dividend.text, modulo ? "%" : "/", divisor.text);
   unit_.need("core");
   if (both && is_signed_int(d)) return code("py::{}({}, {})", modulo ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
@@ -906,7 +906,7 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
   const bool may_raise = host() && is_signed_int(d) && !b.integer() && !b.non_negative;
   if (may_raise) unit_.need("host_numpy");
   Value r = Value::of(scalar_type(d), may_raise       ? code("py::whole_power<{}>({}, {})", cpp_name(d), p.text, q.text)
-                                      : is_inexact(d) ? code("bc::power({}, {})", p.text, q.text)
+                                      : is_inexact(d) ? code("bc::{}({}, {})", form_of("power", d), p.text, q.text)
                                                       : code("bc::power<{}>({}, {})", cpp_name(d), p.text, q.text));
   if (may_raise) r.note(kActs);
   r.non_negative = is_unsigned(d);

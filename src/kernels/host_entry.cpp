@@ -16,7 +16,7 @@ bool holds_array(Type t) {
 }
 
 const std::set<std::string>& kHostHeaders =
-    *new std::set<std::string>{"core", "host", "host_numpy", "libm", "text", "containers", "generators"};
+    *new std::set<std::string>{"alone", "core", "host", "host_numpy", "libm", "text", "containers", "generators"};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Functions compiled for the CPU have more than kernels: arrays that own their memory, whole-array expressions, exceptions from inside
 // the library, parallel loops. An array expression is printed as one lambda over elements, so `np.sum(a * b + np.sin(a))` is one loop.
 #pragma once
+#include "alone.h"
 #include "core.h"
 
 #if !BC_CUDA
