@@ -349,6 +349,7 @@ class FunctionCompiler {
   void loop(const Node* n, const std::function<void()>& head, const std::function<void(const Block& body)>& print,
             const std::function<void()>& before_body);
   void set_local(int index, const Value& v);
+  Type container_of_names(const std::vector<Node*>& targets) const;
   void emit_edge(const Env& from, const Env& to);
   void comment(const Node* n);
   std::optional<Iteration> iteration(const Value& v, const Node* at);

@@ -342,7 +342,7 @@ void FunctionCompiler::statement(const Node* n) {
       }
       Value v = expression(n->a);
       hint_ = nullptr;
-      if (n->list.size() > 1 && v.display) v = made(v, nullptr, n);
+      if (n->list.size() > 1 && v.display) v = made(v, container_of_names(n->list), n);
       if (n->list.size() > 1 && !v.simple && v.type && v.type->has_value() && !v.lazy) v = spill(v);
       for (const Node* target : n->list) assign(target, v, n);
       return;
@@ -403,6 +403,15 @@ void FunctionCompiler::statement(const Node* n) {
 }
 
 // ---- assignment -------------------------------------------------------------------------------------------------------------------
+
+/// What is known of the container that all of the names hold: a = b = [].
+Type FunctionCompiler::container_of_names(const std::vector<Node*>& targets) const {
+  Type known = nullptr;
+  for (const Node* target : targets)
+    if (const auto found = container_types_.find(target->text); target->kind == NodeKind::name && found != container_types_.end())
+      known = unify(known, found->second);
+  return known;
+}
 
 void FunctionCompiler::set_local(int index, const Value& v) {
   Local l;
@@ -564,6 +573,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
   // All are read before the first is written: a, b = b, a.
   const auto constant_or_new = [&](Value& v) {
     if (!v.type || !v.type->has_value()) return true;
+    if (v.display && v.items.empty() && is_incomplete(v.type)) return true;  // a, b = [], []
     if (!v.constant) return false;
     // What is known of a variable may be read from it, and it may be written here.
     const Value c = constant_value(*v.constant);

@@ -83,7 +83,7 @@ BC_INLINE u64 hash_of(const T& x) {
   if constexpr (is_complex<T>)
     return mixed(hash_of(x.re) + 0x9e3779b97f4a7c15ull * hash_of(x.im));
   else if constexpr (is_int<T> || is_bool<T>)
-    return mixed(static_cast<u64>(x) + 0x9e3779b97f4a7c15ull);
+    return static_cast<u64>(x);  // dicts multiply hashes
   else if constexpr (is_arithmetic_value<T>)
     return mixed(x == T(0) ? 0 : bits_as<u64>(cast<double>(x)));
   else
@@ -897,24 +897,38 @@ inline T extreme(const List<T>& l) {
 
 struct Nothing {};
 
+/// The slots where a hash may be found, one after the other. The first is given by the high bits of its product with the golden ratio
+/// (Knuth, The Art of Computer Programming 3, 6.4), which keeps numbers at most equal distances apart; from the third on they are mixed,
+/// so that the distances for which it does not make no long clusters.
+struct Probe {
+  u64 at, mask, hash, count;
+  BC_INLINE u64 slot() const { return at & mask; }
+  BC_INLINE void next() {
+    ++at;
+    if (++count > 1) at = hash = mixed(hash + count);
+  }
+};
+
 /// Entries in the order of their insertion, and a table of open addressing that says where they are.
 template <class K, class V>
 struct DictBody {
   struct Entry {
-    u64 hash;
+    u64 hash;  ///< its highest bit is set; 0: the entry was erased
     K key;
-    V value;
-    bool there;
+    [[no_unique_address]] V value;
+    BC_INLINE bool there() const { return hash != 0; }
   };
   Shared head;
   Block *memory, *table;
   i64 used, size, room, mask;  ///< entries including deleted ones, live entries, allocated entries, slots - 1
+  i64 shift;                   ///< 64 - log2(slots)
+  BC_INLINE Probe probe(u64 hash) const { return {(hash * 0x9e3779b97f4a7c15ull) >> shift, static_cast<u64>(mask), hash, 0}; }
   BC_INLINE Entry* entries() const { return reinterpret_cast<Entry*>(memory + 1); }
   BC_INLINE i32* slots() const { return reinterpret_cast<i32*>(table + 1); }
   static void end_of(Block* block) {
     auto* b = reinterpret_cast<DictBody*>(block + 1);
     for (i64 i = 0; i < b->used; ++i)
-      if (b->entries()[i].there) end_value(b->entries()[i]);
+      if (b->entries()[i].there()) end_value(b->entries()[i]);
     disown(b->memory);
     disown(b->table);
     bc_host->release(block);
@@ -923,7 +937,7 @@ struct DictBody {
     auto* b = reinterpret_cast<DictBody*>(block + 1);
     if constexpr (!__is_trivially_copyable(V))
       for (i64 i = 0; i < b->used; ++i)
-        if (b->entries()[i].there) share_value(b->entries()[i].value);
+        if (b->entries()[i].there()) share_value(b->entries()[i].value);
   }
 };
 template <class K, class V>
@@ -936,16 +950,16 @@ struct Dict : Ref<DictBody<K, V>> {
   BC_INLINE i64 size() const { return size_of(head(), body().size); }
   BC_INLINE Entry* entries() const { return body().entries(); }
 
+  static BC_INLINE u64 hash_of_key(const K& key) { return hash_of(key) | u64{1} << 63; }
   /// The entry of a key, or -1.
-  BC_INLINE i64 find(const K& key) const {
+  BC_INLINE i64 find(const K& key) const { return body().size == 0 ? -1 : find(key, hash_of_key(key)); }
+  BC_INLINE i64 find(const K& key, u64 h) const {
     const Body& b = body();
-    if (b.size == 0) return -1;
-    const u64 h = hash_of(key);
-    for (u64 i = h;; ++i) {
-      const i32 at = b.slots()[i & static_cast<u64>(b.mask)];
+    for (Probe p = b.probe(h);; p.next()) {
+      const i32 at = b.slots()[p.slot()];
       if (at < 0) return -1;
       const Entry& e = b.entries()[at];
-      if (e.hash == h && e.there && equal_to(e.key, key)) return at;
+      if (e.hash == h && equal_to(e.key, key)) return at;
     }
   }
   BC_INLINE bool has(const K& key) const {
@@ -959,60 +973,80 @@ struct Dict : Ref<DictBody<K, V>> {
     return entries()[at].value;
   }
   __attribute__((noinline, cold, noreturn)) static void no_key(const K& key);
+  /// Moves the entries to memory for so many.
   BC_NOINLINE void rebuild(i64 room) const {
+    Body& b = body();
+    Block* memory = bc_host->allocate(room * static_cast<i64>(sizeof(Entry)));
+    auto* to = reinterpret_cast<Entry*>(memory + 1);
+    i64 n = 0;
+    for (i64 i = 0; i < b.used; ++i)
+      if (b.entries()[i].there()) __builtin_memcpy(static_cast<void*>(to + n++), static_cast<const void*>(b.entries() + i), sizeof(Entry));
+    disown(b.memory);
+    b.memory = memory;
+    find_places(n, room);
+  }
+  /// Makes the table of the first n entries, which are all there and have different keys, for so many.
+  void find_places(i64 n, i64 room) const {
     Body& b = body();
     i64 slots = 8;
     while (slots < room * 2) slots *= 2;
     if (slots > i64{1} << 31) raise(kMemory, "a dict of this size does not fit into memory");
     Block* table = bc_host->allocate(slots * 4);
-    Block* memory = bc_host->allocate(room * static_cast<i64>(sizeof(Entry)));
-    auto* to = reinterpret_cast<Entry*>(memory + 1);
     auto* index = reinterpret_cast<i32*>(table + 1);
     __builtin_memset(index, 0xff, static_cast<unsigned long>(slots) * 4);
-    i64 n = 0;
-    for (i64 i = 0; i < b.used; ++i) {
-      const Entry* e = b.entries() + i;
-      if (!e->there) continue;
-      __builtin_memcpy(static_cast<void*>(to + n), static_cast<const void*>(e), sizeof(Entry));
-      u64 slot = e->hash;
-      while (index[slot & static_cast<u64>(slots - 1)] >= 0) ++slot;
-      index[slot & static_cast<u64>(slots - 1)] = static_cast<i32>(n++);
+    b.used = n, b.room = room, b.mask = slots - 1, b.shift = 64 - __builtin_ctzll(static_cast<u64>(slots));
+    for (i64 i = 0; i < n; ++i) {
+      Probe p = b.probe(b.entries()[i].hash);
+      while (index[p.slot()] >= 0) p.next();
+      index[p.slot()] = static_cast<i32>(i);
     }
-    disown(b.memory);
     disown(b.table);
-    b.memory = memory, b.table = table;
-    b.used = n, b.room = room, b.mask = slots - 1;
+    b.table = table;
   }
   /// The entry of a key; a missing one is added with the value V().
-  BC_INLINE i64 entry(const K& key, bool* made = nullptr) const {
+  BC_INLINE i64 entry(const K& key, bool* made = nullptr) const { return entry(key, hash_of_key(key), made); }
+  BC_INLINE i64 entry(const K& key, u64 h, bool* made = nullptr) const {
     Body& b = body();
-    const u64 h = hash_of(key);
-    u64 slot = h;
+    Probe p = b.probe(h);
     if (made) *made = false;
-    for (;; ++slot) {
-      const i32 at = b.slots()[slot & static_cast<u64>(b.mask)];
+    for (;; p.next()) {
+      const i32 at = b.slots()[p.slot()];
       if (at < 0) break;
       const Entry& e = b.entries()[at];
-      if (e.hash == h && e.there && equal_to(e.key, key)) return at;
+      if (e.hash == h && equal_to(e.key, key)) return at;
     }
     if (made) *made = true;
     if (b.used == b.room) {
       const K kept = key;
       rebuild(b.size < 4 ? 8 : b.size * 2);
-      for (slot = h; b.slots()[slot & static_cast<u64>(b.mask)] >= 0;) ++slot;
-      return add(kept, h, slot);
+      for (p = b.probe(h); b.slots()[p.slot()] >= 0;) p.next();
+      return add(kept, h, p.slot());
     }
-    return add(key, h, slot);
+    return add(key, h, p.slot());
   }
   BC_INLINE i64 add(const K& key, u64 h, u64 slot) const {
     Body& b = body();
-    b.slots()[slot & static_cast<u64>(b.mask)] = static_cast<i32>(b.used);
+    b.slots()[slot] = static_cast<i32>(b.used);
     Entry* e = b.entries() + b.used;
-    new (e) Entry{h, key, V(), true};
+    new (e) Entry{h, key, V()};
     set_size(b.size, b.size + 1);
     b.head.changed = 1;
     return b.used++;
   }
+  /// A new object of the entries, at most `most` and of different keys, that `put` gives to the function that is its argument.
+  template <class D, class F>
+  static BC_INLINE D made_of(i64 most, F put) {
+    D d;
+    d.make();
+    Body& b = d.body();
+    b.memory = bc_host->allocate(least_room(most) * static_cast<i64>(sizeof(Entry)));
+    Entry* to = b.entries();
+    put([&](const Entry& e) { new (to++) Entry(e); });
+    b.size = to - b.entries();
+    d.find_places(b.size, least_room(b.size));
+    return d;
+  }
+  static BC_INLINE i64 least_room(i64 count) { return count < 8 ? 8 : count; }
   BC_INLINE void put(const K& key, const V& value) const {
     if (is_shared(head())) return shared_put(key, value);
     const V kept = value;
@@ -1031,7 +1065,6 @@ struct Dict : Ref<DictBody<K, V>> {
   void erase(i64 at) const {
     Body& b = body();
     end_value(b.entries()[at]);
-    b.entries()[at].there = false;
     b.entries()[at].hash = 0;
     set_size(b.size, b.size - 1);
     b.head.changed = 1;
@@ -1084,7 +1117,7 @@ struct Dict : Ref<DictBody<K, V>> {
     const Guard guard(head(), kWrites);
     Body& b = body();
     if (b.size == 0) set ? raise(kKey, "pop from an empty set") : raise(kKey, "popitem(): dictionary is empty");
-    while (!b.entries()[b.used - 1].there) --b.used;
+    while (!b.entries()[b.used - 1].there()) --b.used;
     if (b.used != b.size) rebuild(b.room);
     const Entry last = b.entries()[b.used - 1];
     erase(b.used - 1);
@@ -1094,7 +1127,7 @@ struct Dict : Ref<DictBody<K, V>> {
     const Guard guard(head(), kWrites);
     Body& b = body();
     for (i64 i = 0; i < b.used; ++i)
-      if (b.entries()[i].there) erase(i);
+      if (b.entries()[i].there()) erase(i);
     b.used = 0;
     rebuild(8);
     b.head.changed = 1;
@@ -1106,12 +1139,26 @@ struct Dict : Ref<DictBody<K, V>> {
     for (i64 i = 0; i < n; ++i) put(o.entries()[i].key, o.entries()[i].value);
   }
   Dict copy() const {
-    Dict d;
-    d.make();
     const Guard guard(head(), kWrites);
-    d.rebuild(size() < 8 ? 8 : size());
-    const i64 n = walk();
-    for (i64 i = 0; i < n; ++i) d.put(entries()[i].key, entries()[i].value);
+    return copy_as<Dict>();
+  }
+  /// A copy with memory for so many more entries.
+  template <class D>
+  D copy_as(i64 more = 0) const {
+    const i64 n = walk(), room = least_room(n + more), slots = body().mask + 1;
+    D d;
+    d.make();
+    Body& b = d.body();
+    b.memory = bc_host->allocate(room * static_cast<i64>(sizeof(Entry)));
+    for (i64 i = 0; i < n; ++i) new (b.entries() + i) Entry(entries()[i]);
+    b.size = n;
+    if (room * 2 > slots || room * 16 < slots) {
+      d.find_places(n, room);
+    } else {
+      b.table = bc_host->allocate(slots * 4);
+      __builtin_memcpy(b.slots(), body().slots(), static_cast<unsigned long>(slots) * 4);
+      b.used = n, b.room = room, b.mask = slots - 1, b.shift = body().shift;
+    }
     return d;
   }
   /// The dict, or for a shared dict a copy of its current entries.
@@ -1124,7 +1171,7 @@ struct Dict : Ref<DictBody<K, V>> {
     return b.size;
   }
   BC_INLINE const Entry& walked(i64 i, i64 n) const {
-    if (body().size != n || i >= body().used || !entries()[i].there) raise(kRuntime, "the container changed its size during iteration");
+    if (body().size != n || i >= body().used || !entries()[i].there()) raise(kRuntime, "the container changed its size during iteration");
     return entries()[i];
   }
   BC_INLINE K key(i64 i, i64 n) const {
@@ -1179,26 +1226,23 @@ struct Set : Dict<K, Nothing> {
   K pop_any() const { return this->pop_last(true).key; }
 };
 template <class D>
-BC_INLINE D new_table() {
+BC_INLINE D new_table(i64 room = 8) {
   D d;
   d.make();
-  d.rebuild(8);
+  d.rebuild(d.least_room(room));
   return d;
 }
 template <class K>
 Set<K> Set<K>::copy() const {
-  Set<K> s = new_table<Set<K>>();
   const Guard guard(this->head(), kWrites);
-  const i64 n = this->walk();
-  for (i64 i = 0; i < n; ++i) s.add(this->entries()[i].key);
-  return s;
+  return this->template copy_as<Set<K>>();
 }
 /// A set is passed as the list of its items, in two words: the list that was passed, and the list that is returned if the set changed.
 template <class S>
 inline S load_set(const void* at) {
   using K = decltype(S().pop_any());
   const auto items = load_shared<List<K>>(at);
-  S s = new_table<S>();
+  S s = new_table<S>(items.size());
   for (i64 i = 0; i < items.size(); ++i) s.add(items.data()[i]);
   s.body().head.changed = 0;
   return s;
@@ -1223,24 +1267,34 @@ BC_INLINE Set<K> set_of(const T&... keys) {
 /// 0 union, 1 intersection, 2 difference, 3 symmetric difference.
 template <class K>
 inline Set<K> combined(const Set<K>& first, const Set<K>& second, int how) {
-  const Set<K> a = first.unshared(), b = second.unshared();
-  Set<K> s = new_table<Set<K>>();
-  const i64 n = a.walk(), most = how == 1 ? least(a.size(), b.size()) : a.size();
-  if (most > 8) s.rebuild(most);
-  for (i64 i = 0; i < n; ++i) {
-    const K& key = a.entries()[i].key;
-    if (how == 0 || (how == 1) == b.has(key)) s.add(key);
+  const Set<K> one = first.unshared(), other = second.unshared();
+  // As in CPython the elements of an intersection are those of the smaller set.
+  const bool swapped = how == 1 && other.size() <= one.size();
+  const Set<K>&a = swapped ? other : one, &b = swapped ? one : other;
+  const i64 n = a.walk(), m = b.walk();
+  const auto place = [](const Set<K>& set, const auto& e) { return set.size() == 0 ? -1 : set.find(e.key, e.hash); };
+  // A copy is quicker than searches for all of its elements.
+  if (how == 0 || how == 3 || (how == 2 && m < n)) {
+    Set<K> s = a.template copy_as<Set<K>>(how == 2 ? 0 : m);
+    for (i64 i = 0; i < m; ++i) {
+      const auto& e = b.entries()[i];
+      const i64 at = how == 0 ? -1 : place(s, e);
+      if (at >= 0)
+        s.erase(at);
+      else if (how != 2)
+        s.entry(e.key, e.hash);
+    }
+    return s;
   }
-  if (how == 0 || how == 3) {
-    const i64 m = b.walk();
-    for (i64 i = 0; i < m; ++i)
-      if (how == 0 || !a.has(b.entries()[i].key)) s.add(b.entries()[i].key);
-  }
-  return s;
+  return Set<K>::template made_of<Set<K>>(n, [&](const auto& put) {
+    for (i64 i = 0; i < n; ++i)
+      if ((how == 1) == (place(b, a.entries()[i]) >= 0)) put(a.entries()[i]);
+  });
 }
 /// The result replaces the elements of a.
 template <class K>
 inline void combine_into(const Set<K>& a, const Set<K>& b, int how) {
+  if (how == 0) return a.update(b);
   const Set<K> made = combined(a, b, how);
   const Guard guard(a.head(), kWrites);
   a.clear();
