@@ -80,7 +80,7 @@ struct Table {
   const u32* tick;
   bool (*asked)();
   __attribute__((noreturn)) void (*end)();
-  /// Lock and unlock an object that several threads hold (Guard in containers.h).
+  /// Lock and unlock an object that several threads hold (Guard in objects.h).
   void (*enter)(void* object, i32 writes);
   void (*leave)(void* object);
   /// raise() with a part for each % of the text. Kind 0: the message becomes the argument of a failure that the text defines.
