@@ -805,3 +805,20 @@ def test_places_of_many_values_in_a_sorted_vector(dtype):
     compare(np.array([1, 2, 3]), np.array([0.5, 1.0, 2.5, 9.0]))
     compare(np.array([1.5, 2.5]), np.array(2.0))
     compare(np.arange(10.0)[::2], np.arange(12))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.complex128])
+def test_negative_zeros_add_up_to_zero(dtype):
+    @njit
+    def f(a):
+        return a.sum(), np.sum(a[0]), a.sum(axis=0), np.sum(a, axis=1), a.mean(), a.mean(axis=0), np.nansum(a), np.sum(a * 1), sum(a[0])
+
+    def signs(x):
+        return np.signbit(np.real(x)), np.signbit(np.imag(x))
+
+    for shape in ((1, 1), (3, 4), (2, 1500)):
+        a = np.full(shape, -0.0, dtype)
+        if dtype is np.complex128:
+            a.imag = -0.0
+        for mine, theirs in zip(f(a), f.py_func(a), strict=True):
+            assert_array_equal(signs(mine), signs(theirs))

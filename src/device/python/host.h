@@ -1014,11 +1014,16 @@ BC_INLINE typename Red::S reduce(i64& count, const F& f, const A&... a) {
     return all(operand(a, shape)...);
   }
 }
+/// A sum begins with zero, so that negative zeros add up to a positive one; the pieces that it is made of begin with their first elements.
+template <class S>
+BC_INLINE S from_zero(S sum) {
+  return add(S(0), sum);
+}
 template <class Acc, int M, class F, class... A>
 BC_INLINE Acc sum(const F& f, const A&... a) {
   using T = decltype(f(*a.data...));
   i64 n;
-  return cast<Acc>(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
+  return cast<Acc>(from_zero(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...)));
 }
 template <class Acc, int M, class F, class... A>
 BC_INLINE Acc product(const F& f, const A&... a) {
@@ -1030,7 +1035,7 @@ template <class Acc, int M, class F, class... A>
 BC_INLINE Acc mean(const F& f, const A&... a) {
   using T = decltype(f(*a.data...));
   i64 n;
-  const auto s = reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...);
+  const auto s = from_zero(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
   return cast<Acc>(mean_of(s, static_cast<double>(n)));
 }
 template <class Acc, int M, class F, class... A>
