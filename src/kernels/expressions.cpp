@@ -1125,10 +1125,12 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
   if (a.is(Kind::optional) || b.is(Kind::optional)) return compare_optional(op, a, b, n);
-  if (a.is(Kind::member) || b.is(Kind::member)) {
-    const Type members = enumeration_of(a.type);
+  if (const Type members = enumeration_of(a.type), others = enumeration_of(b.type); members || others) {
+    const bool identity = op == Operator::is || op == Operator::is_not;
     if (!equality) fail(n, fmt::format("members of enumerations cannot be compared by {}", to_string(op)));
-    if (members != enumeration_of(b.type)) return known(negated);
+    if (members != others && (identity || ((!members || members->value) && (!others || others->value)))) return known(negated);
+    if (members != others) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
+    if (a.is(Kind::object) && b.is(Kind::object)) return known((a.type == b.type) != negated);
     return Value::of(bool_type(), operation(convert(a, members, n), negated ? "!=" : "==", convert(b, members, n)));
   }
   if (a.is(Kind::tuple) && b.is(Kind::tuple)) return compare_tuples(op, a, b, n);
