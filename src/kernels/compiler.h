@@ -349,6 +349,7 @@ class FunctionCompiler {
   void loop(const Node* n, const std::function<void()>& head, const std::function<void(const Block& body)>& print,
             const std::function<void()>& before_body);
   void set_local(int index, const Value& v);
+  Value iterable_of(const Node* loop);
   Type container_of_names(const std::vector<Node*>& targets) const;
   void emit_edge(const Env& from, const Env& to);
   void comment(const Node* n);
@@ -695,6 +696,7 @@ class FunctionCompiler {
   std::optional<Iteration> indices_iteration(const Value& v, const Node* at);
   Iteration generator_iteration(const Value& v);
   std::map<std::string, Type> container_types_;  ///< of names, as far as known
+  std::set<const Node*> walked_calls_;           ///< calls whose result a `for` walks over, alone or by enumerate() or zip()
   bool lists_changed_ = false;                   ///< in this walk
   Type hint_ = nullptr;                          ///< what the display that comes next is to be
   // ---- generators.cpp
