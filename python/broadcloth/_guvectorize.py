@@ -340,7 +340,7 @@ def guvectorize(
         raise TypeError("nopython flag must be True")
     if unknown := sorted(options.keys() - OPTIONS):
         if target == "cuda":
-            raise TypeError(f"The following target options are not supported: {', '.join(unknown)}")
+            raise TypeError(f"The following target options are not supported: {', '.join(unknown)}; leave them out")
         raise KeyError(f"guvectorize: Unrecognized options: {', '.join(unknown)}")
     if isinstance(signatures, str) and layout is None and "->" in signatures:
         signatures, layout = None, signatures

@@ -211,10 +211,6 @@ class DUFunc:
 
     def _method(self, name: str, first: Any, *args: Any, **options: Any) -> Any:
         self._needs(2, name)
-        if self._all is not None and self._plain and type(first) is np.ndarray and not args and "stream" not in options:
-            made = getattr(self._all, name)(first, **options)
-            _c._raise_failed()
-            return made
         ours = is_ours(first)
         operand = first.get() if ours else np.asarray(first)
         stream = options.pop("stream", None)
@@ -230,10 +226,18 @@ class DUFunc:
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
         """Joins the elements along an axis by the function."""
+        if self._all is not None and self._plain and self.nin == 2 and type(array) is np.ndarray and not options:
+            made = self._all.reduce(array, axis, dtype)
+            _c._raise_failed()
+            return made
         return self._method("reduce", array, axis=axis, dtype=dtype, **options)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, **options: Any) -> Any:
         """All partial results of `reduce`."""
+        if self._all is not None and self._plain and self.nin == 2 and type(array) is np.ndarray and not options:
+            made = self._all.accumulate(array, axis, dtype)
+            _c._raise_failed()
+            return made
         return self._method("accumulate", array, axis=axis, dtype=dtype, **options)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, **options: Any) -> Any:

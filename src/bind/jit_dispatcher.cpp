@@ -244,24 +244,37 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
   return guard([&]() -> PyObject* {
     PyDispatcher* self = as_dispatcher(o);
     Py_ssize_t n = positional_count(nargsf);
+    const Py_ssize_t wanted = PyTuple_Size(self->names);
     std::vector<PyObject*> full;
     PyRef rest;
-    if (kwnames || self->rest || self->keyword_only || n != PyTuple_Size(self->names)) {
+    const auto bind = [&] {
       bind_arguments(self, args, n, kwnames, &full, &rest);
       args = full.data();
       n = static_cast<Py_ssize_t>(full.size());
-    }
+    };
+    // A call that gives all parameters and more needs no tuple of *args for an overload that takes them as they are.
+    bool spread = self->rest && !kwnames && !self->keyword_only && n >= wanted;
+    if (!spread && (kwnames || self->rest || self->keyword_only || n != wanted)) bind();
+    const auto bind_spread = [&] {
+      if (std::exchange(spread, false)) bind();
+    };
     Frame frame;
-    for (Py_ssize_t i = 0; i < n; ++i) of_argument(self, static_cast<size_t>(i), [&] { frame.add(args[i]); });
+    const Py_ssize_t alone = spread ? wanted : n;
+    for (Py_ssize_t i = 0; i < alone; ++i) of_argument(self, static_cast<size_t>(i), [&] { frame.add(args[i]); });
+    if (spread) of_argument(self, static_cast<size_t>(wanted), [&] { frame.add_rest(args + wanted, n - wanted); });
     const bool unlocked = self->options->nogil || kFreeThreaded;
     const bool threads = frame.share_objects(unlocked);
     const Overload* found = nullptr;
-    for (const Overload* o = self->overloads.load(std::memory_order_acquire); o && !found; o = o->next)
+    for (const Overload* o = self->overloads.load(std::memory_order_acquire); o && !found; o = o->next) {
+      if (!o->literals.empty()) bind_spread();
       if (matches(*o, frame.words(), args)) found = o;
+    }
+    if (!found) bind_spread();
     if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame, threads);
     const Compiled& c = *found->compiled;
     for (size_t i = 0; i < found->convert.size(); ++i) {
       if (found->convert[i] < 0) continue;
+      bind_spread();
       if (found->convert[i] == kTuple) {
         store_value(args[i], c.arguments[i], frame.replace(i, c.arguments[i]->bytes));
         continue;
@@ -374,7 +387,10 @@ void dealloc(PyObject* o) {
 
 PyObject* descr_get(PyObject* self, PyObject* instance, PyObject*) {
   if (!instance || instance == Py_None) return new_ref(self);
-  return guard([&] { return call(import_attr("types", "MethodType").get(), {self, instance}).release(); });
+  return guard([&] {
+    static constinit OnceObject method;
+    return call(method.make([] { return import_attr("types", "MethodType"); }), {self, instance}).release();
+  });
 }
 
 PyObject* repr(PyObject* self) {
@@ -397,9 +413,10 @@ PyObject* compile_method(PyObject* self, PyObject* types) {
     std::vector<kernels::Type>& arguments = signature.arguments;
     for (kernels::Type& t : arguments) t = kernels::by_reference(t);
     PyDispatcher* d = as_dispatcher(self);
-    if (static_cast<Py_ssize_t>(arguments.size()) != PyTuple_Size(d->names))
-      raise(ErrorKind::Type, "{}: expected a signature of {} arguments, got {}", as_string(attr(d->function, "__name__").get()),
-            PyTuple_Size(d->names), kernels::to_string(signature));
+    const Py_ssize_t wanted = PyTuple_Size(d->names) + d->rest;  // *args is a tuple
+    if (static_cast<Py_ssize_t>(arguments.size()) != wanted)
+      raise(ErrorKind::Type, "{}: expected a signature of {} arguments, got {}", as_string(attr(d->function, "__name__").get()), wanted,
+            kernels::to_string(signature));
     const Compiled* c = compile(d, arguments, signature.result);
     {
       const PyLock lock(compiler_lock());
@@ -519,8 +536,11 @@ void init_jit(PyObject* module) {
                          {Py_tp_members, members},
                          {Py_tp_getset, attributes},
                          {0, nullptr}};
-  PyType_Spec spec = {"broadcloth.CpuDispatcher", sizeof(PyDispatcher), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
+  // A method descriptor: a call c.add(1) passes c before 1 and makes no bound method.
+  PyType_Spec spec = {
+      "broadcloth.CpuDispatcher", sizeof(PyDispatcher), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_METHOD_DESCRIPTOR,
+      slots};
   dispatcher_type = add_type(module, &spec, "CpuDispatcher");
   static std::vector<PyMethodDef> functions = {{"_jit_threads", threads_function, METH_NOARGS, nullptr},
                                                {"_jit_thread_id", thread_id_function, METH_NOARGS, nullptr},

@@ -89,21 +89,25 @@ int scalar_dtype(PyObject* o) {
 size_t scalar_alignment(DType t) { return static_cast<size_t>(itemsize(t)); }
 
 /// The strictest alignment among the members of a value.
+size_t alignment_of(PyObject* o);
+template <class Get>
+size_t alignment_of_items(Py_ssize_t n, Get item) {
+  size_t most = 1;
+  for (Py_ssize_t i = 0; i < n; ++i) most = std::max(most, alignment_of(item(i)));
+  return most;
+}
+
 size_t alignment_of(PyObject* o) {
-  if (PyTuple_Check(o)) {
-    size_t most = 1;
-    const Py_ssize_t n = PyTuple_Size(o);
-    for (Py_ssize_t i = 0; i < n; ++i) most = std::max(most, alignment_of(PyTuple_GetItem(o, i)));
-    return most;
-  }
-  if (PyBool_Check(o)) return 1;
+  if (PyTuple_Check(o)) return alignment_of_items(PyTuple_Size(o), [&](Py_ssize_t i) { return PyTuple_GetItem(o, i); });
+  // What is asked below of other types looks up their names.
+  if (PyLong_CheckExact(o) || PyFloat_CheckExact(o) || PyObject_TypeCheck(o, state().np_ndarray)) return 8;
+  if (PyBool_Check(o) || o == Py_None) return 1;
   if (PyComplex_Check(o)) return 16;
   const int scalar = scalar_dtype(o);
   if (scalar >= 0) return scalar_alignment(static_cast<DType>(scalar));
   if (time_scalar(o)) return 8;
-  if (is_buffer(o)) return 8;
   return PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) || PyAnySet_Check(o) || is_typed(o) || is_slice(o) ||
-                 is_record(o) || PyObject_TypeCheck(o, state().np_ndarray) || random_generator(o)
+                 is_record(o) || is_buffer(o) || random_generator(o)
              ? 8
              : 1;
 }
@@ -156,11 +160,20 @@ void Frame::put(T value, uint64_t word) {
   std::memcpy(room(sizeof(T), sizeof(T)), &value, sizeof(T));
 }
 
-void Frame::add(PyObject* o) {
-  // Every argument starts at a multiple of 16, the strictest alignment there is.
+/// Every argument starts at a multiple of 16, the strictest alignment there is.
+void Frame::begin_argument() {
   const size_t at = align(bytes_.size(), 16);
   bytes_.add(at - bytes_.size());
   offsets_.push(static_cast<uint32_t>(at));
+}
+
+void Frame::add_rest(PyObject* const* items, Py_ssize_t n) {
+  begin_argument();
+  read_items(n, nullptr, [&](Py_ssize_t i) { return items[i]; });
+}
+
+void Frame::add(PyObject* o) {
+  begin_argument();
   if (PyUnicode_Check(o)) {
     Py_ssize_t size = 0;
     const char* data = PyUnicode_AsUTF8AndSize(o, &size);
@@ -414,17 +427,20 @@ void Frame::read_container(PyObject* o) {
   std::memcpy(bytes_.data() + offset, slots, t->bytes);
 }
 
-void Frame::read_tuple(PyObject* o) {
-  const Py_ssize_t n = PyTuple_Size(o);
-  const bool plain = PyTuple_CheckExact(o);
-  words_.push((plain ? kTuple : kNamed) | static_cast<uint64_t>(n) << 8);
-  if (!plain) words_.push(reinterpret_cast<uint64_t>(Py_TYPE(o)));
-  const size_t alignment = alignment_of(o);
+template <class Get>
+void Frame::read_items(Py_ssize_t n, PyTypeObject* named, Get item) {
+  words_.push((named ? kNamed : kTuple) | static_cast<uint64_t>(n) << 8);
+  if (named) words_.push(reinterpret_cast<uint64_t>(named));
+  const size_t alignment = alignment_of_items(n, item);
   room(0, alignment);
   const size_t begin = bytes_.size();
-  for (Py_ssize_t i = 0; i < n; ++i) read(PyTuple_GetItem(o, i));
+  for (Py_ssize_t i = 0; i < n; ++i) read(item(i));
   if (bytes_.size() == begin) room(1, 1);  // a struct without members takes a byte
   room(0, alignment);
+}
+
+void Frame::read_tuple(PyObject* o) {
+  read_items(PyTuple_Size(o), PyTuple_CheckExact(o) ? nullptr : Py_TYPE(o), [&](Py_ssize_t i) { return PyTuple_GetItem(o, i); });
 }
 
 void Frame::read_slice(PyObject* o) {

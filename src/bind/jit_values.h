@@ -70,6 +70,8 @@ class Frame {
   ~Frame();
   /// Adds the next argument. Throws TypeError for an object that has no type here.
   void add(PyObject* o);
+  /// Adds the tuple of some objects as the next argument.
+  void add_rest(PyObject* const* items, Py_ssize_t n);
   const Small<uint64_t, 32>& words() const { return words_; }
   size_t count() const { return offsets_.size(); }
   /// The pointers that an entry takes; valid until the next add.
@@ -103,6 +105,9 @@ class Frame {
   void read_int(PyObject* o);
   void read_container(PyObject* o);
   void read_tuple(PyObject* o);
+  template <class Get>
+  void read_items(Py_ssize_t n, PyTypeObject* named, Get item);
+  void begin_argument();
   void read_slice(PyObject* o);
   void read_record(PyObject* o);
   void read_array(PyObject* o);

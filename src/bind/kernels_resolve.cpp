@@ -791,7 +791,8 @@ Type type_of_member(PyObject* o) {
     if (place < 0 && PyTuple_GetItem(item, 1) == o) place = i, name = names.back();
   }
   if (place < 0) return nullptr;
-  return member_type(keep(o), name, enumeration_type(keep(cls), string_attr(cls, "__name__"), std::move(names)), place);
+  const bool by_identity = attr(cls, "__eq__").get() == attr(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__eq__").get();
+  return member_type(keep(o), name, enumeration_type(keep(cls), string_attr(cls, "__name__"), std::move(names), by_identity), place);
 }
 }  // namespace
 

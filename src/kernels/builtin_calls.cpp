@@ -353,6 +353,11 @@ class BuiltinCall : NamedCall {
   Made reversed_sequence() {
     if (p_.empty() || !(p_[0].is(Kind::list) || p_[0].is_array() || p_[0].is(Kind::string) || p_[0].is(Kind::text))) return std::nullopt;
     if (p_[0].is(Kind::list) && is_incomplete(p_[0].type)) return p_[0];
+    if (p_[0].is(Kind::list) && !p_[0].display && c_.walked_calls_.contains(n_)) {
+      Value live = Value::known(builtin_type("reversed"));  // the list as it is in each turn
+      live.items = {p_[0].simple ? p_[0] : c_.spill(p_[0], "l")};
+      return live;
+    }
     Value back = Value::whole_slice();
     back.items[2] = whole(-1);
     return c_.subscript_of(p_[0].is_array() ? c_.bound(c_.materialise(p_[0], n_)) : p_[0], back, n_);

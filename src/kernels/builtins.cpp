@@ -152,6 +152,17 @@ std::optional<Value> FunctionCompiler::call_row(const std::string& name, const C
   return row->flags & kEffect ? r : nan_checked(r, operands, n);
 }
 
+std::string FunctionCompiler::form_of(std::string_view function, DType operand) const {
+  constexpr std::string_view far[] = {"sin", "cos", "tan", "fmod", "remainder", "floor_divide"};  // device/rare.h
+  constexpr std::string_view alone[] = {"exp",   "exp2",   "expm1",  "log",    "log2",   "log1p",
+                                        "power", "arcsin", "arccos", "arctan", "arctan2"};  // device/python/alone.h
+  const bool native = operand == DType::f32 || operand == DType::f64;
+  const char* prefix = "";
+  if (is_real_float(operand) && std::find(std::begin(far), std::end(far), function) != std::end(far)) prefix = "loop_";
+  if (host() && native && std::find(std::begin(alone), std::end(alone), function) != std::end(alone)) prefix = "alone_";
+  return fmt::format("{}{}", prefix, function);
+}
+
 Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& given, const Node* n) {
   const Op op = static_cast<Op>(op_number);
   const OpInfo& spec = info(op);
@@ -197,10 +208,7 @@ Value FunctionCompiler::elementwise(int op_number, const std::vector<Value>& giv
       plain += cpp_name(loop.in[0]);
     } else {
       if (!source.substr(0, i).ends_with("::")) plain += "bc::";
-      constexpr std::string_view quick[] = {"sin",  "cos",       "tan",
-                                            "fmod", "remainder", "floor_divide"};  // forms that loops are vectorised with
-      if (is_real_float(loop.in[0]) && std::find(std::begin(quick), std::end(quick), w) != std::end(quick)) plain += "loop_";
-      plain += w;
+      plain += form_of(w, loop.in[0]);
       // Literal operands must not choose the template's type.
       const bool chosen = op == Op::where ? is_integer(loop.out) : is_integer(loop.in[0]) && spec.signature == Signature::same;
       if (end < source.size() && source[end] == '(' && chosen)

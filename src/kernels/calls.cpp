@@ -222,6 +222,13 @@ const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const
     fail(n, fmt::format("{}: no signature takes {}", f.name(), to_string(FunctionSignature{nullptr, types})), {},
          "it was declared for " + known);
   }
+  const auto arguments = [&](int k) -> const std::vector<Type>& { return f.declared[static_cast<size_t>(k)].arguments; };
+  if (choice.other >= 0 && arguments(choice.best) != arguments(choice.other))
+    fail(n,
+         fmt::format("{}: ambiguous, {} fits two signatures as well: {} and {}", f.name(), to_string(FunctionSignature{nullptr, types}),
+                     to_string(FunctionSignature{nullptr, arguments(choice.best)}),
+                     to_string(FunctionSignature{nullptr, arguments(choice.other)})),
+         {}, "convert the arguments, or declare a signature for them");
   return f.declared[static_cast<size_t>(choice.best)];
 }
 

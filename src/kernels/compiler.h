@@ -349,6 +349,8 @@ class FunctionCompiler {
   void loop(const Node* n, const std::function<void()>& head, const std::function<void(const Block& body)>& print,
             const std::function<void()>& before_body);
   void set_local(int index, const Value& v);
+  Value iterable_of(const Node* loop);
+  Type container_of_names(const std::vector<Node*>& targets) const;
   void emit_edge(const Env& from, const Env& to);
   void comment(const Node* n);
   std::optional<Iteration> iteration(const Value& v, const Node* at);
@@ -450,6 +452,8 @@ class FunctionCompiler {
   Value time_constant(int64_t ticks, Type t);
   Value cast_time(Type to, const Value& v, const Node* n);
   Value time_of_class(Type to, const CallArguments& args, const Node* n);
+  /// The name of a device function in the form that this entry calls for operands of a type.
+  std::string form_of(std::string_view function, DType operand) const;
   Value print_call(const CallArguments& args, const Node* n);
   Value min_max(bool max, const CallArguments& args, const Node* n);
   Value round_call(const CallArguments& args, const Node* n);
@@ -710,6 +714,7 @@ class FunctionCompiler {
   std::optional<Iteration> indices_iteration(const Value& v, const Node* at);
   Iteration generator_iteration(const Value& v);
   std::map<std::string, Type> container_types_;  ///< of names, as far as known
+  std::set<const Node*> walked_calls_;           ///< calls whose result a `for` walks over, alone or by enumerate() or zip()
   bool lists_changed_ = false;                   ///< in this walk
   Type hint_ = nullptr;                          ///< what the display that comes next is to be
   // ---- generators.cpp

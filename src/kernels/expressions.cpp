@@ -817,7 +817,7 @@ Code FunctionCompiler::floored(Operator op, const Value& p, const Value& q, bool
     dividend = p.simple ? p : spill(p, "n");
     fail_if(divisor.text + " == 0", "ZeroDivisionError", "integer division or modulo by zero", n);
   }
-  if (!is_integer(d)) return code("bc::{}{}({}, {})", is_real_float(d) ? "loop_" : "", function_of(op), dividend.text, divisor.text);
+  if (!is_integer(d)) return code("bc::{}({}, {})", form_of(function_of(op), d), dividend.text, divisor.text);
   if (both && positive) return operation(dividend.text, modulo ? "%" : "/", divisor.text);
   unit_.need("core");
   if (both && is_signed_int(d)) return code("py::{}({}, {})", modulo ? "whole_modulo" : "whole_quotient", dividend.text, divisor.text);
@@ -917,7 +917,7 @@ Value FunctionCompiler::power(const Value& a, const Value& b, const Node* n) {
   const bool may_raise = host() && is_signed_int(d) && !b.integer() && !b.non_negative;
   if (may_raise) unit_.need("host_numpy");
   Value r = Value::of(scalar_type(d), may_raise       ? code("py::whole_power<{}>({}, {})", cpp_name(d), p.text, q.text)
-                                      : is_inexact(d) ? code("bc::power({}, {})", p.text, q.text)
+                                      : is_inexact(d) ? code("bc::{}({}, {})", form_of("power", d), p.text, q.text)
                                                       : code("bc::power<{}>({}, {})", cpp_name(d), p.text, q.text));
   if (may_raise) r.note(kActs);
   r.non_negative = is_unsigned(d);
@@ -1151,10 +1151,12 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     if (is_text(a) || is_text(b)) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
   }
   if (a.is(Kind::optional) || b.is(Kind::optional)) return compare_optional(op, a, b, n);
-  if (a.is(Kind::member) || b.is(Kind::member)) {
-    const Type members = enumeration_of(a.type);
+  if (const Type members = enumeration_of(a.type), others = enumeration_of(b.type); members || others) {
+    const bool identity = op == Operator::is || op == Operator::is_not;
     if (!equality) fail(n, fmt::format("members of enumerations cannot be compared by {}", to_string(op)));
-    if (members != enumeration_of(b.type)) return known(negated);
+    if (members != others && (identity || ((!members || members->value) && (!others || others->value)))) return known(negated);
+    if (members != others) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
+    if (a.is(Kind::object) && b.is(Kind::object)) return known((a.type == b.type) != negated);
     return Value::of(bool_type(), operation(convert(a, members, n), negated ? "!=" : "==", convert(b, members, n)));
   }
   if (a.is(Kind::time) || b.is(Kind::time))

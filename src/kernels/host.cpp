@@ -250,8 +250,10 @@ Value FunctionCompiler::reduced_axis(const std::string& name, const Value& v, co
   Code red, finish = "s";
   if (adds_up(name)) {
     red = code("py::{}<{}, acc_t<{}>>", name == "prod" ? "Product" : "Sum", element, result);
-    finish = name == "mean" ? code("cast<{}>(mean_of(s, double({}.shape[py::axis_of({}, {})])))", result, a.text, along, a.type->ndim)
-                            : code("cast<{}>(s)", result);
+    const char* const state = name == "prod" ? "s" : "py::from_zero(s)";
+    finish = name == "mean"
+                 ? code("cast<{}>(mean_of({}, double({}.shape[py::axis_of({}, {})])))", result, state, a.text, along, a.type->ndim)
+                 : code("cast<{}>({})", result, state);
   } else if (name == "var" || name == "std") {
     red = code("py::Moments<{0}, {0}>", element);
     const Code variance = code("var_finish(s, {})", freedom);

@@ -15,8 +15,8 @@ bool holds_array(Type t) {
   return false;
 }
 
-const std::set<std::string>& kHostHeaders =
-    *new std::set<std::string>{"core", "host", "host_numpy", "libm", "text", "containers", "generators"};
+const std::set<std::string>& kHostHeaders = *new std::set<std::string>{"alone",   "core",  "host",   "host_numpy", "libm",      "text",
+                                                                       "objects", "lists", "tables", "containers", "generators"};
 
 }  // namespace
 

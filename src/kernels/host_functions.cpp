@@ -234,11 +234,11 @@ class HostCall : NamedCall {
     // Compared in the type that holds both: 2.5 has a place among integers.
     const Value sorted = c_.host_array(b[0], n_);
     const Type both = scalar_type(promote(sorted.type->dtype, of->dtype));
-    const auto place_of = [&c = c_, sorted, both, right, n = n_](std::span<const Value> x) {
-      return Value::called(int64_type(), code("py::search<{}>({}, {}, {})", c.cpp(both), sorted.text, c.convert(x[0], both, n), right));
-    };
-    if (!b[1].is_array()) return place_of({&b[1], 1});
-    return c_.materialise(c_.lift({b[1]}, place_of, n_), n_);
+    if (!b[1].is_array())
+      return Value::called(int64_type(), code("py::search<{}>({}, {}, {})", cpp(both), sorted.text, c_.convert(b[1], both, n_), right));
+    const Value values = c_.host_array(b[1], n_);
+    return made(int64_type(), values.type->ndim,
+                code("py::search_all<{}>({}, py::contiguous({}), {})", cpp(both), sorted.text, values.text, right));
   }
 
   // ---- views, parts and joined arrays

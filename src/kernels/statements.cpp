@@ -342,7 +342,7 @@ void FunctionCompiler::statement(const Node* n) {
       }
       Value v = expression(n->a);
       hint_ = nullptr;
-      if (n->list.size() > 1 && v.display) v = made(v, nullptr, n);
+      if (n->list.size() > 1 && v.display) v = made(v, container_of_names(n->list), n);
       if (n->list.size() > 1 && !v.simple && v.type && v.type->has_value() && !v.lazy) v = spill(v);
       for (const Node* target : n->list) assign(target, v, n);
       return;
@@ -403,6 +403,15 @@ void FunctionCompiler::statement(const Node* n) {
 }
 
 // ---- assignment -------------------------------------------------------------------------------------------------------------------
+
+/// What is known of the container that all of the names hold: a = b = [].
+Type FunctionCompiler::container_of_names(const std::vector<Node*>& targets) const {
+  Type known = nullptr;
+  for (const Node* target : targets)
+    if (const auto found = container_types_.find(target->text); target->kind == NodeKind::name && found != container_types_.end())
+      known = unify(known, found->second);
+  return known;
+}
 
 void FunctionCompiler::set_local(int index, const Value& v) {
   Local l;
@@ -564,6 +573,7 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
   // All are read before the first is written: a, b = b, a.
   const auto constant_or_new = [&](Value& v) {
     if (!v.type || !v.type->has_value()) return true;
+    if (v.display && v.items.empty() && is_incomplete(v.type)) return true;  // a, b = [], []
     if (!v.constant) return false;
     // What is known of a variable may be read from it, and it may be written here.
     const Value c = constant_value(*v.constant);
@@ -981,6 +991,17 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
                        return item;
                      }};
   }
+  if (v.is(Kind::builtin) && v.type->name == "reversed") {
+    // As in CPython it ends early where the list has become shorter than the place to read.
+    const Value l = v.items[0];
+    const std::string last = temporary("last");
+    linef("const i64 {} = {}.size() - 1;", last, l.text);
+    return Iteration{"0",
+                     [l, last](const std::string& k) { return Value::fetched(l.type->element, code("{}.at({} - {})", l.text, last, k)); },
+                     [l, last](const std::string& k) {
+                       return code("{1} <= {0} && {0} - {1} < {2}.size()", last, k, l.text).at(Precedence::conjunction);
+                     }};
+  }
   if (v.is(Kind::builtin) && v.type->name == "flat") {
     return Iteration{code("{}.size()", v.items[0].text),
                      [this, v, index_value, at](const std::string& k) { return subscript_of(v, index_value(k), at); }};
@@ -1015,9 +1036,21 @@ Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* who
   return reads_any(loop->b, bound) ? held(v) : v;
 }
 
+/// What a `for` statement walks over. reversed(list) is then the list itself, which the loop may change.
+Value FunctionCompiler::iterable_of(const Node* loop) {
+  const Node* const over = loop->b;
+  std::vector<const Node*> calls = {over};
+  if (over->kind == NodeKind::call && over->a->kind == NodeKind::name && (over->a->text == "enumerate" || over->a->text == "zip"))
+    calls.insert(calls.end(), over->list.begin(), over->list.end());
+  walked_calls_.insert(calls.begin(), calls.end());
+  Value v = present(expression(over), loop);
+  for (const Node* call : calls) walked_calls_.erase(call);
+  return v;
+}
+
 void FunctionCompiler::for_statement(const Node* n) {
   comment(n);
-  Value v = present(expression(n->b), n);
+  Value v = iterable_of(n);
   // A list that has one type after all is no tuple to unroll.
   if (v.is(Kind::builtin) && v.type->name == "literal_unroll" && !v.items[0].is(Kind::tuple)) v = Value(v.items[0]);
   if (v.display && !v.is(Kind::tuple)) v = finished(v, n);

@@ -373,10 +373,11 @@ Type member_type(const void* object, std::string name, Type enumeration, int64_t
   t.name = std::move(name);
   return intern(t.spelling + identity(object), t);
 }
-Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names) {
+Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names, bool by_identity) {
   TypeInfo t;
   t.kind = Kind::member;
   t.object = cls;
+  t.value = by_identity;
   t.fields = std::move(names);
   t.bytes = t.alignment = 8;
   t.spelling = fmt::format("Enum({})", name);

@@ -143,7 +143,8 @@ Type module_type(const void* object, std::string name);
 Type object_type(const void* object, std::string name);
 /// A member of an enumeration that is known when a function is compiled, and one that is not.
 Type member_type(const void* object, std::string name, Type enumeration, int64_t place);
-Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names);
+/// `by_identity`: members are equal to themselves alone, as enum.Enum compares them.
+Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names, bool by_identity);
 /// The enumeration that a value of the type is a member of, or nullptr.
 Type enumeration_of(Type t);
 Type ellipsis_type();

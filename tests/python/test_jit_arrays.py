@@ -779,3 +779,46 @@ def test_singular_matrices_of_many_rows():
     assert determinant(ones) == 0
     assert_allclose(determinant(np.eye(40)[::-1] * 2), 2.0**40)
     assert_allclose(determinant(np.eye(33)[[1, 0, *range(2, 33)]]), -1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8, np.complex128])
+def test_places_of_many_values_in_a_sorted_vector(dtype):
+    @njit
+    def f(a, v):
+        return np.searchsorted(a, v), np.searchsorted(a, v, side="right")
+
+    def compare(a, v):
+        for mine, side in zip(f(a, v), ("left", "right"), strict=True):
+            theirs = np.searchsorted(a, v, side=side)
+            assert_array_equal(mine, theirs)
+            assert np.shape(mine) == theirs.shape
+
+    rng = np.random.default_rng(3)
+    for n in (0, 1, 2, 100):
+        a = np.sort(rng.integers(0, 30, n).astype(dtype))
+        values = rng.integers(0, 40, 300).astype(dtype)
+        if np.issubdtype(dtype, np.inexact):
+            values[::37] = np.nan
+            a[n * 9 // 10 :] = np.nan
+        for v in (values, np.sort(values), np.sort(values)[::-1], np.repeat(values, 3), values.reshape(20, 15).T, values[:0]):
+            compare(a, v)
+    compare(np.array([1, 2, 3]), np.array([0.5, 1.0, 2.5, 9.0]))
+    compare(np.array([1.5, 2.5]), np.array(2.0))
+    compare(np.arange(10.0)[::2], np.arange(12))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.complex128])
+def test_negative_zeros_add_up_to_zero(dtype):
+    @njit
+    def f(a):
+        return a.sum(), np.sum(a[0]), a.sum(axis=0), np.sum(a, axis=1), a.mean(), a.mean(axis=0), np.nansum(a), np.sum(a * 1), sum(a[0])
+
+    def signs(x):
+        return np.signbit(np.real(x)), np.signbit(np.imag(x))
+
+    for shape in ((1, 1), (3, 4), (2, 1500)):
+        a = np.full(shape, -0.0, dtype)
+        if dtype is np.complex128:
+            a.imag = -0.0
+        for mine, theirs in zip(f(a), f.py_func(a), strict=True):
+            assert_array_equal(signs(mine), signs(theirs))

@@ -212,3 +212,59 @@ def test_places_of_a_shape():
         return a
 
     np.testing.assert_array_equal(plus(np.zeros((2, 3))), np.ones((2, 3)))
+
+
+def test_further_arguments_come_as_a_tuple_however_they_are_given():
+    def total(first, second=2, *rest):
+        for item in rest:
+            second += item
+        return first, second, len(rest)
+
+    f = njit(total)
+    for arguments in [(1,), (1, 2), (1, 2, 3), (1, 2, 3, 4.5), (1, 2, True, 1j), (np.int8(1), 2, np.float32(0.5)), (1, 2, *range(20))]:
+        assert f(*arguments) == total(*arguments) == f(*arguments)
+    assert f(1, second=5) == (1, 5, 0)
+    with pytest.raises(TypeError, match="multiple values"):
+        f(1, 2, 3, second=5)
+    with pytest.raises(TypeError, match="missing the argument 'first'"):
+        f()
+
+    @njit
+    def changed(*rest):
+        for a in rest:
+            a[0] += 1
+        return rest[0]
+
+    a = np.zeros(2)
+    assert changed(a, a) is a
+    assert a[0] == 2
+
+    @njit
+    def walked(n, *rest):
+        for item in rest:
+            yield n + item
+
+    assert list(walked(1, 2, 3)) == [3, 4]
+
+    @njit(["f8(i8, UniTuple(f8, 2))"])
+    def declared(n, *rest):
+        return n + rest[0] + rest[1]
+
+    assert declared(1, 2, 3) == 6.0
+    assert declared(1, 2.5, np.float32(3)) == 6.5
+    with pytest.raises(TypeError, match="declared"):
+        declared(1, 2, 3, 4)
+
+
+def test_compiled_functions_are_methods_of_classes():
+    class C:
+        @njit
+        def plain(self_, x):
+            return x
+
+        x = 3
+
+    assert C.plain(1, 2) == 2
+    assert njit(lambda a, b: a + b).__get__(3)(4) == 7
+    bound = njit(lambda a, b: a + b).__get__(3, int)
+    assert bound(4) == 7

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 import broadcloth as bc
 from broadcloth import cuda, njit, prange
 from broadcloth.typed import Dict, List
+from support import function_of_text
 
 
 def resident():
@@ -713,3 +714,79 @@ def test_what_sets_do_together_with_many_elements():
         if a.size:
             s, t = set(a.tolist()), set(b.tolist())
             assert together(a, b) == (sorted(s | t), sorted(s & t), sorted(s - t), sorted(s ^ t), len(s), len(t))
+
+
+@pytest.mark.parametrize("key", ["i", "i << 40", "i * 2654435761", "i - 40", "(i, i * 3)", "i * 0.5 - 3.0", "str(i)"])
+def test_sets_of_keys_at_any_distances_are_combined_as_in_python(key):
+    plain = function_of_text(f"""
+def f(n, begin, m, gone):
+    a, b = set(), set()
+    for i in range(n):
+        a.add({key})
+    for i in range(begin, begin + m):
+        b.add({key})
+    for i in range(0, gone):
+        a.discard({key})
+        b.discard({key})
+    c, d, e, g = a.copy(), a.copy(), a.copy(), a.copy()
+    c |= b
+    d &= b
+    e -= b
+    g ^= b
+    h = a - b
+    for i in range(begin - 3, begin + 3):
+        h.add({key})
+    return a | b, a & b, a - b, a ^ b, b - a, c, d, e, g, h, a <= b, a.isdisjoint(b), a ^ a, a - a, a & a, a | a
+""")  # fmt: skip
+    f = njit(plain)
+    for arguments in [(0, 0, 1, 0), (1, 0, 0, 0), (9, 5, 9, 2), (300, 100, 20, 7), (20, 10, 300, 15), (900, 450, 900, 0), (60, 3, 5, 60)]:
+        assert f(*arguments) == plain(*arguments)
+
+
+def test_dicts_of_erased_and_many_keys():
+    def plain(step, n):
+        d = {}
+        for i in range(n):
+            d[i * step] = i
+        for i in range(0, n, 3):
+            del d[i * step]
+        for i in range(n, n + n // 2):
+            d[i * step] = -i
+        d[0] = 7
+        e = d.copy()
+        for i in range(1, n, 3):
+            e.pop(i * step)
+        return d, e, list(d.keys()), list(e.values()), sum([d.get(i * step, 1) for i in range(2 * n)])
+
+    f = njit(plain)
+    for step in (1, 3, 1 << 20, 1 << 50, 2654435761, -7):
+        for n in (1, 8, 100, 3000):
+            assert f(step, n) == plain(step, n)
+
+
+def test_several_empty_containers_in_one_statement():
+    def pair(n):
+        a, b, c, d = [], set(), {}, [0.5]
+        for i in range(n):
+            a.append(i)
+            b.add(i + 0.5)
+            c[i] = a
+            d.append(i)
+        return a, b, c[1], d
+
+    def one(n):
+        a = b = []
+        for i in range(n):
+            a.append(i)
+        b.append(7)
+        return a, b, a is b
+
+    def swapped(n):
+        a, b = [], [1]
+        for _ in range(n):
+            a, b = b, a
+            a.append(len(b))
+        return a, b
+
+    for plain in (pair, one, swapped):
+        assert njit(plain)(3) == plain(3)

@@ -156,3 +156,26 @@ def test_tuples_are_converted_to_the_members_that_a_signature_names():
         half((1, 2, 3))
     with pytest.raises(TypeError, match="no signature takes"):
         half(("a", 2))
+
+
+def test_a_compiled_call_that_fits_two_declared_signatures_is_an_error_as_from_python():
+    @njit(["f8(f8, f4)", "f8(f4, f8)"])
+    def f(a, b):
+        return a - b
+
+    @njit
+    def narrow(a, b):
+        return f(a, b)
+
+    with pytest.raises(TypeError, match="ambiguous"):
+        f(np.float32(1), np.float32(2))
+    with pytest.raises(bc.TypingError, match=r"ambiguous, \(float32, float32\) fits two signatures"):
+        narrow(np.float32(1), np.float32(2))
+    assert narrow(np.float32(3), 2.0) == 1.0
+    assert narrow(3.0, np.float32(2)) == 1.0
+
+    @njit(["i8(i8, i8)", "i8(i8, i8)"])
+    def twice(a, b):
+        return a + b
+
+    assert njit(lambda a: twice(a, 2))(1) == 3

@@ -599,3 +599,54 @@ def test_what_generator_expressions_cannot_do_is_said():
     ):
         with pytest.raises(bc.core.errors.TypingError, match=message):
             njit(f)([1, 2, 3, 4])
+
+
+def test_a_loop_over_a_reversed_list_sees_what_it_changes():
+    def assigned(n):
+        a, seen = [i for i in range(n)], []
+        for v in reversed(a):
+            a[0] = 99
+            seen.append(v)
+        return seen, a
+
+    def shortened(n):
+        a, seen = [i for i in range(n)], []
+        for v in reversed(a):
+            seen.append(v)
+            if v % 3 == 0 and len(a) > 1:
+                a.pop(0)
+                a.pop()
+        return seen, a
+
+    def grown(n):
+        a, seen = [float(i) for i in range(n)], []
+        for k, v in enumerate(reversed(a)):
+            a.append(v + k)
+            a[1] = -1.0
+            seen.append((k, v))
+            if k == 5:
+                break
+        else:
+            seen.append((-1, -1.0))
+        return seen, a
+
+    def beside(n):
+        a, b, seen = [i for i in range(n)], [[i] for i in range(n)], []
+        for x, y in zip(reversed(a), reversed(b)):
+            a[0], b[0] = 7, [x]
+            y.append(x)
+            seen.append(y[0] + y[-1] + x)
+        return seen, a, b
+
+    def rebound(n):
+        a, seen = [i for i in range(n)], []
+        for v in reversed(a):
+            a = [v]
+            seen.append(v)
+        return seen, a, [x for x in reversed(seen)], list(reversed(seen)), sum(reversed(seen))
+
+    for plain in (assigned, shortened, grown, beside, rebound):
+        for n in (1, 2, 6, 9):
+            if plain is grown and n == 1:
+                continue
+            assert njit(plain)(n) == plain(n)

@@ -1,5 +1,6 @@
 """The Python that functions under `jit` accept: strings, exceptions, classes, `None`, and names that are not bound."""
 
+import enum
 import gc
 import math
 import os
@@ -719,3 +720,39 @@ def test_a_variable_that_is_not_bound_raises_as_in_python(f):
             assert str(raised.value) == str(e)
         else:
             assert njit(f)(n) == expected
+
+
+def test_members_of_enumerations_are_equal_to_themselves_alone():
+    class Colour(enum.Enum):
+        RED = 1
+        BLUE = 2
+
+    class Other(enum.Enum):
+        RED = 1
+
+    class Number(enum.IntEnum):
+        ONE = 1
+
+    def compared(x, member, one):
+        return (
+            Colour.RED == 1, Colour.RED != 1, 1 == Colour.RED, x == Colour.RED, Colour.BLUE != x, member == 1, 1.0 != member,
+            member == Colour.RED, member is Colour.BLUE, Colour.RED is Colour.RED, Colour.RED == Other.RED, member == Other.RED,
+            Colour.RED == Number.ONE, Number.ONE == 1, one == Colour.RED, Colour.RED in (1, Colour.RED), Colour.RED in (1, 2.5),
+            Colour.RED == "RED", Colour.RED is None,
+        )  # fmt: skip
+
+    for member in Colour:
+        assert njit(compared)(1, member, Number.ONE) == compared(1, member, Number.ONE)
+
+    class Size(float, enum.Enum):
+        SMALL = 0.5
+
+    class Loose(enum.Enum):
+        A = 1
+
+        def __eq__(self, other):
+            return True
+
+    assert njit(lambda: Size.SMALL == 0.5)() is True
+    with pytest.raises(bc.TypingError, match="no operator =="):
+        njit(lambda: Loose.A == 3)()

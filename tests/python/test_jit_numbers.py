@@ -468,3 +468,79 @@ def test_indices_below_loop_variables_count_from_the_end_where_they_are_negative
         return out
 
     assert_allclose(side_by_side(a, np.zeros(9))[1:], a[:-1] + np.roll(a, 1)[:-1])
+
+
+def called_by_name(f):
+    """The functions that compiled code calls by name."""
+    lines = [line.split() for text in f.inspect_asm().values() for line in text.splitlines()]
+    return {words[1].removesuffix("@PLT") for words in lines if len(words) > 1 and words[0] == "callq"}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("function", "of_c"),
+    [(np.exp, "exp"), (np.exp2, "exp2"), (np.expm1, "expm1"), (np.log, "log"), (np.log2, "log2"), (np.log1p, "log1p"),
+     (np.arcsin, "asin"), (np.arccos, "acos"), (np.arctan, "atan")],
+)  # fmt: skip
+def test_functions_of_one_value_after_the_other(function, of_c, dtype):
+    # Where each value needs the one before, the C library computes it; the values must be as near as those of vectors.
+    half = dtype(0.5)
+
+    @njit
+    def f(start, r):
+        x = start[0]
+        for i in range(r.size):
+            x = function(half / (half + np.abs(x)))
+            r[i] = x
+
+    start, made = np.array([0.3], dtype), np.empty(30, dtype)
+    f(start, made)
+    before = half / (half + np.abs(np.concatenate([start, made[:-1]])))
+    exact = function(before.astype(np.longdouble))
+    assert np.all(np.abs(made - exact) <= np.spacing(np.abs(made)))
+    assert of_c + "f" * (dtype is np.float32) in called_by_name(f)
+
+
+@pytest.mark.parametrize(
+    "function", [np.exp, np.log, lambda x: np.arctan2(x, 1.5), lambda x: np.power(x, 1.3)], ids=["exp", "log", "arctan2", "power"]
+)
+def test_a_vectorized_loop_computes_elements_alike_wherever_they_are(function):
+    inner = function if isinstance(function, np.ufunc) else njit(function)
+
+    @njit
+    def f(a):
+        r = np.empty(a.size)
+        for i in range(a.size):
+            r[i] = inner(a[i])
+        return r
+
+    a = np.random.default_rng(7).random(200) * 5 + 0.01
+    whole = f(a)
+    assert_allclose(whole, function(a), rtol=5e-16)
+    for begin in range(0, 190, 7):
+        for length in (1, 2, 3, 5, 9):
+            assert_array_equal(f(a[begin : begin + length]), whole[begin : begin + length])
+    assert not {"exp", "log", "atan2", "pow"} & called_by_name(f)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.5, -1.5, 3, 2.0, 0.25])
+def test_powers_that_are_roots_or_products(exponent):
+    @njit
+    def one_after_the_other(a):
+        r = np.empty_like(a)
+        for i in range(a.size):
+            r[i] = a[i] ** exponent
+            if r[i] == 7.125:
+                break
+        return r
+
+    @njit
+    def all_at_once(a):
+        return np.power(a, exponent)
+
+    a = np.array([-np.inf, -0.0, 0.0, 5e-324, 1e-300, 0.3, 1.0, 2.0, 1e300, np.inf, np.nan, 4.0])
+    with np.errstate(all="ignore"):
+        exact = np.float_power(a, exponent)
+    for f in (one_after_the_other, all_at_once):
+        assert_allclose(f(a), exact, rtol=5e-16)
+        assert_array_equal(np.signbit(f(a[:10])), np.signbit(exact[:10]))

@@ -1,6 +1,7 @@
 // Functions compiled for the CPU have more than kernels: arrays that own their memory, whole-array expressions, exceptions from inside
 // the library, parallel loops. An array expression is printed as one lambda over elements, so `np.sum(a * b + np.sin(a))` is one loop.
 #pragma once
+#include "alone.h"
 #include "core.h"
 
 #if !BC_CUDA
@@ -79,7 +80,7 @@ struct Table {
   const u32* tick;
   bool (*asked)();
   __attribute__((noreturn)) void (*end)();
-  /// Lock and unlock an object that several threads hold (Guard in containers.h).
+  /// Lock and unlock an object that several threads hold (Guard in objects.h).
   void (*enter)(void* object, i32 writes);
   void (*leave)(void* object);
   /// raise() with a part for each % of the text. Kind 0: the message becomes the argument of a failure that the text defines.
@@ -1013,11 +1014,16 @@ BC_INLINE typename Red::S reduce(i64& count, const F& f, const A&... a) {
     return all(operand(a, shape)...);
   }
 }
+/// A sum begins with zero, so that negative zeros add up to a positive one; the pieces that it is made of begin with their first elements.
+template <class S>
+BC_INLINE S from_zero(S sum) {
+  return add(S(0), sum);
+}
 template <class Acc, int M, class F, class... A>
 BC_INLINE Acc sum(const F& f, const A&... a) {
   using T = decltype(f(*a.data...));
   i64 n;
-  return cast<Acc>(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
+  return cast<Acc>(from_zero(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...)));
 }
 template <class Acc, int M, class F, class... A>
 BC_INLINE Acc product(const F& f, const A&... a) {
@@ -1029,7 +1035,7 @@ template <class Acc, int M, class F, class... A>
 BC_INLINE Acc mean(const F& f, const A&... a) {
   using T = decltype(f(*a.data...));
   i64 n;
-  const auto s = reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...);
+  const auto s = from_zero(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
   return cast<Acc>(mean_of(s, static_cast<double>(n)));
 }
 template <class Acc, int M, class F, class... A>

@@ -868,15 +868,14 @@ BC_INLINE Host<i64, N, 'C'> argsort(const Host<T, N, L>& a, i64 along) {
     return out;
   });
 }
-/// The place of a value in a sorted vector, compared in the type C.
+/// The place of a value among the elements of a sorted vector from `first` to `last`, compared in the type C.
 template <class C, class E, char L>
-BC_INLINE i64 search(const Host<E, 1, L>& a, C value, bool right) {
+BC_INLINE i64 search_part(const Host<E, 1, L>& a, C value, bool right, i64 first, i64 last) {
   using T = C;
-  const i64 all = a.shape[0];
-  if (all == 0) return 0;
+  if (first == last) return first;
   // Without branches on the elements: for random values half of the branches would be mispredicted.
   const auto find = [&](const auto& past) {
-    i64 low = 0, n = all;
+    i64 low = first, n = last - first;
     for (i64 half = n >> 1; half > 0; n -= half, half = n >> 1) {
       const bool here = past(cast<C>(a(low + half - 1)));
       low += __builtin_unpredictable(here) ? half : 0;
@@ -885,11 +884,44 @@ BC_INLINE i64 search(const Host<E, 1, L>& a, C value, bool right) {
   };
   if constexpr (is_native_float<T>) {
     // NaN comes last; no comparison with it holds.
-    if (value != value) return right ? all : find([](T x) { return x == x; });
+    if (value != value) return right ? last : find([](T x) { return x == x; });
     return right ? find([=](T x) { return x <= value; }) : find([=](T x) { return x < value; });
   } else {
     return right ? find([=](T x) { return !before(value, x); }) : find([=](T x) { return before(x, value); });
   }
+}
+template <class C, class E, char L>
+BC_INLINE i64 search(const Host<E, 1, L>& a, C value, bool right) {
+  return search_part(a, value, right, 0, a.shape[0]);
+}
+/// The places of many values. Those of a rising run are looked for behind each other, in steps of doubled length (Bentley & Yao, An almost
+/// optimal algorithm for unbounded searching, 1976).
+template <class C, class E, char L, class V, int N>
+inline Host<i64, N, 'C'> search_all(const Host<E, 1, L>& a, const Host<V, N, 'C'>& values, bool right) {
+  constexpr i64 kRun = 64;
+  const Host<i64, N, 'C'> out = fresh<i64, N>(values.shape);
+  const i64 count = values.size(), all = a.shape[0];
+  Poll poll;
+  for (i64 begin = 0; begin < count; begin += kRun) {
+    poll();
+    const i64 end = least(begin + kRun, count);
+    const auto value = [&](i64 i) { return cast<C>(static_cast<V>(values.data[i])); };
+    bool rises = true;
+    for (i64 i = begin + 1; i < end; ++i) rises &= !before(value(i), value(i - 1));
+    i64 place = 0;
+    for (i64 i = begin; i < end; ++i) {
+      const C x = value(i);
+      i64 last = all;
+      if (rises && i > begin) {
+        const auto past = [&](i64 k) { return right ? !before(x, cast<C>(a(k))) : before(cast<C>(a(k)), x); };
+        i64 step = 1;
+        for (; place + step <= all && past(place + step - 1); step *= 2) place += step;
+        last = least(place + step - 1, all);
+      }
+      out.data[i] = place = search_part(a, x, right, rises ? place : 0, last);
+    }
+  }
+  return out;
 }
 template <class T, char L>
 BC_INLINE Host<T, 1, 'C'> unique(const Host<T, 1, L>& a) {

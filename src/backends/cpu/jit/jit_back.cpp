@@ -21,6 +21,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "backends/cpu/jit/jit_alone.h"
 #include "backends/cpu/jit/jit_internal.h"
 #include "backends/cpu/jit/jit_passes.h"
 #include "backends/cpu/jit/jit_rare.h"
@@ -236,6 +237,7 @@ bool optimise(Unit& unit, const bc_jit_flags& flags, std::string& log) {
   known.builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(SmallSwitchPass());
     passes.addPass(ScatteredSumPass());
+    passes.addPass(AlonePass());
   });
   known.builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(TruncationPass()));
