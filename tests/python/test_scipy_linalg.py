@@ -570,6 +570,28 @@ def test_matrices_that_are_made_on_the_host(name, composed, monkeypatch):
             assert not isinstance(g, bc.ndarray) or g.dtype == w.dtype
 
 
+STREAMS = """
+import numpy as np, broadcloth as bc
+from broadcloth import cuda
+from broadcloth.scipy import linalg
+a = bc.asarray(np.triu(np.ones((5, 5))) + 2 * np.eye(5))
+facts = lambda: (linalg.inv(a).get().tobytes(), linalg.bandwidth(a), linalg.issymmetric(a), bc._broadcloth.linalg_is_finite(a))
+before = facts()
+with bc.profiler.record():
+    assert facts() == before
+with bc.device("null"):
+    stream = cuda.Stream()
+assert facts() == before
+a = a + 0
+assert facts() == before
+"""
+
+
+def test_structure_is_seen_beside_other_streams_and_a_profiler():
+    """Zeros of an inverse have the same sign, whatever else the process does."""
+    subprocess.run([sys.executable, "-c", STREAMS], check=True)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "F", "D"])
 @pytest.mark.parametrize("n", [1, 3, 20, 90])
 def test_problems_that_lapack_has_routines_for(dtype, n):
