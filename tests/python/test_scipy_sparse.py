@@ -1228,3 +1228,10 @@ def test_diagonals_of_matrices_of_blocks(xp, blocksize):
     for k in range(-12, 13):
         np.testing.assert_array_equal(ours.diagonal(k).get(), 2 * np.diagonal(a, k) if abs(k) < 12 else np.zeros(0))
     assert float(ours.trace()) == 2 * np.trace(a)
+
+
+def test_random_arrays_take_as_many_values_as_places():
+    with pytest.raises(ValueError, match="same length"):
+        sparse.random_array((4, 5), density=0.5, rng=1, data_sampler=lambda size: np.arange(3))
+    vector = sparse.random_array((40,), density=0.5, rng=1)
+    assert vector.shape == (40,) and (vector.toarray().get() == ss.random_array((40,), density=0.5, rng=1).toarray()).all()

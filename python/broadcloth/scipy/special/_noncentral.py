@@ -353,7 +353,7 @@ def _nct_half(b: Any, nc: Any, size: Any, x: Any, step: Any) -> Any:
 
 def _nct_opposite(b: Any, nc: Any, size: Any) -> Any:
     """P(T < -size) for nc > 0, the tail on the other side, where the sums above cancel: the mean of ndtr(-nc - size S) over the chi
-    distribution of S, by the trapezoidal rule in x = log(S), where the integrand is analytic (Trefethen & Weideman 2014, SIAM Review 56)."""
+    distribution of S, by the trapezoidal rule in x = log(S), in which the integrand is analytic (Trefethen & Weideman 2014)."""
     x, curvature = _nct_centre(b, nc, size)
     step = _nct_step(curvature)
     total = _nct_half(b, nc, size, x, step) + _nct_half(b, nc, size, x - step, -step)
