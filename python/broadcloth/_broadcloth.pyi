@@ -1060,8 +1060,8 @@ def csgraph_bellman_ford(
 ) -> tuple[ndarray, ...]:
     """Distances and predecessors, () of a negative cycle."""
 
-def csgraph_bipartite_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray:
-    """The column matched to each row."""
+def csgraph_bipartite_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int, by_columns: bool) -> ndarray:
+    """The column matched to each row, or the row to each column; -1 where there is none."""
 
 def csgraph_breadth_first(
     data: ArrayLike,
@@ -1074,6 +1074,9 @@ def csgraph_breadth_first(
 
 def csgraph_components(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, strong: bool) -> ndarray:
     """The label of each node's component."""
+
+def csgraph_dense(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, missing: float) -> ndarray:
+    """The shortest edge between each two nodes."""
 
 def csgraph_depth_first(
     data: ArrayLike,
@@ -1838,6 +1841,19 @@ def sparse_add(
     composed: bool = False,
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of the sum or difference of two sorted matrices, without zeros."""
+
+def sparse_add_dense(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    base: ArrayLike,
+    transposed: bool = False,
+) -> ndarray | None:
+    """A dense matrix plus a sparse one of its dtype, or plus the transpose of one."""
+
+def sparse_bandwidth(indices: ArrayLike, indptr: ArrayLike, columns: int) -> tuple[int, ...] | None:
+    """How far from the diagonal elements lie, below and above."""
 
 def sparse_block_product(
     blocks: ArrayLike,

@@ -230,6 +230,15 @@ std::vector<PyMethodDef> sparse_functions() {
           "sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
           "that are not zero.",
           [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
+      BC_LOOKING(
+          "sparse_add_dense(data, indices, indptr, columns, base, transposed=False) A dense matrix plus a sparse one of its dtype, or "
+          "plus the transpose of one.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& base, bool transposed) {
+            return sparse::host::dense(data, {indices, indptr, columns}, false, transposed, base);
+          }),
+      BC_LOOKING(
+          "sparse_bandwidth(indices, indptr, columns) How far from the diagonal elements lie, below and above.",
+          [](const Array& indices, const Array& indptr, int64_t columns) { return sparse::host::bandwidth({indices, indptr, columns}); }),
       BC_LOOKING("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
                  [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
                    return sparse::host::dense(data, row, column, rows, columns);

@@ -1235,3 +1235,20 @@ def test_random_arrays_take_as_many_values_as_places():
         sparse.random_array((4, 5), density=0.5, rng=1, data_sampler=lambda size: np.arange(3))
     vector = sparse.random_array((40,), density=0.5, rng=1)
     assert vector.shape == (40,) and (vector.toarray().get() == ss.random_array((40,), density=0.5, rng=1).toarray()).all()
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr", "dia", "lil"])
+@pytest.mark.parametrize(("t", "u"), [("f8", "f8"), ("f4", "f8"), ("D", "f4"), ("i8", "i8"), ("i4", "f8"), ("?", "f8")])
+def test_sums_with_dense_matrices(format, t, u):
+    rng = np.random.default_rng(0)
+    a = (rng.random((5, 8)) < 0.4).astype(t) * (2 if t != "?" else True)
+    for b in (rng.integers(0, 9, (5, 8)).astype(u), rng.integers(0, 9, (8, 5)).astype(u).T):
+        dense = bc.asarray(b)
+        s = getattr(sparse, format + "_array")(bc.asarray(a))
+        for got, want in ((s + dense, a + b), (dense + s, b + a), (s - dense, a.astype("f8") - b if t == "?" else a - b)):
+            np.testing.assert_array_equal(got.get(), want)
+            assert got.dtype == want.dtype
+        np.testing.assert_array_equal(dense.get(), b)
+    twice = sparse.csr_array((bc.array([1.0, 2.0]), bc.array([1, 1]), bc.array([0, 2, 2])), shape=(2, 2))
+    assert (twice + bc.ones((2, 2))).tolist() == [[1, 4], [1, 1]]
+    assert (twice + bc.ones(2)).tolist() == [[1, 4], [1, 1]]

@@ -845,3 +845,13 @@ def test_an_operator_makes_its_adjoint_once():
     assert operator.H is operator.H
     operator.A.data[...] = 2
     assert host(operator.rmatvec(bc.ones(3))).tolist() == [2, 2, 2]
+
+
+def test_bandwidths_of_all_formats():
+    a = np.diag([1.0, 2.0, 3.0], -1) + np.diag([1.0, 1.0], 2)
+    for format in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok"):
+        made = getattr(sparse, format + "_array")(bc.asarray(a))
+        assert linalg.spbandwidth(made) == (1, 2) and linalg.is_sptriangular(made) == (False, False)
+    assert linalg.spbandwidth(sparse.csr_array((3, 3))) == (0, 0)
+    assert linalg.is_sptriangular(sparse.csc_array(bc.tri(4))) == (True, False)
+    assert linalg.spbandwidth(sparse.csc_array(bc.ones((2, 5)))) == (1, 4)
