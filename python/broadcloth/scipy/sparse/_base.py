@@ -490,12 +490,13 @@ class spbase:
 
     def _added_to(self, dense: ndarray) -> Any:
         """The sum with a dense matrix in one pass over host memory; None where it must be composed."""
-        a = self._compressed() if self.ndim == 2 else None
-        t = None if a is None else np.result_type(a.dtype, dense.dtype)
-        if a is None or t.kind not in "fc" or t.itemsize < 4:
+        t = np.result_type(self.dtype, dense.dtype)
+        if self.ndim != 2 or t.kind not in "fc" or t.itemsize < 4:
             return None
+        a = self._compressed()
+        indices, indptr = a._places()
         data, dense = a.data.astype(t, copy=False), dense.astype(t, copy=False)
-        return _c.sparse_add_dense(data, *a._places(), a._shape2[1 - a._major], dense, a._major == 1)
+        return _c.sparse_add_dense(data, indices, indptr, a.shape[1 - a._major], dense, a._major == 1)
 
     def __add__(self, other: Any) -> Any:
         return self._sum_with(other, operator.add)

@@ -157,8 +157,8 @@ def _of_edges(lengths: np.ndarray, edge: np.ndarray, device: Any) -> Any:
     places = np.flatnonzero(edge)
     ends = places.searchsorted(np.arange(n + 1) * n).astype(np.int32)
     columns = (places - np.arange(n).repeat(np.diff(ends)) * n).astype(np.int32)
-    parts = (_c.asarray(x, device=device) for x in (lengths.reshape(-1)[places], columns, ends))
-    return csr_array._from_rows_of(Rows(*parts, n, True), lengths.shape)
+    data, indices, indptr = (_c.asarray(x, device=device) for x in (lengths.reshape(-1)[places], columns, ends))
+    return csr_array._from_rows_of(Rows(data, indices, indptr, n, True), lengths.shape)
 
 
 def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> ndarray:
