@@ -539,6 +539,8 @@ HOST_FUNCTIONS = {
     "circulant": [(range(5),), ([1j, 2, 3],)],
     "block_diag": [([[1.0, 2.0]], [[3.0], [4.0]]), (np.ones((2, 3))[:, ::-1], np.arange(4.0).reshape(2, 2).T)],
     "companion": [([2.0, -3.0, 4.0, 5.0],), ([1, 2],)],
+    "convolution_matrix": [([1.5, 2.0, 3.0], n, mode) for n in (1, 2, 5) for mode in ("full", "same", "valid")],
+    "hilbert": [(n,) for n in (1, 2, 30)],
     "leslie": [([0.1, 2.0, 1.0], [0.2, 0.8])],
     "bandwidth": [
         (np.tril(np.ones((5, 7)), 1),), (np.triu(np.ones((40, 30)), -3).T,), (np.zeros((3, 4)),), (-np.zeros((3, 4)),),
