@@ -1957,7 +1957,7 @@ def sparse_facts(indices: ArrayLike, indptr: ArrayLike, end: int = 0) -> tuple[i
     """The first and the last pointer, whether they ascend, and the bounds of the indices."""
 
 def sparse_flatten(lists: object, vector: object, floats: bool) -> bool:
-    """Writes the numbers of lists into a vector of float64, or of int64; tells whether all are Python's own."""
+    """Writes the numbers of lists into a vector of float64, or of int64 or int32; tells whether all are Python's own and fit."""
 
 def sparse_group(keys: ArrayLike, groups: int, composed: bool = False) -> tuple[ndarray, ...]:
     """The pointers of groups of equal keys, and a stable order by key."""
@@ -1978,8 +1978,8 @@ def sparse_keep(
 def sparse_list_ends(lists: object, vector: object) -> None:
     """Writes the running sums of the lengths of lists into an int64 vector."""
 
-def sparse_list_part(rows: object, data: object, map: object) -> tuple[list[list[int]], list[list[Any]]]:
-    """The lists of the columns that an int64 vector maps to places."""
+def sparse_list_part(rows: object, data: object, first: object, next: object) -> tuple[list[list[int]], list[list[Any]]]:
+    """The lists of selected columns: int64 vectors say where a column goes first, and after each place, or -1."""
 
 def sparse_lookup(
     data: ArrayLike,

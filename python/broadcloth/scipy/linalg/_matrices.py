@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -477,7 +478,7 @@ def pascal(n: int, kind: Literal["symmetric", "lower", "upper"] = "symmetric", e
     if exact and n > 0:
         # Each row is the running sums of the preceding one.
         symmetric = np.ones((n, n), np.uint64)
-        for above, row in zip(symmetric, symmetric[1:], strict=False):
+        for above, row in itertools.pairwise(symmetric):
             np.add.accumulate(above, out=row)
         if kind == "symmetric":
             return _c.asarray(symmetric)
