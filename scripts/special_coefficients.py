@@ -10,6 +10,7 @@ Approximation Practice, 2013, chapters 3, 4 and 8). Needs mpmath.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 
 import mpmath as mp
@@ -19,6 +20,17 @@ mp.mp.dps = 50
 NODES = 72
 CUT = mpf("2e-17")
 HALF = mpf(1) / 2
+# Coefficients that are moved by a unit in their last place, so that the rounded sum has all digits at x = 0: J0(0) = 1 and K(0) = pi / 2.
+MOVED = {"j0_near": (0, math.inf), "ellipk_plain": (2, -math.inf)}
+
+
+def numbers(name: str, c: list[mpf]) -> str:
+    """The coefficients of a function as text."""
+    values = [float(v) for v in c]
+    if name in MOVED:
+        k, toward = MOVED[name]
+        values[k] = math.nextafter(values[k], toward)
+    return ", ".join(map(repr, values))
 
 
 def chebyshev_nodes(count: int) -> list[mpf]:
@@ -65,7 +77,7 @@ def fit(name: str, comment: str, f: Callable[[mpf], mpf], a: object, b: object) 
     left = mp.nstr(mp.fsum(abs(v) for v in c[n:]) / largest, 2)
     print(f"/// {comment}, on [{mp.nstr(a, 12)}, {mp.nstr(b, 12)}]; what is left out is {left} of the largest.")
     print(f"BC_FN double {name}(double u) {{")
-    print(f"  const double c[] = {{{', '.join(repr(float(v)) for v in p)}}};")
+    print(f"  const double c[] = {{{numbers(name, p)}}};")
     mapped = "u" if (a, b) == (-1, 1) else f"fma(u, {float(scale)!r}, {float(shift)!r})"
     print(f"  return horner({mapped}, c);\n}}")
 
@@ -74,7 +86,7 @@ def series(name: str, comment: str, c: list[mpf]) -> None:
     """Prints a power series, of real and of complex arguments."""
     print(f"/// {comment}.")
     print(f"BC_TFN T {name}(T u) {{")
-    print(f"  const double c[] = {{{', '.join(repr(float(v)) for v in c)}}};")
+    print(f"  const double c[] = {{{numbers(name, c)}}};")
     print("  return horner(u, c);\n}")
 
 
@@ -95,7 +107,7 @@ def spread(count: int) -> list[mpf]:
 def horner(name: str, comment: str, c: list[mpf], variable: str) -> None:
     print(f"/// {comment}.")
     print(f"BC_FN double {name}(double u) {{")
-    print(f"  const double c[] = {{{', '.join(repr(float(v)) for v in c)}}};")
+    print(f"  const double c[] = {{{numbers(name, c)}}};")
     print(f"  return horner({variable}, c);\n}}")
 
 

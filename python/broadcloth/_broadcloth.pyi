@@ -1060,8 +1060,8 @@ def csgraph_bellman_ford(
 ) -> tuple[ndarray, ...]:
     """Distances and predecessors, () of a negative cycle."""
 
-def csgraph_bipartite_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int) -> ndarray:
-    """The column matched to each row."""
+def csgraph_bipartite_matching(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, columns: int, by_columns: bool) -> ndarray:
+    """The column matched to each row, or the row to each column; -1 where there is none."""
 
 def csgraph_breadth_first(
     data: ArrayLike,
@@ -1074,6 +1074,9 @@ def csgraph_breadth_first(
 
 def csgraph_components(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, strong: bool) -> ndarray:
     """The label of each node's component."""
+
+def csgraph_dense(data: ArrayLike, indices: ArrayLike, indptr: ArrayLike, missing: float) -> ndarray:
+    """The shortest edge between each two nodes."""
 
 def csgraph_depth_first(
     data: ArrayLike,
@@ -1839,6 +1842,19 @@ def sparse_add(
 ) -> tuple[ndarray, ndarray, ndarray]:
     """Data, indices and pointers of the sum or difference of two sorted matrices, without zeros."""
 
+def sparse_add_dense(
+    data: ArrayLike,
+    indices: ArrayLike,
+    indptr: ArrayLike,
+    columns: int,
+    base: ArrayLike,
+    transposed: bool = False,
+) -> ndarray | None:
+    """A dense matrix plus a sparse one of its dtype, or plus the transpose of one."""
+
+def sparse_bandwidth(indices: ArrayLike, indptr: ArrayLike, columns: int) -> tuple[int, ...] | None:
+    """How far from the diagonal elements lie, below and above."""
+
 def sparse_block_product(
     blocks: ArrayLike,
     indices: ArrayLike,
@@ -1941,7 +1957,7 @@ def sparse_facts(indices: ArrayLike, indptr: ArrayLike, end: int = 0) -> tuple[i
     """The first and the last pointer, whether they ascend, and the bounds of the indices."""
 
 def sparse_flatten(lists: object, vector: object, floats: bool) -> bool:
-    """Writes the numbers of lists into a vector of float64, or of int64; tells whether all are Python's own."""
+    """Writes the numbers of lists into a vector of float64, or of int64 or int32; tells whether all are Python's own and fit."""
 
 def sparse_group(keys: ArrayLike, groups: int, composed: bool = False) -> tuple[ndarray, ...]:
     """The pointers of groups of equal keys, and a stable order by key."""
@@ -1962,8 +1978,8 @@ def sparse_keep(
 def sparse_list_ends(lists: object, vector: object) -> None:
     """Writes the running sums of the lengths of lists into an int64 vector."""
 
-def sparse_list_part(rows: object, data: object, map: object) -> tuple[list[list[int]], list[list[Any]]]:
-    """The lists of the columns that an int64 vector maps to places."""
+def sparse_list_part(rows: object, data: object, first: object, next: object) -> tuple[list[list[int]], list[list[Any]]]:
+    """The lists of selected columns: int64 vectors say where a column goes first, and after each place, or -1."""
 
 def sparse_lookup(
     data: ArrayLike,

@@ -21,7 +21,6 @@ from ._namespace import face
 from ._products import matmul as _matmul
 from ._products import outer as _outer
 from ._products import tensordot as _tensordot
-from ._products import vecdot as _vecdot
 from ._warnings import warn
 from .exceptions import PerformanceWarning
 
@@ -836,7 +835,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> ndarray:
     >>> bc.linalg.vecdot([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
-    return _vecdot(x1, x2, axis=axis)
+    return _c.vecdot(x1, x2, axis)
 
 
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> ndarray:

@@ -64,10 +64,16 @@ std::vector<PyMethodDef> csgraph_functions() {
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t source, int64_t sink) {
                    return csgraph::maximum_flow({data, indices, indptr}, source, sink).flow;
                  }),
-      BC_LOOKING("csgraph_bipartite_matching(data, indices, indptr, columns) The column matched to each row.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
-                   return csgraph::bipartite_matching({data, indices, indptr}, columns);
+      BC_LOOKING("csgraph_dense(data, indices, indptr, missing) The shortest edge between each two nodes.",
+                 [](const Array& data, const Array& indices, const Array& indptr, double missing) {
+                   return csgraph::dense({data, indices, indptr}, missing);
                  }),
+      BC_LOOKING(
+          "csgraph_bipartite_matching(data, indices, indptr, columns, by_columns) The column matched to each row, or the row to each "
+          "column; -1 where there is none.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool by_columns) {
+            return csgraph::bipartite_matching({data, indices, indptr}, columns, by_columns);
+          }),
       BC_LOOKING("csgraph_weighted_matching(data, indices, indptr, columns) The column matched to each row for the least sum.",
                  [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
                    return csgraph::weighted_matching({data, indices, indptr}, columns);

@@ -2,6 +2,7 @@
 #include "bind/sparse.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,12 @@ bool read_number(PyObject* o, int64_t& to) {
   to = PyLong_AsLongLongAndOverflow(o, &overflow);
   return overflow == 0;
 }
+bool read_number(PyObject* o, int32_t& to) {
+  int64_t wide = 0;
+  if (!read_number(o, wide) || wide < std::numeric_limits<int32_t>::min() || wide > std::numeric_limits<int32_t>::max()) return false;
+  to = static_cast<int32_t>(wide);
+  return true;
+}
 
 template <class T>
 bool flatten_into(PyObject* lists, T* to, int64_t n) {
@@ -44,14 +51,16 @@ bool flatten_into(PyObject* lists, T* to, int64_t n) {
   return to == end;
 }
 
-/// Writes the numbers of lists one after another into a vector in host memory, if all are Python's own of that kind.
+/// Writes the numbers of lists one after another into a vector in host memory, if all are Python's own of that kind. Integers of 4 bytes
+/// must fit.
 bool flatten(PyObject* lists, PyObject* vector, bool floats) {
   BC_CHECK(PyList_Check(lists), Type, "sparse_flatten: expected a list of lists");
   Py_buffer view;
   check(PyObject_GetBuffer(vector, &view, PyBUF_WRITABLE));
-  const auto n = static_cast<int64_t>(view.len / 8);
-  const bool done =
-      floats ? flatten_into(lists, static_cast<double*>(view.buf), n) : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
+  const auto n = static_cast<int64_t>(view.len / view.itemsize);
+  const bool done = floats               ? flatten_into(lists, static_cast<double*>(view.buf), n)
+                    : view.itemsize == 4 ? flatten_into(lists, static_cast<int32_t*>(view.buf), n)
+                                         : flatten_into(lists, static_cast<int64_t*>(view.buf), n);
   PyBuffer_Release(&view);
   return done;
 }
@@ -84,21 +93,38 @@ void list_ends(PyObject* lists, PyObject* vector) {
   }
 }
 
+/// Where the elements of a column go: to the first place of a column in a selection, and on to the next one that selects the same column.
+struct Selection {
+  const Integers first, next;
+
+  Selection(PyObject* first_places, PyObject* next_places) : first(first_places), next(next_places) {}
+  template <class F>
+  void each(int64_t column, F&& f) const {
+    if (column < 0 || column >= first.size()) return;
+    for (int64_t place = first.data()[column]; place >= 0 && place < next.size(); place = next.data()[place]) f(place);
+  }
+};
+
 /// A list of the objects of some places of two lists beside one another: their new places, and the objects.
 struct ListPart {
+  using Kept = std::vector<std::pair<int64_t, PyObject*>>;
   PyRef places, values;
 
-  ListPart(PyObject* columns, PyObject* elements, const int64_t* map, int64_t extent) {
+  /// `kept` is memory for the elements.
+  ListPart(PyObject* columns, PyObject* elements, const Selection& selection, Kept& kept) {
     BC_CHECK(PyList_Check(columns) && PyList_Check(elements), Type, "sparse_list_part: expected lists");
-    std::vector<std::pair<int64_t, PyObject*>> kept;
+    kept.clear();
+    bool ascends = true;
     const Py_ssize_t n = std::min(PyList_Size(columns), PyList_Size(elements));
     for (Py_ssize_t k = 0; k < n; ++k) {
       int64_t column = -1;
       if (!read_number(PyList_GetItem(columns, k), column)) column = to_int(PyList_GetItem(columns, k), "a column");
-      if (column >= 0 && column < extent && map[column] >= 0) kept.emplace_back(map[column], PyList_GetItem(elements, k));
+      selection.each(column, [&](int64_t place) {
+        ascends = ascends && (kept.empty() || kept.back().first < place);
+        kept.emplace_back(place, PyList_GetItem(elements, k));
+      });
     }
-    const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
-    if (!std::is_sorted(kept.begin(), kept.end(), before)) std::sort(kept.begin(), kept.end(), before);
+    if (!ascends) std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     places = PyRef::steal(PyList_New(static_cast<Py_ssize_t>(kept.size())));
     values = PyRef::steal(PyList_New(static_cast<Py_ssize_t>(kept.size())));
     for (size_t k = 0; k < kept.size(); ++k) {
@@ -108,14 +134,15 @@ struct ListPart {
   }
 };
 
-/// The lists of some columns: their places, which an int64 vector maps the columns to (-1: none), and their elements.
-PyRef list_part(PyObject* rows, PyObject* data, PyObject* map) {
+/// The lists of some columns: their places and their elements.
+PyRef list_part(PyObject* rows, PyObject* data, PyObject* first, PyObject* next) {
   BC_CHECK(PyList_Check(rows) && PyList_Check(data), Type, "sparse_list_part: expected lists of lists");
-  const Integers places_of(map);
+  const Selection selection(first, next);
   const Py_ssize_t n = std::min(PyList_Size(rows), PyList_Size(data));
   PyRef places = PyRef::steal(PyList_New(n)), values = PyRef::steal(PyList_New(n));
+  ListPart::Kept kept;
   for (Py_ssize_t i = 0; i < n; ++i) {
-    ListPart part(PyList_GetItem(rows, i), PyList_GetItem(data, i), places_of.data(), places_of.size());
+    ListPart part(PyList_GetItem(rows, i), PyList_GetItem(data, i), selection, kept);
     check(PyList_SetItem(places.get(), i, part.places.release()));
     check(PyList_SetItem(values.get(), i, part.values.release()));
   }
@@ -161,13 +188,14 @@ std::vector<PyMethodDef> sparse_functions() {
             return parts_of(sparse::block_rows(blocks, {indices, indptr, columns}, composed));
           }),
       BC_FUNCTION("sparse_flatten(lists: object, vector: object, floats: bool) Writes the numbers of lists into a vector of float64, or of "
-                  "int64; tells whether all are Python's own.",
+                  "int64 or int32; tells whether all are Python's own and fit.",
                   flatten),
       BC_FUNCTION("sparse_list_ends(lists: object, vector: object) Writes the running sums of the lengths of lists into an int64 vector.",
                   list_ends),
-      BC_FUNCTION("sparse_list_part(rows: object, data: object, map: object) -> tuple[list[list[int]], list[list[Any]]] The lists of the "
-                  "columns that an int64 vector maps to places.",
-                  list_part),
+      BC_FUNCTION(
+          "sparse_list_part(rows: object, data: object, first: object, next: object) -> tuple[list[list[int]], list[list[Any]]] The "
+          "lists of selected columns: int64 vectors say where a column goes first, and after each place, or -1.",
+          list_part),
       BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
                      bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),
@@ -230,6 +258,15 @@ std::vector<PyMethodDef> sparse_functions() {
           "sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
           "that are not zero.",
           [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
+      BC_LOOKING(
+          "sparse_add_dense(data, indices, indptr, columns, base, transposed=False) A dense matrix plus a sparse one of its dtype, or "
+          "plus the transpose of one.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& base, bool transposed) {
+            return sparse::host::dense(data, {indices, indptr, columns}, false, transposed, base);
+          }),
+      BC_LOOKING(
+          "sparse_bandwidth(indices, indptr, columns) How far from the diagonal elements lie, below and above.",
+          [](const Array& indices, const Array& indptr, int64_t columns) { return sparse::host::bandwidth({indices, indptr, columns}); }),
       BC_LOOKING("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
                  [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
                    return sparse::host::dense(data, row, column, rows, columns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -359,6 +360,36 @@ std::optional<Paths> yen(const Graph& graph, int64_t source, int64_t sink, int64
   return Paths{array_of(lengths, {rows}, graph.data.device()), array_of(before, {rows, g.size()}, graph.data.device()), {}};
 }
 
+namespace {
+
+/// Takes the way over another node to each of a row's nodes where it is shorter. Few are: several nodes are looked at together.
+void shorten(double to, const double* via, const int32_t* via_last, double* row, int32_t* last, int64_t n) {
+  typedef double Pair __attribute__((vector_size(16)));
+  typedef int64_t Mask __attribute__((vector_size(16)));
+  constexpr int64_t kBlock = 8;
+  const auto pair = [](const double* from) {
+    Pair p;
+    std::memcpy(&p, from, sizeof(p));
+    return p;
+  };
+  const auto step = [&](int64_t j) {
+    if (to + via[j] < row[j]) {
+      row[j] = to + via[j];
+      last[j] = via_last[j];
+    }
+  };
+  int64_t j = 0;
+  for (; j + kBlock <= n; j += kBlock) {
+    Mask any{};
+    for (int64_t l = 0; l < kBlock; l += 2) any |= to + pair(via + j + l) < pair(row + j + l);
+    if (any[0] | any[1])
+      for (int64_t l = 0; l < kBlock; ++l) step(j + l);
+  }
+  for (; j < n; ++j) step(j);
+}
+
+}  // namespace
+
 std::optional<Paths> floyd_warshall(const Array& lengths) {
   const int64_t n = lengths.shape()[0];
   std::vector<double> d = values_of<double>(lengths);
@@ -372,15 +403,7 @@ std::optional<Paths> floyd_warshall(const Array& lengths) {
     for (int64_t i = 0; i < n; ++i) {
       const double to = d[i * n + k];
       if (to == kFar) continue;
-      double* row = d.data() + i * n;
-      int32_t* last = before.data() + i * n;
-      const double* via = d.data() + k * n;
-      const int32_t* via_last = before.data() + k * n;
-      for (int64_t j = 0; j < n; ++j) {
-        const bool shorter = to + via[j] < row[j];
-        row[j] = shorter ? to + via[j] : row[j];
-        last[j] = shorter ? via_last[j] : last[j];
-      }
+      shorten(to, d.data() + k * n, before.data() + k * n, d.data() + i * n, before.data() + i * n, n);
     }
   for (int64_t i = 0; i < n; ++i)
     if (d[i * n + i] < 0) return std::nullopt;
@@ -592,8 +615,23 @@ Flow maximum_flow(const Graph& graph, int64_t source, int64_t sink) {
   return {value, array_of(flow, {static_cast<int64_t>(flow.size())}, graph.data.device())};
 }
 
-Array bipartite_matching(const Graph& graph, int64_t columns) {
+Array dense(const Graph& graph, double missing) {
   const Rows g(graph);
+  const int64_t n = g.size();
+  std::vector<double> made(n * n, missing);
+  std::vector<int32_t> row_of(n, -1);  // the last row that had an element in a column
+  for (int32_t i = 0; i < n; ++i)
+    for (int32_t e = g.indptr[i]; e < g.indptr[i + 1]; ++e) {
+      const int32_t j = g.indices[e];
+      double& to = made[i * n + j];
+      to = row_of[j] == i ? std::min(to, g.data[e]) : g.data[e];
+      row_of[j] = i;
+    }
+  return array_of(made, {n, n}, graph.data.device());
+}
+
+Array bipartite_matching(const Graph& graph, int64_t columns, bool by_columns) {
+  const Rows g(graph, false);
   const int32_t rows = g.size();
   std::vector<int32_t> of_row(rows, kNone), of_column(columns, kNone), level(rows), next, queue;
   // Unmatched rows are at level 0; the rows matched to the columns that a row could have are one level further.
@@ -644,7 +682,9 @@ Array bipartite_matching(const Graph& graph, int64_t columns) {
     for (int32_t i = 0; i < rows; ++i)
       if (of_row[i] == kNone) augment(i);
   }
-  return array_of(of_row, {rows}, graph.data.device());
+  std::vector<int32_t>& found = by_columns ? of_column : of_row;
+  std::replace(found.begin(), found.end(), kNone, -1);
+  return array_of(found, {by_columns ? columns : rows}, graph.data.device());
 }
 
 Array weighted_matching(const Graph& graph, int64_t columns) {

@@ -65,10 +65,14 @@ struct Flow {
 };
 /// The greatest flow from a source to a sink (Dinitz, 1970). Capacities are whole numbers.
 Flow maximum_flow(const Graph& graph, int64_t source, int64_t sink);
-/// The column matched to each of the rows, kNone where there is none: as many as can be (Hopcroft & Karp, 1973).
-Array bipartite_matching(const Graph& graph, int64_t columns);
-/// The same for the least sum of lengths, by shortest augmenting paths (Jonker & Volgenant, 1987); kNone for a row and for all after it
-/// where the rows cannot all be matched.
+/// The lengths as a matrix, `missing` where there is no edge; of several edges the shortest.
+Array dense(const Graph& graph, double missing);
+
+/// The column matched to each of the rows, or with `by_columns` the row of each of the columns, -1 where there is none: as many pairs as
+/// can be (Hopcroft & Karp, 1973).
+Array bipartite_matching(const Graph& graph, int64_t columns, bool by_columns);
+/// The column matched to each of the rows for the least sum of lengths, by shortest augmenting paths (Jonker & Volgenant, 1987); kNone for
+/// a row and for all after it where the rows cannot all be matched.
 Array weighted_matching(const Graph& graph, int64_t columns);
 
 }  // namespace bc::csgraph

@@ -170,14 +170,16 @@ Matrix across_lines(const B* a, const Array& like, int64_t lines, int64_t length
   return made;
 }
 
-/// Puts or adds elements into a dense matrix of zeros: f(k, place) for each element k.
+/// Puts or adds elements into a dense matrix of zeros, or adds them to `base`: f(k, place) for each element k.
 template <class Each>
-std::optional<Array> spread(const Array& data, const Dims& shape, bool distinct, const Each& each) {
+std::optional<Array> spread(const Array& data, const Dims& shape, bool distinct, const Each& each, const Array& base = {}) {
   const Array made = empty(shape, data.dtype(), data.device());
-  if (made.size() > 0) std::memset(memory<char>(made), 0, static_cast<size_t>(made.size() * itemsize(data.dtype())));
+  const Array below = base ? ascontiguous(base) : base;
+  if (const auto bytes = static_cast<size_t>(made.size() * itemsize(data.dtype())))
+    base ? std::memcpy(memory<char>(made), elements<char>(below), bytes) : std::memset(memory<char>(made), 0, bytes);
   if (made.size() == 0 || data.size() == 0) return made;
   const Array from = ascontiguous(data);
-  if (distinct)
+  if (distinct && !base)
     return by_bits(data.dtype(), [&]<class B>(B, auto) -> std::optional<Array> {
       const B* values = elements<B>(from);
       B* to = memory<B>(made);
@@ -345,14 +347,30 @@ std::optional<Matrix> of_dense(const Array& a, bool by_columns) {
   });
 }
 
-std::optional<Array> dense(const Array& data, const Rows& a, bool distinct, bool transposed) {
+std::optional<Array> dense(const Array& data, const Rows& a, bool distinct, bool transposed, const Array& base) {
   if (!near(data, a.indices, a.indptr)) return std::nullopt;
+  if (base && (!near(data, base) || base.dtype() != data.dtype())) return std::nullopt;
   return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<Array> {
     const int64_t down = transposed ? 1 : r.columns, across = transposed ? r.count : 1;
-    return spread(data, transposed ? Dims{r.columns, r.count} : Dims{r.count, r.columns}, distinct, [&](auto&& put) {
+    const auto each = [&](auto&& put) {
       for (int64_t i = 0; i < r.count; ++i)
         for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) put(k, i * down + r.indices[k] * across);
-    });
+    };
+    return spread(data, transposed ? Dims{r.columns, r.count} : Dims{r.count, r.columns}, distinct, each, base);
+  });
+}
+
+std::optional<std::array<int64_t, 2>> bandwidth(const Rows& a) {
+  if (!near(a.indices, a.indptr)) return std::nullopt;
+  return by_rows(a, [&]<class I>(const Near<I>& r) -> std::optional<std::array<int64_t, 2>> {
+    int64_t below = 0, above = 0;
+    for (int64_t i = 0; i < r.count; ++i)
+      for (int64_t k = r.indptr[i]; k < r.indptr[i + 1]; ++k) {
+        const int64_t right = r.indices[k] - i;
+        above = std::max(above, right);
+        below = std::max(below, -right);
+      }
+    return std::array{below, above};
   });
 }
 

@@ -13,8 +13,11 @@ namespace bc::sparse::host {
 /// The elements that are not zero of a dense matrix, by its rows, or with `by_columns` by its columns; int32 indices.
 std::optional<Matrix> of_dense(const Array& a, bool by_columns);
 
-/// All places of a matrix, or of its transpose; elements of one place are added up, unless they are `distinct`.
-std::optional<Array> dense(const Array& data, const Rows& a, bool distinct, bool transposed);
+/// All places of a matrix, or of its transpose; elements of one place are added up, unless they are `distinct`. With `base`, a dense matrix
+/// of the result's shape and dtype, the sum of both.
+std::optional<Array> dense(const Array& data, const Rows& a, bool distinct, bool transposed, const Array& base = {});
+/// How far from the diagonal a matrix has elements, stored zeros included, below and above.
+std::optional<std::array<int64_t, 2>> bandwidth(const Rows& a);
 /// The same of elements at places.
 std::optional<Array> dense(const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns);
 

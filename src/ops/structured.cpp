@@ -15,6 +15,28 @@ namespace {
 bool near(const Array& a) { return small::open(a.device()) && !has_history(a); }
 bool near(const Array& a, const Array& b) { return near(a) && (!b || (b.device() == a.device() && !has_history(b))); }
 
+/// The elements of a contiguous array, to be looked at: in place where nothing else may use the memory, else in a copy, which waits for
+/// other streams. What is found must not depend on the streams that a process has, or on a profiler.
+class Looked {
+ public:
+  explicit Looked(const Array& a) {
+    if (small::open(a.device())) {
+      first_ = small::first_element(a);
+    } else {
+      copy_.resize(static_cast<size_t>(a.size() * itemsize(a.dtype())));
+      to_host(a, copy_.data());
+      first_ = copy_.data();
+    }
+  }
+  const char* first() const { return first_; }
+
+ private:
+  std::vector<char> copy_;
+  const char* first_ = nullptr;
+};
+/// Whether an array's elements may be looked at: a capture has not computed them yet, and derivatives or examples of a vmap may be wanted.
+bool may_look(const Array& a) { return traits(a.device()).on_host && !tape(a.device()).capture() && !has_history(a); }
+
 /// A new array of elements that are not set.
 Array unset_matrix(int64_t rows, int64_t columns, const Array& like) { return empty(Dims{rows, columns}, like.dtype(), like.device()); }
 char* memory(const Array& made) { return made.size() ? static_cast<char*>(made.storage()->current->buffer->ptr) : nullptr; }
@@ -108,13 +130,15 @@ bool mirrored(const T* a, int64_t n, bool diagonal, Same same) {
 }
 template <class T>
 bool mirrored(const Array& a, int64_t n) {
-  return mirrored(reinterpret_cast<const T*>(small::first_element(a)), n, false, [](const T& x, const T& y) { return x == y; });
+  const Looked elements(a);
+  return mirrored(reinterpret_cast<const T*>(elements.first()), n, false, [](const T& x, const T& y) { return x == y; });
 }
 template <class R>
 bool mirrored_complex(const Array& a, int64_t n, bool conjugate) {
   using T = std::complex<R>;
   const R sign = conjugate ? R(-1) : R(1);
-  return mirrored(reinterpret_cast<const T*>(small::first_element(a)), n, conjugate,
+  const Looked elements(a);
+  return mirrored(reinterpret_cast<const T*>(elements.first()), n, conjugate,
                   [sign](const T& x, const T& y) { return (x.real() == y.real()) & (x.imag() == sign * y.imag()); });
 }
 
@@ -190,19 +214,19 @@ std::optional<Array> over_subdiagonal(const Array& top, const Array& below) {
 }
 
 std::optional<std::array<int64_t, 2>> bandwidth(const Array& a) {
-  if (!near(a) || a.ndim() != 2 || a.size() == 0) return std::nullopt;
+  if (!may_look(a) || a.ndim() != 2 || a.size() == 0) return std::nullopt;
   const Array flipped = transpose(a);
   const bool by_columns = !a.contiguous() && flipped.contiguous();
   const Array rows = by_columns ? flipped : ascontiguous(a);
-  const char* first = small::first_element(rows);
+  const Looked elements(rows);
   const auto found = with_words(a.dtype(), [&]<class U>(U mask, int words) {
-    return band_of(reinterpret_cast<const U*>(first), rows.shape()[0], rows.shape()[1], mask, words);
+    return band_of(reinterpret_cast<const U*>(elements.first()), rows.shape()[0], rows.shape()[1], mask, words);
   });
   return by_columns ? std::array<int64_t, 2>{found[1], found[0]} : found;
 }
 
 std::optional<bool> is_symmetric(const Array& a, bool conjugate) {
-  if (!near(a) || a.ndim() != 2 || a.shape()[0] != a.shape()[1] || a.size() == 0) return std::nullopt;
+  if (!may_look(a) || a.ndim() != 2 || a.shape()[0] != a.shape()[1] || a.size() == 0) return std::nullopt;
   const int64_t n = a.shape()[0];
   const Array rows = a.contiguous() || !transpose(a).contiguous() ? ascontiguous(a) : transpose(a);
   switch (a.dtype()) {
@@ -241,15 +265,15 @@ bool all_finite(const U* bits, int64_t n, U exponent, U lowest) {
 }  // namespace
 
 std::optional<bool> is_finite(const Array& a) {
-  if (!near(a) || !is_inexact(a.dtype()) || is_small_float(a.dtype())) return std::nullopt;
+  if (!may_look(a) || !is_inexact(a.dtype()) || is_small_float(a.dtype())) return std::nullopt;
   const Array flipped = transpose(a);
   const Array rows = !a.contiguous() && flipped.contiguous() ? flipped : ascontiguous(a);
   const int64_t n = a.size() * (is_complex(a.dtype()) ? 2 : 1);
   if (n == 0) return true;
-  const char* first = small::first_element(rows);
+  const Looked elements(rows);
   if (a.dtype() == DType::f32 || a.dtype() == DType::c64)
-    return all_finite(reinterpret_cast<const uint32_t*>(first), n, 0x7f800000u, 0x00800000u);
-  return all_finite(reinterpret_cast<const uint64_t*>(first), n, uint64_t{0x7ff0} << 48, uint64_t{0x0010} << 48);
+    return all_finite(reinterpret_cast<const uint32_t*>(elements.first()), n, 0x7f800000u, 0x00800000u);
+  return all_finite(reinterpret_cast<const uint64_t*>(elements.first()), n, uint64_t{0x7ff0} << 48, uint64_t{0x0010} << 48);
 }
 
 namespace {

@@ -449,3 +449,40 @@ def test_path_lengths_of_special_predecessors(device):
     assert csgraph.construct_dist_matrix(bc.zeros((1, 1)), bc.full((1, 1), -9999)).tolist() == [[0]]
     with pytest.raises(ValueError, match="same shape"):
         csgraph.construct_dist_matrix(bc.asarray(a), bc.zeros((2, 2), np.int32))
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 40])
+def test_floyd_and_warshall_between_blocks_of_nodes(n):
+    a = graph(n, 0.3, n, negative=True)
+    got, before = (host(x) for x in csgraph.floyd_warshall(bc.asarray(a), return_predecessors=True))
+    want = reference.floyd_warshall(a)
+    np.testing.assert_array_equal(got, want)
+    for source in range(n):
+        for node in range(n):
+            if source != node and np.isfinite(want[source, node]):
+                assert length_of(a, before[source], source, node, True) == want[source, node]
+
+
+def test_the_shortest_of_several_edges_makes_the_dense_graph():
+    data, column = [3.0, 1.0, 0.0, 5.0], [1, 1, 2, 0]
+    several = sparse.csr_array((bc.array(data), bc.array(column), bc.array([0, 2, 3, 4])), shape=(3, 3))
+    assert host(csgraph.csgraph_to_dense(several, null_value=-1)).tolist() == [[-1, 1, -1], [-1, -1, 0], [5, -1, -1]]
+    masked = csgraph.csgraph_to_masked(several)
+    assert masked.mask.tolist() == [[True, False, True], [True, True, False], [False, True, True]]
+
+
+def test_masked_graphs_keep_zeros_infinities_and_nan():
+    a = np.ma.masked_array([[0.0, np.inf], [2.0, np.nan]], [[False, False], [True, False]])
+    made = csgraph.csgraph_from_masked(a)
+    wanted = reference.csgraph_from_masked(a)
+    assert host(made.indptr).tolist() == wanted.indptr.tolist() == [0, 2, 3]
+    np.testing.assert_array_equal(host(made.data), wanted.data)
+    assert made.has_canonical_format
+
+
+@pytest.mark.parametrize("normed", [False, True])
+def test_the_laplacian_of_a_dense_view(normed):
+    a = graph(6, 0.6)
+    view = bc.asarray(np.repeat(a, 2, 1))[:, ::2].T
+    np.testing.assert_allclose(host(csgraph.laplacian(view, normed=normed)), reference.laplacian(a.T, normed=normed), rtol=1e-14)
+    np.testing.assert_array_equal(host(view), a.T)

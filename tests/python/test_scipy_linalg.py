@@ -539,6 +539,8 @@ HOST_FUNCTIONS = {
     "circulant": [(range(5),), ([1j, 2, 3],)],
     "block_diag": [([[1.0, 2.0]], [[3.0], [4.0]]), (np.ones((2, 3))[:, ::-1], np.arange(4.0).reshape(2, 2).T)],
     "companion": [([2.0, -3.0, 4.0, 5.0],), ([1, 2],)],
+    "convolution_matrix": [([1.5, 2.0, 3.0], n, mode) for n in (1, 2, 5) for mode in ("full", "same", "valid")],
+    "hilbert": [(n,) for n in (1, 2, 30)],
     "leslie": [([0.1, 2.0, 1.0], [0.2, 0.8])],
     "bandwidth": [
         (np.tril(np.ones((5, 7)), 1),), (np.triu(np.ones((40, 30)), -3).T,), (np.zeros((3, 4)),), (-np.zeros((3, 4)),),
@@ -568,6 +570,28 @@ def test_matrices_that_are_made_on_the_host(name, composed, monkeypatch):
             assert np.shape(g) == np.shape(w)
             np.testing.assert_allclose(host(g) if isinstance(g, bc.ndarray) else g, w, 1e-12)
             assert not isinstance(g, bc.ndarray) or g.dtype == w.dtype
+
+
+STREAMS = """
+import numpy as np, broadcloth as bc
+from broadcloth import cuda
+from broadcloth.scipy import linalg
+a = bc.asarray(np.triu(np.ones((5, 5))) + 2 * np.eye(5))
+facts = lambda: (linalg.inv(a).get().tobytes(), linalg.bandwidth(a), linalg.issymmetric(a), bc._broadcloth.linalg_is_finite(a))
+before = facts()
+with bc.profiler.record():
+    assert facts() == before
+with bc.device("null"):
+    stream = cuda.Stream()
+assert facts() == before
+a = a + 0
+assert facts() == before
+"""
+
+
+def test_structure_is_seen_beside_other_streams_and_a_profiler():
+    """Zeros of an inverse have the same sign, whatever else the process does."""
+    subprocess.run([sys.executable, "-c", STREAMS], check=True)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "F", "D"])

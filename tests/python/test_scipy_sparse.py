@@ -1228,3 +1228,94 @@ def test_diagonals_of_matrices_of_blocks(xp, blocksize):
     for k in range(-12, 13):
         np.testing.assert_array_equal(ours.diagonal(k).get(), 2 * np.diagonal(a, k) if abs(k) < 12 else np.zeros(0))
     assert float(ours.trace()) == 2 * np.trace(a)
+
+
+def test_random_arrays_take_as_many_values_as_places():
+    with pytest.raises(ValueError, match="same length"):
+        sparse.random_array((4, 5), density=0.5, rng=1, data_sampler=lambda size: np.arange(3))
+    vector = sparse.random_array((40,), density=0.5, rng=1)
+    assert vector.shape == (40,) and (vector.toarray().get() == ss.random_array((40,), density=0.5, rng=1).toarray()).all()
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr", "dia", "lil"])
+@pytest.mark.parametrize(("t", "u"), [("f8", "f8"), ("f4", "f8"), ("D", "f4"), ("i8", "i8"), ("i4", "f8"), ("?", "f8")])
+def test_sums_with_dense_matrices(format, t, u):
+    rng = np.random.default_rng(0)
+    a = (rng.random((5, 8)) < 0.4).astype(t) * (2 if t != "?" else True)
+    for b in (rng.integers(0, 9, (5, 8)).astype(u), rng.integers(0, 9, (8, 5)).astype(u).T):
+        dense = bc.asarray(b)
+        s = getattr(sparse, format + "_array")(bc.asarray(a))
+        for got, want in ((s + dense, a + b), (dense + s, b + a), (s - dense, a.astype("f8") - b if t == "?" else a - b)):
+            np.testing.assert_array_equal(got.get(), want)
+            assert got.dtype == want.dtype
+        np.testing.assert_array_equal(dense.get(), b)
+    twice = sparse.csr_array((bc.array([1.0, 2.0]), bc.array([1, 1]), bc.array([0, 2, 2])), shape=(2, 2))
+    assert (twice + bc.ones((2, 2))).tolist() == [[1, 4], [1, 1]]
+    assert (twice + bc.ones(2)).tolist() == [[1, 4], [1, 1]]
+
+
+@pytest.mark.parametrize("format", ["lil", "dok"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_selections_that_repeat_places(format, kind):
+    rng = np.random.default_rng(0)
+    a = rng.random((9, 400)) * (rng.random((9, 400)) < 0.3)
+    ours, theirs = getattr(sparse, f"{format}_{kind}")(bc.asarray(a)), getattr(ss, f"{format}_{kind}")(a)
+    rows, columns = np.array([3, 1, 3, 8, 3]), np.array([399, 5, 5, 0, 399, 7, 5])
+    keys = [(slice(None), columns), rows, np.ix_(rows, columns), (slice(None, None, -2), columns), (2, columns), (rows, slice(3, 300, 7)),
+            (rows, 5), np.ix_(rows, np.arange(400)[::-1]), (slice(None), slice(None, None, -3)), np.ix_([-1, -1], [-2, 3])]  # fmt: skip
+    for key in keys:
+        got, want = ours[key], theirs[key]
+        assert got.shape == want.shape and got.nnz == want.nnz
+        np.testing.assert_array_equal(got.toarray().get(), want.toarray())
+
+
+def test_lists_of_numbers_of_any_kind_become_rows():
+    a = sparse.lil_array((3, 5))
+    a.rows[0], a.data[0] = [np.int64(1), 3], [2, np.float32(4)]
+    a.rows[2], a.data[2] = [4], [1.5]
+    csr = a.tocsr()
+    assert csr.indices.tolist() == [1, 3, 4] and csr.data.tolist() == [2, 4, 1.5] and csr.indices.dtype == np.int32
+    for wrong, text in ((-1, ">= 0"), (5, "< 5"), (2**40, "< 5"), (-(2**40), ">= 0")):
+        a.rows[0] = [1, wrong]
+        with pytest.raises(ValueError, match=text):
+            a.tocsr()
+
+
+@pytest.mark.parametrize("t", ["f8", "D", "i4", "?"])
+def test_extremes_of_coordinates(t):
+    for values in ([3, -1, 2], [-3, -1, -2], [0, 0, -1], [2, 2, 2], [5, 0, 0]):
+        data, row, column = np.array(values).astype(t), [1, 0, 1], [2, 1, 0]
+        for shape in ((3, 3), (2, 3)):
+            ours, theirs = (m.coo_array((data, (row, column)), shape=shape) for m in (sparse, ss))
+            if t != "D":
+                for name in ("max", "min", "nanmax", "nanmin"):
+                    for explicit in (False, True):
+                        got, want = getattr(ours, name)(explicit=explicit), getattr(theirs, name)(explicit=explicit)
+                        assert got == want and got.dtype == np.asarray(want).dtype
+                for name in ("argmax", "argmin"):
+                    assert getattr(ours, name)() == getattr(theirs, name)()
+                    # The place in the matrix; SciPy's is the number of the element.
+                    place = getattr(ours, name)(explicit=True)
+                    stored = ours.toarray().get().ravel()[np.flatnonzero(ss.coo_array((data != 9, (row, column)), shape=shape).toarray())]
+                    assert ours.toarray().get().ravel()[place] == getattr(stored, name[3:])()
+    twice = sparse.coo_array(([1.0, 2.0, 2.5], ([0, 0, 1], [0, 0, 1])), shape=(2, 2))
+    assert twice.max() == 3 and twice.argmax() == 0
+    assert sparse.coo_array((2, 2)).max() == 0 and sparse.coo_array((2, 2)).argmax() == 0
+
+
+def test_nonzero_counts_of_dictionaries_and_blocks():
+    a = sparse.dok_array((3, 4))
+    a[0, 1], a[2, 3] = 1.0, np.nan
+    a._dict[1, 1] = 0.0
+    assert a.count_nonzero() == 2 and a.nnz == 3 and a.count_nonzero(axis=1).tolist() == [1, 0, 1]
+    blocks = sparse.bsr_array((bc.ones((3, 1, 2)), [0, 0, 1], [0, 2, 3]), shape=(2, 4))
+    assert not blocks.has_canonical_format and blocks.count_nonzero() == 4 and blocks.has_canonical_format
+
+
+def test_diagonals_that_are_stored_in_part():
+    a = sparse.dia_array((np.arange(1.0, 7.0).reshape(2, 3), [0, 2]), shape=(4, 6))
+    for k in range(-4, 7):
+        np.testing.assert_array_equal(a.diagonal(k).get(), np.diagonal(a.toarray().get(), k) if -4 < k < 6 else np.zeros(0))
+    first = a.diagonal()
+    first[0] = 9
+    assert a.data[0, 0] == 1

@@ -822,3 +822,36 @@ def test_laplacians_of_grids_take_operands_of_every_layout(device):
             np.testing.assert_allclose(host(operator.H @ given), theirs.H @ host(given), atol=1e-14)
     assert np.isnan(host(operator @ bc.full(12, np.nan))).all()
     np.testing.assert_allclose(host(operator.eigenvalues(5)), theirs.eigenvalues(5), atol=1e-13)
+
+
+def test_eigenvalues_of_a_real_matrix_are_real_or_come_with_their_conjugates():
+    rng = np.random.default_rng(3)
+    a = np.diag(np.arange(1.0, 201.0)) + np.triu(rng.standard_normal((200, 200)), 1)
+    found, vectors = (host(x) for x in linalg.eigs(bc.asarray(a), 5, tol=1e-10))
+    assert (found.imag == 0).all() and (vectors.imag == 0).all()
+    np.testing.assert_allclose(sorted(found.real), np.arange(196.0, 201.0), rtol=1e-8)
+    for i in range(0, 200, 2):
+        a[i, i + 1], a[i + 1, i], a[i + 1, i + 1] = 0.5, -0.5, a[i, i]
+    for k in (3, 4):  # one splits a pair
+        found = host(linalg.eigs(bc.asarray(a), k, return_eigenvectors=False, tol=1e-10))
+        want = np.linalg.eigvals(a)
+        np.testing.assert_allclose(np.sort(abs(found)), np.sort(abs(want))[-k:], rtol=1e-8)
+        pairs = [z for z in found if z.conjugate() in found]
+        assert len(pairs) == 2 * (k // 2)
+
+
+def test_an_operator_makes_its_adjoint_once():
+    operator = linalg.aslinearoperator(sparse.csr_array(bc.eye(3)))
+    assert operator.H is operator.H
+    operator.A.data[...] = 2
+    assert host(operator.rmatvec(bc.ones(3))).tolist() == [2, 2, 2]
+
+
+def test_bandwidths_of_all_formats():
+    a = np.diag([1.0, 2.0, 3.0], -1) + np.diag([1.0, 1.0], 2)
+    for format in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok"):
+        made = getattr(sparse, format + "_array")(bc.asarray(a))
+        assert linalg.spbandwidth(made) == (1, 2) and linalg.is_sptriangular(made) == (False, False)
+    assert linalg.spbandwidth(sparse.csr_array((3, 3))) == (0, 0)
+    assert linalg.is_sptriangular(sparse.csc_array(bc.tri(4))) == (True, False)
+    assert linalg.spbandwidth(sparse.csc_array(bc.ones((2, 5)))) == (1, 4)

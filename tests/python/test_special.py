@@ -92,6 +92,25 @@ def test_functions_of_degrees_are_exact_at_quarters(xp):
     assert special.cosdg(x)[[0, 2, 3, 4, 5, 6, 7]].get().tolist() == [1, 0, -1, 0, 1, 0, 1]
     assert special.tandg(x)[[0, 2, 3]].get().tolist() == [0, np.inf, 0]
     assert_allclose(special.sindg(x)[1].get(), 0.5, rtol=1e-15)
+    eighths = xp.array([45.0, 135.0, 225.0, -45.0])
+    assert special.tandg(eighths).get().tolist() == special.cotdg(eighths).get().tolist() == [1, -1, 1, -1]
+
+
+def test_values_at_the_origin_are_exact(xp):
+    for count in (1, 40):  # one element, and loops of vectors
+        zeros = xp.zeros(count)
+        assert set(special.j0(zeros).get()) == {1.0}
+        assert set(special.ellipk(zeros).get()) == set(special.ellipkm1(zeros + 1).get()) == {math.pi / 2}
+
+
+def test_polynomials_of_degree_0_are_nan_of_nan_and_1_elsewhere(xp):
+    x = xp.array([np.nan, np.inf, -np.inf, 1.5])
+    for name in ("hermite", "hermitenorm", "laguerre", "legendre"):
+        assert_array_equal(getattr(special, "eval_" + name)(0, x).get(), [np.nan, 1, 1, 1])
+    for name in ("genlaguerre", "gegenbauer"):
+        f = getattr(special, "eval_" + name)
+        assert_array_equal(f(0, 0.5, x).get(), [np.nan, 1, 1, 1])
+        assert np.isnan(f(0, np.nan, 0.5).get())
 
 
 SCIPYS_DOMAINS = {

@@ -182,6 +182,26 @@ def test_special_values_are_scipys(xp, name):
     assert_allclose(function(*map(xp.asarray, operands)).get(), expected, rtol=1e-12, atol=1e-15)
 
 
+def test_elliptic_integrals_of_operands_that_are_far_apart(xp):
+    # mpmath: Carlson's duplication in 60 digits.
+    third = [
+        (4.033603218765688e29, 1.8660423022957347e-28, 7.637217231467335e-24, 0.06928902770263087, 1.770306548149504e-12),
+        (1.5473605950390042e24, 4.6714774933652275e23, 2.320146618389822e22, 5.306759437152287e-14, 9.608384088260337e-34),
+        (3663382342.116184, 6.354015726727767e24, 5.885413419080873e18, 1.2524400659225412e-25, 3.272398747579347e-25),
+        (1e-300, 1e300, 1.0, 1e-200, 4.71238898038469e-50), (1e-200, 1e-100, 1e-150, 1e200, 1.768527650579131e-148),
+        (1e250, 0.0, 1e-250, 1e-100, 5.2016108746534012e-23), (1e-308, 1e308, 1e308, 1e-308, 3e-154),
+    ]  # fmt: skip
+    second = [
+        (1e300, 1e299, 1e300, 8.16418806772212e149), (1e-300, 1e-299, 1e-300, 1.8842132399562008e-150), (1e-320, 1e-310, 1.0, 0.5),
+        (1e308, 1e308, 1e308, 1e154), (5e-324, 5e-324, 5e-324, 2.2227587494850775e-162), (1e-30, 1e-25, 1e30, 5e14),
+    ]  # fmt: skip
+    for name, points in ("elliprj", third), ("elliprg", second), ("elliprf", [(1e-320, 1e308, 1e308, 1.5707963267948966e-154)]):
+        *operands, expected = (xp.asarray(column) for column in np.array(points).T)
+        assert_allclose(getattr(xp.scipy.special, name)(*operands).get(), expected.get(), rtol=5e-15)
+    got = xp.scipy.special.elliprj(6e-15 + 0j, 2e-22 + 0j, 1e28 + 0j, 2e22 + 0j)
+    assert_allclose(got.get(), xp.scipy.special.elliprj(6e-15, 2e-22, 1e28, 2e22).get(), rtol=1e-14)
+
+
 def test_edges_of_elliptic_integrals_and_means(xp):
     assert_array_equal(special.elliprf([0.0, -1.0, np.inf, np.nan], [0.0, 1.0, 1.0, 1.0], 0.0).get(), [np.inf, np.nan, 0.0, np.nan])
     assert_array_equal(special.elliprd([1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, 1.0, 1.0]).get(), [np.inf, np.inf, np.nan])

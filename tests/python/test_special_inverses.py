@@ -86,6 +86,21 @@ def test_noncentral_distributions_against_mpmath(xp, name, points, rtol):
     np.testing.assert_allclose(getattr(xp.scipy.special, name)(*operands).get(), expected.get(), rtol=rtol)
 
 
+def test_the_far_tail_of_noncentral_t_keeps_its_digits(xp):
+    # mpmath: the integral of the normal distribution function over the chi distribution, in 30 digits.
+    points = [
+        (3.0, 5.0, -1.0, 9.435327079318337e-9), (10.0, 5.0, -3.0, 2.4581259660912683e-12), (5.0, 8.0, -1.0, 2.4668909917327296e-18),
+        (30.0, 4.0, -2.0, 3.1991435695351703e-9), (5.0, 10.0, -0.1, 3.04127155412697e-24), (2.5, 6.0, -4.0, 1.1287996407489717e-12),
+        (3.0, 1.0, -50.0, 1.0083815918656993e-6), (3.0, 1.0, -2.0, 0.0099685006327309132), (3.0, -2.0, 2.0, 0.99931284701453501),
+        (85.7185588937025, 0.13607112282993236, -0.6815020802564861, 0.20768254290358792),
+    ]  # fmt: skip
+    *operands, expected = (xp.asarray(column) for column in np.array(points).T)
+    np.testing.assert_allclose(xp.scipy.special.nctdtr(*operands).get(), expected.get(), rtol=2e-14)
+    # Few degrees of freedom, where the integrand falls slowly, and far more than the sums could add.
+    np.testing.assert_allclose(xp.scipy.special.nctdtr(0.001, 2.0, -1e-3).get(), reference.nctdtr(0.001, 2.0, -1e-3), rtol=1e-8)
+    assert xp.scipy.special.nctdtr(9.0, 1e8, -1.0) == 0
+
+
 def test_noncentral_distributions_against_scipy(xp):
     rng = np.random.default_rng(7)
     special = xp.scipy.special

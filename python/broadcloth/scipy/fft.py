@@ -958,18 +958,17 @@ def _length(target: Any) -> int:
     return target
 
 
-@lru_cache(maxsize=4096)
 def _next_smooth(target: int, real: bool) -> int:
     odd = _smooth(2 * target, (5, 3) if real else (11, 7, 5, 3))
     return min(p << max(0, (-(-target // p) - 1).bit_length()) for p in odd)
 
 
-@lru_cache(maxsize=4096)
 def _previous_smooth(target: int, real: bool) -> int:
     odd = _smooth(target, (5, 3) if real else (11, 7, 5, 3))
     return max(p << (target // p).bit_length() - 1 for p in odd)
 
 
+@lru_cache(maxsize=4096, typed=True)
 def next_fast_len(target: int, real: bool = False) -> int:
     """The least length of at least `target` whose transform is fast: a product of 2, 3, 5, 7 and 11, of real input of 2, 3 and 5.
 
@@ -987,6 +986,7 @@ def next_fast_len(target: int, real: bool = False) -> int:
     return target if target <= 6 else _next_smooth(target, bool(real))
 
 
+@lru_cache(maxsize=4096, typed=True)
 def prev_fast_len(target: int, real: bool = False) -> int:
     """The greatest length of at most `target` whose transform is fast; see `next_fast_len`.
 

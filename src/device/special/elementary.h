@@ -112,17 +112,19 @@ BC_FN double cosdg(double x) {
   const double r = fabs(fmod(x, 360.0)), q = rint(r / 90.0), part = r - 90.0 * q;
   return part == 0.0 && q != 2.0 * rint(0.5 * q) ? 0.0 : sin_degrees(part, q + 1.0);
 }
+/// The tangent of r degrees, |r| <= 45, exact at its end.
+BC_FN double tan_degrees(double r) { return fabs(r) == 45.0 ? copysign(1.0, r) : tan(r * 0x1.1df46a2529d39p-6); }
 /// The tangent of x degrees; inf at its poles.
 BC_FN double tandg(double x) {
   const double r = fmod(x, 180.0), q = rint(r / 90.0), part = r - 90.0 * q;
   if (part == 0.0) return q == 0.0 || q == 2.0 || q == -2.0 ? copysign(0.0, x) : copysign(inf(), x);
-  const double t = tan(part * 0x1.1df46a2529d39p-6);
+  const double t = tan_degrees(part);
   return q == 1.0 || q == -1.0 ? -1.0 / t : t;
 }
 BC_FN double cotdg(double x) {
   const double r = fmod(x, 180.0), q = rint(r / 90.0), part = r - 90.0 * q;
   if (part == 0.0) return q == 0.0 || q == 2.0 || q == -2.0 ? copysign(inf(), x) : 0.0;
-  const double t = tan(part * 0x1.1df46a2529d39p-6);
+  const double t = tan_degrees(part);
   return q == 1.0 || q == -1.0 ? -t : 1.0 / t;
 }
 /// Degrees, minutes and seconds as radians.

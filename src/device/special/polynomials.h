@@ -61,6 +61,8 @@ BC_INLINE double polynomial_at_degree(double n, int first, PolynomialState start
   return s.value;
 }
 
+/// A polynomial of degree 0: 1 also at infinite x, and NaN for NaN.
+BC_FN double constant_polynomial(double x) { return x == x ? 1.0 : x; }
 /// Chebyshev's polynomials of degree n >= 0, p(1) = 2 x - (kind = 1) x.
 template <bool fast>
 BC_INLINE double chebyshev_polynomial(double n, bool is_first, double x, double below, double above) {
@@ -87,7 +89,7 @@ BC_INLINE double gegenbauer_polynomial(double n, double a, double x, double belo
     q = (k + less) * scale;
   });
   r = n == 1.0 ? y : r;
-  return n == 0.0 ? x * 0.0 + 1.0 : twice * mirror(r, at.mirrored, n);
+  return n == 0.0 ? constant_polynomial(x + a) : twice * mirror(r, at.mirrored, n);
 }
 template <bool fast>
 BC_INLINE double legendre_polynomial(double n, double x, double below, double above) {
@@ -97,7 +99,7 @@ BC_INLINE double legendre_polynomial(double n, double x, double below, double ab
     p = (2.0 * k + 1.0) * scale * at.z;
     q = k * scale;
   });
-  return n == 0.0 ? x * 0.0 + 1.0 : mirror(r, at.mirrored, n);
+  return n == 0.0 ? constant_polynomial(x) : mirror(r, at.mirrored, n);
 }
 /// The generalized polynomial of Laguerre's of degree n >= 0, in differences everywhere.
 template <bool fast>
@@ -107,7 +109,7 @@ BC_INLINE double laguerre_polynomial(double n, double a, double x) {
     p = -scale * x;
     q = (k + a) * scale;
   });
-  return n == 0.0 ? x * 0.0 + 1.0 : r;
+  return n == 0.0 ? constant_polynomial(first) : r;
 }
 /// Hermite's polynomials of degree n >= 0, of which he(k + 1) = x he(k) - k he(k - 1), and twice that.
 template <bool fast>
@@ -117,7 +119,7 @@ BC_INLINE double hermite_polynomial(double n, double x, double factor) {
     p = p1;
     q = factor * k;
   });
-  return n == 0.0 ? 1.0 : r;
+  return n == 0.0 ? constant_polynomial(x) : r;
 }
 
 /// cos(n arccos(x)) or sin((n + 1) arccos(x)) / sin(arccos(x)), or their hyperbolic forms for x > 1: Chebyshev's functions of large and of

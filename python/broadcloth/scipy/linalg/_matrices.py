@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -301,8 +302,19 @@ def convolution_matrix(a: ArrayLike, n: int, mode: Literal["full", "valid", "sam
         raise ValueError("len(a) must be at least 1.")
     m = v.shape[-1]
     padded = _c.concatenate([v, _c.zeros((*v.shape[:-1], n - 1), v.dtype, device=v.device)], -1)
+    top = _c.concatenate([v[:1], _c.zeros(n - 1, v.dtype, device=v.device)]) if v.ndim == 1 else None
+    full = None if top is None else _c.linalg_constant_along(0, padded, top)
+    return _middle_rows(_convolution(v, padded, n) if full is None else full, m, n, mode)
+
+
+def _convolution(v: ndarray, padded: ndarray, n: int) -> ndarray:
+    m = v.shape[-1]
     i, j = _places(n + m - 1, v.device)[:, None], _places(n, v.device)
-    full = _c.where((i >= j) & (i - j < m), padded[..., (i - j) % (n + m - 1)], _c.zeros((), v.dtype, device=v.device))
+    return _c.where((i >= j) & (i - j < m), padded[..., (i - j) % (n + m - 1)], _c.zeros((), v.dtype, device=v.device))
+
+
+def _middle_rows(full: ndarray, m: int, n: int, mode: str) -> ndarray:
+    """The rows of a convolution's matrix that a mode of `convolve` keeps."""
     if mode == "full":
         return full
     if mode == "same":
@@ -415,8 +427,8 @@ def hilbert(n: int) -> ndarray:
     array([[1.   , 0.5  ],
            [0.5  , 0.333]])
     """
-    i = _c.arange(n).astype(np.float64)
-    return 1.0 / (i[:, None] + i + 1)
+    values = 1.0 / _c.arange(1.0, 2 * n)
+    return hankel(values[:n], values[n - 1 :]) if n > 0 else _c.zeros((0, 0))
 
 
 def invhilbert(n: int, exact: bool = False) -> ndarray:
@@ -465,10 +477,9 @@ def pascal(n: int, kind: Literal["symmetric", "lower", "upper"] = "symmetric", e
         raise ValueError(f"pascal: expected n of at most 34 for exact=True, got {n}: larger elements need integers of any size")
     if exact and n > 0:
         # Each row is the running sums of the preceding one.
-        rows = [np.ones(n, np.uint64)]
-        for _ in range(n - 1):
-            rows.append(np.cumsum(rows[-1], dtype=np.uint64))
-        symmetric = np.stack(rows)
+        symmetric = np.ones((n, n), np.uint64)
+        for above, row in itertools.pairwise(symmetric):
+            np.add.accumulate(above, out=row)
         if kind == "symmetric":
             return _c.asarray(symmetric)
         i, j = np.tril_indices(n)

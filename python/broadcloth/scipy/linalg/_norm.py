@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ...typing import ArrayLike, AxisLike
 
 
+# Norms below it are of elements whose squares left the range.
+_LEAST = {c: math.sqrt(float(np.finfo(c).tiny)) / float(np.finfo(c).eps) for c in "efdFD"}
+
+
 def norm(a: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, keepdims: bool = False, check_finite: bool = True) -> ndarray:
     """The norm of vectors or matrices, as that of `broadcloth.linalg`.
 
@@ -47,10 +51,8 @@ def norm(a: ArrayLike, ord: float | str | None = None, axis: AxisLike = None, ke
     if x.dtype.kind in "fc":
         require_finite(x)
     made = _linalg.norm(x, ord, axis, keepdims)
-    if x.ndim == 1 and x.size and x.dtype.kind in "fc" and ord in (None, 2) and axis is None and not keepdims:
-        # Squares of elements beyond these left the range.
-        range_ = np.finfo(x.dtype)
-        if not math.sqrt(float(range_.tiny)) / float(range_.eps) < float(made) < math.inf:
-            largest = abs(x).max()
-            return made if float(largest) == 0 else largest * _linalg.norm(x / largest)
+    euclidean = x.ndim == 1 and x.size and x.dtype.kind in "fc" and ord in (None, 2) and axis is None and not keepdims
+    if euclidean and not _LEAST[x.dtype.char] < float(made) < math.inf:
+        largest = abs(x).max()
+        return made if float(largest) == 0 else largest * _linalg.norm(x / largest)
     return made

@@ -286,6 +286,9 @@ class _dok(_assembled):
     def _getnnz(self, axis: Any = None) -> Any:
         return len(self._dict) if axis is None else self.tocoo()._getnnz(axis)
 
+    def count_nonzero(self, axis: Any = None) -> Any:
+        return sum(map(bool, self._dict.values())) if axis is None else super().count_nonzero(axis)
+
     def tocoo(self, copy: bool = False) -> Any:
         n = len(self._dict)
         places = np.fromiter(itertools.chain.from_iterable(self._dict), np.int64, 2 * n).reshape(n, 2).T
@@ -296,18 +299,17 @@ class _dok(_assembled):
         outer = _outer(index)
         if outer is None:
             return super()._part(key, index)
-        rows, columns = (_Places(k) for k in outer)
-        if not (rows.distinct and columns.distinct):
-            return super()._part(key, index)
-        made = self._like((rows.count, columns.count))
-        if len(self._dict) > rows.count * columns.count:
-            at = ((i, j, (rows[i], columns[j])) for i in rows.places for j in columns.places)
-            made._dict = {place: self._dict[i, j] for i, j, place in at if (i, j) in self._dict}
+        rows, columns = (_places_of(k) for k in outer)
+        made = self._like((len(rows), len(columns)))
+        if len(self._dict) > len(rows) * len(columns):
+            find = self._dict.get
+            made._dict = {(r, c): v for r, i in enumerate(rows) for c, j in enumerate(columns) if (v := find((i, j))) is not None}
         else:
-            inside = rows.places, columns.places
-            made._dict = {(rows[i], columns[j]): v for (i, j), v in self._dict.items() if i in inside[0] and j in inside[1]}
+            down, along = _numbered(rows), _numbered(columns)
+            parts = ((down[i], along[j], v) for (i, j), v in self._dict.items() if i in down and j in along)
+            made._dict = {(r, c): v for places, others, v in parts for r in places for c in others}
         if self._is_array() and any(isinstance(k, int) for k in index):
-            return made.tocoo().reshape(rows.count * columns.count)
+            return made.tocoo().reshape(len(rows) * len(columns))
         return made
 
     def tocsr(self, copy: bool = False) -> Any:
@@ -432,14 +434,21 @@ class _lil(_assembled):
         _c.sparse_list_ends(rows, ends)
         n, columns = int(ends[-1]), self._shape[1]
         t = index_dtype(n, *self._shape)
-        indices = _flat(rows, np.dtype(np.int64), n)
-        if n and indices.max() >= columns:
-            raise ValueError(f"indices must be < {columns}")
-        if n and indices.min() < 0:
-            raise ValueError("indices must be >= 0")
+        indices = np.empty(n, t)
+        if not _c.sparse_flatten(rows, indices, False):
+            wide = _flat(rows, np.dtype(np.int64), n)
+            self._check_columns(wide, columns)
+            indices = wide.astype(t)
+        self._check_columns(indices, columns)
         to = self._on_device
-        made = Rows(to(_flat(self.data, self._dtype, n)), to(indices.astype(t)), to(ends.astype(t)), columns)
+        made = Rows(to(_flat(self.data, self._dtype, n)), to(indices), to(ends.astype(t)), columns)
         return self._kind("csr")._from_rows_of(made, self._shape)
+
+    @staticmethod
+    def _check_columns(indices: np.ndarray, columns: int) -> None:
+        # Read as numbers without a sign, negative ones are beyond the last column as well.
+        if indices.size and indices.view(f"u{indices.itemsize}").max() >= columns:
+            raise ValueError(f"indices must be < {columns}" if indices.max() >= columns else "indices must be >= 0")
 
     def tocoo(self, copy: bool = False) -> Any:
         return self.tocsr().tocoo(copy=False)
@@ -469,10 +478,7 @@ class _lil(_assembled):
             return super()._part(key, index)
         i, j = outer
         chosen = host_numbers(i).tolist()
-        parts = _columns_of([self.rows[k] for k in chosen], [self.data[k] for k in chosen], j, self._shape[1])
-        if parts is None:
-            return super()._part(key, index)
-        rows, data, columns = parts
+        rows, data, columns = _columns_of([self.rows[k] for k in chosen], [self.data[k] for k in chosen], j, self._shape[1])
         if not (self._is_array() and any(isinstance(k, int) for k in index)):
             return self._of_lists(rows, data, columns=columns)
         # A vector: one of the two axes is gone.
@@ -548,36 +554,34 @@ def _outer(index: tuple[Any, ...]) -> tuple[Any, Any] | None:
     return None if (arrays[0] and i.ndim != 1) or (arrays[1] and j.ndim != 1) else (i, j)
 
 
-class _Places:
-    """The places of one axis that an index selects: their numbers, and where each goes."""
-
-    def __init__(self, k: Any) -> None:
-        self.places: Any
-        if isinstance(k, np.ndarray):
-            self.places = {place: at for at, place in enumerate(k.tolist())}
-            self.count, self._at = k.size, self.places.__getitem__
-        else:
-            self.places = range(k, k + 1) if isinstance(k, int) else range(k.start, k.stop, k.step)
-            self.count, self._at = len(self.places), self.places.index
-
-    @property
-    def distinct(self) -> bool:
-        return len(self.places) == self.count
-
-    def __getitem__(self, place: int) -> int:
-        return self._at(place)
+def _places_of(k: Any) -> Any:
+    """The places of one axis that an index selects, in turn."""
+    if isinstance(k, np.ndarray):
+        return k.tolist()
+    return range(k, k + 1) if isinstance(k, int) else range(k.start, k.stop, k.step)
 
 
-def _columns_of(rows: list[Any], data: list[Any], j: Any, columns: int) -> tuple[list[Any], list[Any], int] | None:
-    """Copies of the lists of some rows with the columns that an index selects; None where it selects a column twice."""
+def _numbered(places: Any) -> dict[int, list[int]]:
+    """Where each place is among those that are selected."""
+    at: dict[int, list[int]] = {}
+    for number, place in enumerate(places):
+        at.setdefault(place, []).append(number)
+    return at
+
+
+def _columns_of(rows: list[Any], data: list[Any], j: Any, columns: int) -> tuple[list[Any], list[Any], int]:
+    """Copies of the lists of some rows with the columns that an index selects."""
     if isinstance(j, slice) and j == slice(0, columns, 1):
         return [*map(list.copy, rows)], [*map(list.copy, data)], columns
     chosen = host_numbers(j)
-    places = np.full(columns, -1, np.int64)
-    places[chosen] = np.arange(chosen.size)
-    if isinstance(j, np.ndarray) and np.count_nonzero(places >= 0) < chosen.size:
-        return None
-    return *_c.sparse_list_part(rows, data, places), chosen.size
+    first, following = np.full(columns, -1, np.int64), np.full(chosen.size, -1, np.int64)
+    first[chosen[::-1]] = np.arange(chosen.size)[::-1]
+    if isinstance(j, np.ndarray) and np.count_nonzero(first >= 0) < chosen.size:
+        # Each place of a column that is selected several times leads to the next one.
+        order = np.argsort(chosen, kind="stable")
+        same = chosen[order[1:]] == chosen[order[:-1]]
+        following[order[:-1][same]] = order[1:][same]
+    return *_c.sparse_list_part(rows, data, first, following), chosen.size
 
 
 def _flat(lists: Any, dtype: np.dtype, n: int) -> np.ndarray:

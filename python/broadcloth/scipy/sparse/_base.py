@@ -481,8 +481,22 @@ class spbase:
             dense = dense_operand(other, self.device)
             if not self._broadcasts(dense.shape) or np.broadcast_shapes(self.shape, dense.shape) != self.shape:
                 raise ValueError(f"inconsistent shapes: {self.shape} and {dense.shape}")
+            if op is operator.add and dense.shape == self.shape:
+                known = self._added_to(dense)
+                if known is not None:
+                    return known
             return op(self.toarray(), bc.broadcast_to(dense, self.shape))
         return NotImplemented
+
+    def _added_to(self, dense: ndarray) -> Any:
+        """The sum with a dense matrix in one pass over host memory; None where it must be composed."""
+        t = np.result_type(self.dtype, dense.dtype)
+        if self.ndim != 2 or t.kind not in "fc" or t.itemsize < 4:
+            return None
+        a = self._compressed()
+        indices, indptr = a._places()
+        data, dense = a.data.astype(t, copy=False), dense.astype(t, copy=False)
+        return _c.sparse_add_dense(data, indices, indptr, a.shape[1 - a._major], dense, a._major == 1)
 
     def __add__(self, other: Any) -> Any:
         return self._sum_with(other, operator.add)

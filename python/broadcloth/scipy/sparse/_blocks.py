@@ -14,6 +14,7 @@ from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ..._warnings import warn
 from ._base import SparseEfficiencyWarning, dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
+from ._reductions import EXTREMES, extreme_of
 from ._rows import Rows, index_dtype, running, span
 
 
@@ -196,11 +197,12 @@ class _dia(spbase):
         if k <= -rows or k >= columns:
             return bc.zeros(0, self.dtype, device=self.device)
         first, n = max(0, k), min(rows + min(k, 0), columns - max(k, 0))
+        offsets = self.offsets.tolist()
+        row = self.data[offsets.index(k), first : first + n] if k in offsets else self.data[:0].ravel()
+        if row.size == n:
+            return row.copy()
         made = bc.zeros(n, self.dtype, device=self.device)
-        found = [i for i, o in enumerate(self.offsets.tolist()) if o == k]
-        if found:
-            row = self.data[found[0], first : first + n]
-            made[: row.size] = row
+        made[: row.size] = row
         return made
 
     def setdiag(self, values: Any, k: int = 0) -> None:
@@ -341,14 +343,11 @@ class _bsr(spbase):
         return self
 
     def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        whole = not args and set(kwargs) <= {"explicit"} and name in ("max", "min", "nanmax", "nanmin")
+        whole = not args and kwargs.keys() <= {"explicit"} and name in EXTREMES
         if not whole or not self.data.size or not self.has_canonical_format:
             return spbase._extreme_of(self, name, *args, **kwargs)
         # The blocks' zeros count whether or not zeros that are not stored do.
-        op = {"max": bc.maximum, "min": bc.minimum, "nanmax": bc.fmax, "nanmin": bc.fmin}[name]
-        best = op.reduce(self.data.ravel())
-        full = kwargs.get("explicit") or self.data.size == self._shape[0] * self._shape[1]
-        return best if full else op(best, False if self.dtype.kind == "b" else 0)
+        return extreme_of(self.data.ravel(), EXTREMES[name], self._shape, bool(kwargs.get("explicit")))
 
     def _of_blocks(self) -> Rows:
         columns = self._shape[1] // self.blocksize[1]
@@ -364,7 +363,7 @@ class _bsr(spbase):
 
     @property
     def has_canonical_format(self) -> bool:
-        return self._of_blocks().is_canonical()
+        return _c.sparse_is_sorted(self.indices, self.indptr, self._shape[1] // self.data.shape[2])
 
     @has_canonical_format.setter
     def has_canonical_format(self, value: bool) -> None:

@@ -510,11 +510,17 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
             values = sampler(size=count)
         except TypeError:
             values = sampler(count)
-    values = bc.asarray(values, device=device)
+    values = bc.asarray(values, device=device).ravel()
+    if values.size != count:
+        raise ValueError("all index and data arrays must have the same length")
     if dtype is not None:
         values = values.astype(dtype, copy=False)
-    coordinates = bc.unravel_index(at, shape, order="F")
-    return _class("coo", array)((values, tuple(coordinates)), shape=shape).asformat(format)
+    # The coordinates in order "F" are those of the reversed shape in order "C".
+    t = index_dtype(count, *shape)
+    *row, column = [c.astype(t) for c in reversed(bc.unravel_index(at, shape[::-1]))]
+    made: Any = _class("coo", array)
+    coo = made._from_coordinates(values, row[0], column, shape) if row else made._of_vector(values, column, shape[0], False)
+    return coo.asformat(format)
 
 
 def _generator(rng: Any, random_state: Any) -> Any:

@@ -12,6 +12,7 @@ import broadcloth as bc
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
 from ._base import dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
+from ._reductions import EXTREMES, extreme_of, stored_extreme
 from ._rows import Rows, check_places, index_dtype
 
 
@@ -169,7 +170,16 @@ class _coo(spbase):
         return _c.sparse_coordinate_product(self.data, row, column, x, columns if transposed else rows)
 
     def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self._summed().tocsr(), name)(*args, **kwargs)
+        self.sum_duplicates()
+        if not args and kwargs.keys() <= {"explicit"} and self.data.size:
+            explicit = bool(kwargs.get("explicit"))
+            if name in EXTREMES:
+                return extreme_of(self.data, EXTREMES[name], self._shape, explicit)
+            rows, columns = self._shape2
+            at = stored_extreme(self.data, name == "argmax", explicit, self.data.size == rows * columns)
+            if at is not None:
+                return int(self.row[at]) * columns + int(self.col[at])
+        return getattr(self.tocsr(), name)(*args, **kwargs)
 
     def todia(self, copy: bool = False) -> Any:
         return self._kind("dia")._from_coo(self)

@@ -13,6 +13,15 @@ from ..._broadcloth import ndarray
 from ._base import normal_axis
 from ._rows import Rows
 
+EXTREMES = {"max": "maximum", "min": "minimum", "nanmax": "fmax", "nanmin": "fmin"}
+
+
+def extreme_of(data: ndarray, name: str, shape: tuple[int, ...], explicit: bool) -> Any:
+    """The extreme of a matrix' elements, of which no two have the same place, and of the zeros that are not stored."""
+    op = getattr(bc, name)
+    best = op.reduce(data)
+    return best if explicit or data.size == math.prod(shape) else op(best, False if data.dtype.kind == "b" else 0)
+
 
 def extreme(a: Any, axis: Any, name: str, explicit: bool) -> Any:
     """The maximum or minimum of all elements, or a sparse matrix of those along an axis."""
@@ -23,10 +32,7 @@ def extreme(a: Any, axis: Any, name: str, explicit: bool) -> Any:
             raise ValueError("zero-size array to reduction operation")
         a._find_canonical()
         data = a.data if a._canonical else a._own_rows().summed().data
-        if data.size == 0:
-            return bc.zeros((), a.dtype, device=a.device)
-        best = op.reduce(data)
-        return best if explicit or data.size == math.prod(a.shape) else op(best, False if a.dtype.kind == "b" else 0)
+        return extreme_of(data, name, a.shape, explicit) if data.size else bc.zeros((), a.dtype, device=a.device)
     rows = _along(a, axis).summed()
     if rows.columns == 0:
         raise ValueError("zero-size array to reduction operation")
@@ -75,15 +81,18 @@ def arg_extreme(a: Any, axis: Any, greatest: bool, explicit: bool) -> Any:
 
 def _first_stored(rows: Rows, greatest: bool, explicit: bool) -> int | None:
     """The place of the first extreme element of a canonical matrix, if it is certainly a stored one."""
-    if rows.size == 0:
-        return None
-    at = int((bc.argmax if greatest else bc.argmin)(rows.data))
-    best = rows.data[at].item()
-    full = rows.size == rows.count * rows.columns
-    if not (explicit or full or best != best or (best > 0 if greatest else best < 0)):
+    at = stored_extreme(rows.data, greatest, explicit, rows.size == rows.count * rows.columns) if rows.size else None
+    if at is None:
         return None
     row = int(bc.searchsorted(rows.indptr, at, side="right")) - 1
     return row * rows.columns + int(rows.indices[at])
+
+
+def stored_extreme(data: ndarray, greatest: bool, explicit: bool, full: bool) -> int | None:
+    """The number of the first extreme element, if no zero that is not stored can be the extreme."""
+    at = int((bc.argmax if greatest else bc.argmin)(data))
+    best = data[at].item()
+    return at if explicit or full or best != best or (best > 0 if greatest else best < 0) else None
 
 
 def _first(rows: Rows, greatest: bool, explicit: bool) -> ndarray:

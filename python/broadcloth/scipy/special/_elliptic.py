@@ -36,10 +36,11 @@ def _rc_positive(x: Any, y: Any) -> Any:
     return math.asinh(root / math.sqrt(y)) / root
 
 
-def _rc_beside_one(e: Any) -> Any:
-    """R_C(1, 1 + e), for small e by the arctangent's series (DLMF 4.24.3)."""
+def _rc_of_one(y: Any) -> Any:
+    """R_C(1, y) of y > 0, near 1 by the arctangent's series (DLMF 4.24.3)."""
+    e = y - 1
     if abs(e) > 0.04:
-        return _rc(1.0, 1 + e)
+        return _rc_positive(1.0, y)
     total = 0.0
     for k in range(_TERMS):
         total = _ARCTANGENT[_TERMS - 1 - k] - e * total
@@ -88,7 +89,8 @@ def _series(x: Any, y: Any, z: Any, p: Any) -> Any:
     return low + high
 
 
-def _rd(x: Any, y: Any, z: Any) -> Any:
+def _rd(x: Any, y: Any, z: Any, factor: Any) -> Any:
+    """factor R_D(x, y, z), where R_D itself may overflow."""
     first = (x + y + 3 * z) / 5
     mean = first
     bound = max(abs(first - x), abs(first - y), abs(first - z))
@@ -102,7 +104,7 @@ def _rd(x: Any, y: Any, z: Any) -> Any:
         q = math.sqrt(b)
         r = math.sqrt(c)
         shift = p * q + p * r + q * r
-        total += scale / (r * (c + shift))
+        total += factor / (c + shift) * (scale / r)
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
@@ -111,7 +113,7 @@ def _rd(x: Any, y: Any, z: Any) -> Any:
     u = (first - x) * scale / mean
     v = (first - y) * scale / mean
     w = -(u + v) / 3
-    return _series(u, v, w, w) * scale / (mean * math.sqrt(mean)) + 3 * total
+    return _series(u, v, w, w) * (factor / mean) * (scale / math.sqrt(mean)) + 3 * total
 
 
 def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
@@ -119,7 +121,6 @@ def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
     first = (x + y + z + 2 * p) / 5
     mean = first
     bound = max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
-    delta = (p - x) * (p - y) * (p - z)
     scale = 1.0
     total = 0.0
     a = x
@@ -132,9 +133,11 @@ def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
         s = math.sqrt(c)
         t = math.sqrt(d)
         shift = q * r + q * s + r * s
-        product = (t + q) * (t + r) * (t + s)
-        inverse = scale / product
-        total += _rc_beside_one(delta * inverse * inverse * scale) * inverse
+        # Carlson's 1 + E, E = (t - q) (t - r) (t - s) / ((t + q) (t + r) (t + s)), without the difference of near numbers. The product of
+        # all three might leave the range of numbers.
+        beside = 1 / (t + q)
+        product = (t + r) * (t + s)
+        total += _rc_of_one(2 * t * beside * ((d + shift) / product)) * (scale / product) * beside
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
@@ -144,7 +147,12 @@ def _rj(x: Any, y: Any, z: Any, p: Any) -> Any:
     u = (first - x) * scale / mean
     v = (first - y) * scale / mean
     w = (first - z) * scale / mean
-    return _series(u, v, w, -(u + v + w) / 2) * scale / (mean * math.sqrt(mean)) + 6 * total
+    return _series(u, v, w, -(u + v + w) / 2) * scale / mean / math.sqrt(mean) + 6 * total
+
+
+def _room(largest: Any) -> Any:
+    """A factor, of which also the root is exact, that brings operands into the range where neither sums overflow nor roots lose digits."""
+    return 0.0625 if largest > 1e307 else 2.0**200 if largest < 1e-240 else 1.0
 
 
 def _few_zeros(x: Any, y: Any, z: Any) -> Any:
@@ -308,10 +316,12 @@ def _rj_principal(x: Any, y: Any, z: Any, p: Any) -> Any:
     high = max(x, y, z)
     middle = _middle(x, y, z)
     q = -p
-    above = (high - middle) * (middle - low) / (middle + q) + middle
-    product = q * above
-    closed = math.sqrt(low * middle * high / (low * high + product)) * _rc(low * high + product, product)
-    return ((above - middle) * _rj(low, middle, high, above) - 3 * _rf(low, middle, high) + 3 * closed) / (middle + q)
+    more = (high - middle) / (middle + q) * (middle - low)
+    above = more + middle
+    ratio = (low / q) * (high / above)
+    share = 1 / (1 + ratio)
+    closed = math.sqrt(ratio) * share * math.sqrt(middle / above) / math.sqrt(q) * _rc_of_one(share)
+    return (more * _rj(low, middle, high, above) - 3 * _rf(low, middle, high) + 3 * closed) / (middle + q)
 
 
 def _complex_rj(x: Any, y: Any, z: Any, p: Any) -> Any:
@@ -347,7 +357,6 @@ def _complex_rj_duplicated(x: Any, y: Any, z: Any, p: Any) -> Any:
     first = (x + y + z + 2 * p) / 5
     mean = first
     bound = max(abs(first - x), abs(first - y), abs(first - z), abs(first - p))
-    delta = (p - x) * (p - y) * (p - z)
     scale = 1.0
     total = complex(0.0, 0.0)
     a = x
@@ -361,7 +370,7 @@ def _complex_rj_duplicated(x: Any, y: Any, z: Any, p: Any) -> Any:
         t = cmath.sqrt(d)
         shift = q * r + q * s + r * s
         product = (t + q) * (t + r) * (t + s)
-        total += _rc_duplicated(complex(1.0, 0.0), 1 + delta * (scale / product) * (scale / product) * scale) * scale / product
+        total += _rc_duplicated(complex(1.0, 0.0), 2 * t * (d + shift) / product) * scale / product
         a = 0.25 * (a + shift)
         b = 0.25 * (b + shift)
         c = 0.25 * (c + shift)
@@ -408,7 +417,8 @@ def elliprf(x: Any, y: Any, z: Any) -> Any:
         return 0.0
     if not _few_zeros(x, y, z):
         return math.inf
-    return _rf(x, y, z)
+    room = _room(max(x, y, z))
+    return _rf(x * room, y * room, z * room) * math.sqrt(room)
 
 
 @special_function("fff ddd FFF DDD", of_complex=_complex_rd)
@@ -426,7 +436,8 @@ def elliprd(x: Any, y: Any, z: Any) -> Any:
         return 0.0
     if z == 0 or x + y == 0:
         return math.inf
-    return _rd(x, y, z)
+    room = _room(max(x, y, z))
+    return _rd(x * room, y * room, z * room, room) * math.sqrt(room)
 
 
 @special_function("fff ddd FFF DDD", of_complex=_complex_rg)
@@ -442,14 +453,15 @@ def elliprg(x: Any, y: Any, z: Any) -> Any:
         return math.nan
     if _any_infinite(x, y, z):
         return math.inf
-    low = min(x, y, z)
-    high = max(x, y, z)
-    middle = _middle(x, y, z)
+    room = _room(max(x, y, z))
+    low = min(x, y, z) * room
+    high = max(x, y, z) * room
+    middle = _middle(x, y, z) * room
     if middle == 0:
-        return 0.5 * math.sqrt(high)
+        return 0.5 * math.sqrt(high / room)
     # DLMF 19.21.10 with the operands in this order adds terms of one sign.
-    between = (high - middle) * (middle - low) * _rd(high, low, middle) / 3
-    return 0.5 * (middle * _rf(x, y, z) + between + math.sqrt(high) * math.sqrt(low) / math.sqrt(middle))
+    between = (high - middle) * _rd(high, low, middle, middle - low) / 3
+    return 0.5 * (middle * _rf(low, middle, high) + between + math.sqrt(high) * math.sqrt(low) / math.sqrt(middle)) / math.sqrt(room)
 
 
 @special_function("ffff dddd FFFF DDDD", of_complex=_complex_rj)
@@ -469,6 +481,7 @@ def elliprj(x: Any, y: Any, z: Any, p: Any) -> Any:
         return 0.0
     if p == 0 or not _few_zeros(x, y, z):
         return math.inf
+    room = _room(max(x, y, z, abs(p)))
     if p > 0:
-        return _rj(x, y, z, p)
-    return _rj_principal(x, y, z, p)
+        return _rj(x * room, y * room, z * room, p * room) * room * math.sqrt(room)
+    return _rj_principal(x * room, y * room, z * room, p * room) * room * math.sqrt(room)

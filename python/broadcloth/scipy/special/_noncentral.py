@@ -16,7 +16,8 @@ from ._functions import special_function
 
 __all__ = ["chndtr", "ncfdtr", "nctdtr", "tklmbda"]
 
-_gammainc, _betainc, _betaincc, _ndtr, _expit = (_c.ufuncs[name] for name in ["gammainc", "betainc", "betaincc", "ndtr", "expit"])
+_NAMES = ["gammainc", "betainc", "betaincc", "ndtr", "expit", "erfcx"]
+_gammainc, _betainc, _betaincc, _ndtr, _expit, _erfcx = (_c.ufuncs[name] for name in _NAMES)
 
 
 _LONGEST = 1e10  # the largest mean of Poisson weights that are summed; the sum takes about 20 square roots of it
@@ -265,8 +266,13 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         j -= 1
 
 
+def _beta_complement(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """1 - betainc(a, b, y), of the one of y and 1 - y that has all digits."""
+    return _betainc(b, a, rest) if rest < 0.5 else _betaincc(a, b, y)
+
+
 def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
-    """The same sum of the complements 1 - betainc, which grow with j: it goes up."""
+    """The same sum of the complements 1 - betainc, which grow with j: it goes up. And the sum of the terms' sizes."""
     half = 0.5 * shift * shift
     j = max(0.0, math.floor(half - 12 * math.sqrt(half + 4) - 40))
     last = _last_term(half)
@@ -275,11 +281,13 @@ def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
     a = j + 0.5
     first_term = math.exp(_log_beta_term(a, b, y, rest))
     second_term = math.exp(_log_beta_term(a + 0.5, b, y, rest))
-    first = _betaincc(a, b, y)
-    second = _betaincc(a + 0.5, b, y)
+    first = _beta_complement(a, b, y, rest)
+    second = _beta_complement(a + 0.5, b, y, rest)
     total = 0.0
+    size = 0.0
     while j <= last:
         total += weight * first + other * second
+        size += weight * first + abs(other) * second
         first = min(first + first_term, 1.0)
         second = min(second + second_term, 1.0)
         first_term *= (a + b) * y / (a + 1)
@@ -288,7 +296,81 @@ def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         a += 1
         weight *= half / j
         other *= half / (j + 0.5)
-    return total
+    return total, size
+
+
+def _above_line(x: Any, power: Any) -> Any:
+    """exp(2 x) - 1 - 2 x of `power` = exp(x), near 0 by its series."""
+    v = 2 * x
+    if abs(v) > 0.3:
+        return power * power - 1 - v
+    total = 1.0
+    for k in range(14, 2, -1):
+        total = 1 + total * v / k
+    return 0.5 * v * v * total
+
+
+def _nct_centre(b: Any, nc: Any, size: Any) -> Any:
+    """Where the logarithm of the integrand of `_nct_opposite`, which is concave, is greatest, nearly, and its curvature there."""
+    x = math.log(4 * b / (size * nc + math.hypot(size * nc, math.sqrt(8 * b) * math.hypot(math.sqrt(2 * b), size))))
+    curvature = 0.0
+    for _ in range(3):
+        power = math.exp(x)
+        step = size * power
+        square = 2 * b * power * power
+        z = nc + step
+        hazard = math.sqrt(2 / math.pi) / _erfcx(z / math.sqrt(2))
+        curvature = 2 * square + step * hazard + step * step * hazard * (hazard - z)
+        x += (2 * b - square - step * hazard) / curvature
+    return x, curvature
+
+
+def _nct_step(curvature: Any) -> Any:
+    """The step of the trapezoidal rule for exp(-c (exp(2 x) - 2 x)), whose curvature is 4 c at 0: y beside the real axis its integral grows
+    by cos(2 y)**-c, against exp(2 pi y / step). At the best y, where tan(2 y) = q, both are exp(-c (q arctan(q) - log(1 + q**2) / 2))."""
+    c = 0.25 * curvature
+    wanted = 39 / c
+    q = math.sqrt(2 * wanted) + wanted
+    for _ in range(5):
+        q -= (q * math.atan(q) - 0.5 * math.log1p(q * q) - wanted) / math.atan(q)
+    return math.pi / (c * q)
+
+
+def _nct_half(b: Any, nc: Any, size: Any, x: Any, step: Any) -> Any:
+    """The sum of the integrand from x on in steps of one direction."""
+    total = 0.0
+    while True:
+        power = math.exp(x)
+        below = power * size
+        part = math.exp(-b * _above_line(x, power)) * _ndtr(-nc - below)
+        total += part
+        if part <= 1e-18 * total:
+            return total
+        if step < 0 and below * (nc + 1) < 1e-18 and b * power * power < 1e-18:
+            return total + part / math.expm1(-2 * b * step)  # only exp(2 b x) is left
+        x += step
+
+
+def _nct_opposite(b: Any, nc: Any, size: Any) -> Any:
+    """P(T < -size) for nc > 0, the tail on the other side, where the sums above cancel: the mean of ndtr(-nc - size S) over the chi
+    distribution of S, by the trapezoidal rule in x = log(S), in which the integrand is analytic (Trefethen & Weideman 2014)."""
+    x, curvature = _nct_centre(b, nc, size)
+    step = _nct_step(curvature)
+    total = _nct_half(b, nc, size, x, step) + _nct_half(b, nc, size, x - step, -step)
+    if b < 1:
+        factor = 2 * math.exp(b * math.log(b) - b - math.lgamma(b))
+    else:
+        factor = math.sqrt(2 * b / math.pi) * math.exp(-_binomial_rest(b))
+    return factor * step * total
+
+
+def _nct_tail(nc: Any, b: Any, y: Any, rest: Any, size: Any) -> Any:
+    """P(T < -size) for nc > 0."""
+    if nc < 1.5:
+        total, terms = _nct_complements(-nc, b, y, rest)
+        if total > 0.1 * terms:
+            return 0.5 * total
+    return _nct_opposite(b, nc, size)
 
 
 def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
@@ -303,13 +385,16 @@ def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
     if y == 0:
         return _ndtr(-nc)
     if nc * nc < 1e-290:
-        tail = 0.5 * _betaincc(0.5, b, y)
+        tail = 0.5 * _beta_complement(0.5, b, y, rest)
         return 1 - tail if t > 0 else tail
+    if nc * t < 0:
+        tail = _nct_tail(abs(nc), b, y, rest, abs(t))
+        return tail if t < 0 else 1 - tail
     if 0.5 * nc * nc > _LONGEST:
         return math.nan
     if t > 0:
         return min(_ndtr(-nc) + 0.5 * _nct_sums(nc, b, y, rest), 1.0)
-    return max(0.5 * _nct_complements(-nc, b, y, rest), 0.0)
+    return 0.5 * _nct_complements(-nc, b, y, rest)[0]
 
 
 @special_function("fff ddd")

@@ -11,6 +11,7 @@ from ...._broadcloth import ndarray
 from ...._warnings import warn
 from ....exceptions import PerformanceWarning
 from .. import csr_array, csr_matrix, spmatrix
+from .._rows import Rows
 from ..linalg._operators import is_sparse, ours
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ class Graph:
 
     def __init__(self, csgraph: Any, square: bool = True) -> None:
         self.kind: Any = csr_array
-        if is_sparse(csgraph):
+        if type(csgraph) in (csr_array, csr_matrix):
+            matrix = csgraph
+            self.kind = type(csgraph)
+        elif is_sparse(csgraph):
             matrix = ours(csgraph)
             self.kind = csr_matrix if isinstance(matrix, spmatrix) else csr_array
             matrix = matrix.tocsr()
@@ -40,11 +44,11 @@ class Graph:
             raise ValueError("compressed-sparse graph must be 2-D")
         if square and matrix.shape[0] != matrix.shape[1]:
             raise ValueError("compressed-sparse graph must be shape (N, N)")
-        if max(matrix.nnz, *matrix.shape) >= 2**30:
+        self.n, self.columns = matrix.shape
+        if max(matrix.nnz, self.n, self.columns) >= 2**30:
             raise ValueError(f"a graph has fewer than 2**30 nodes and edges here, got shape {matrix.shape} with {matrix.nnz} elements")
-        self.n, self.columns = (int(v) for v in matrix.shape)
         self.data = matrix.data.astype(np.float64, copy=False)
-        self.indices, self.indptr = (x.astype(np.int32, copy=False) for x in (matrix.indices, matrix.indptr))
+        self.indices, self.indptr = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
         self.device = self.data.device
 
     @property
@@ -65,11 +69,17 @@ class Graph:
         """The row of each element."""
         return _c.sparse_expand(self.indptr, self.indices.size)
 
-    def dense(self) -> ndarray:
-        """The lengths as a matrix, infinite where there is no edge; of several edges the shortest."""
+    def dense(self, missing: float = np.inf) -> ndarray:
+        """The lengths as a matrix, `missing` where there is no edge; of several edges the shortest."""
+        if self.device.type == "cpu":
+            return _c.csgraph_dense(*self.parts, missing)
         whole = _c.full((self.n, self.n), np.inf, np.float64, device=self.device)
         whole.scatter_min((self.rows(), self.indices), self.data)
-        return whole
+        if missing == np.inf:
+            return whole
+        edge = _c.zeros((self.n, self.n), bool, device=self.device)
+        edge[self.rows(), self.indices] = True
+        return _c.where(edge, whole, missing)
 
     def node(self, name: str, i: Any) -> int:
         """A checked node."""
@@ -131,9 +141,24 @@ def csgraph_from_dense(graph: ArrayLike, null_value: float = 0, nan_null: bool =
            [0., 0.]])
     """
     a = _square(graph)
-    rows, columns = (~_is_null(a, null_value, nan_null, infinity_null)).nonzero()
+    edge = ~_is_null(a, null_value, nan_null, infinity_null)
+    if a.device.type == "cpu":
+        return _of_edges(_c.asnumpy(a), _c.asnumpy(edge), a.device)
+    rows, columns = edge.nonzero()
     counts = _c.sparse_group(rows.astype(np.int32), a.shape[0])[0]
     return csr_array((a[rows, columns], columns.astype(np.int32), counts), shape=a.shape)
+
+
+def _of_edges(lengths: np.ndarray, edge: np.ndarray, device: Any) -> Any:
+    """Compressed rows of the elements of a mask, in host memory."""
+    n = len(lengths)
+    if n >= 2**15 and np.count_nonzero(edge) >= 2**30:
+        raise ValueError(f"a graph has fewer than 2**30 edges here, got shape {lengths.shape}")
+    places = np.flatnonzero(edge)
+    ends = places.searchsorted(np.arange(n + 1) * n).astype(np.int32)
+    columns = (places - np.arange(n).repeat(np.diff(ends)) * n).astype(np.int32)
+    data, indices, indptr = (_c.asarray(x, device=device) for x in (lengths.reshape(-1)[places], columns, ends))
+    return csr_array._from_rows_of(Rows(data, indices, indptr, n, True), lengths.shape)
 
 
 def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> ndarray:
@@ -147,10 +172,7 @@ def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> ndarray:
     """
     if not is_sparse(csgraph):
         raise ValueError("csgraph must be sparse")
-    g = Graph(csgraph)
-    edge = _c.zeros((g.n, g.n), bool, device=g.device)
-    edge[g.rows(), g.indices] = True
-    return _c.where(edge, g.dense(), null_value)
+    return Graph(csgraph).dense(null_value)
 
 
 def csgraph_masked_from_dense(
@@ -177,8 +199,9 @@ def csgraph_from_masked(graph: np.ma.MaskedArray) -> Any:
     1
     """
     a = np.ma.asarray(graph)
-    return csgraph_from_dense(np.asarray(a.filled(np.nan) if a.dtype.kind == "f" else a.astype(float).filled(np.nan)), null_value=np.nan,
-                              infinity_null=False)  # fmt: skip
+    lengths = _c.asarray(a.data)
+    host = _c.asnumpy(_square(lengths))
+    return _of_edges(host, ~np.ma.getmaskarray(a), lengths.device)
 
 
 def csgraph_to_masked(csgraph: Any) -> np.ma.MaskedArray:

@@ -289,14 +289,7 @@ def maximum_bipartite_matching(graph: Any, perm_type: str = "row") -> ndarray:
         raise TypeError("graph must be in CSC, CSR, or COO format.")
     g = Graph(graph, square=False)
     on_host("maximum_bipartite_matching", g.device)
-    columns = _c.csgraph_bipartite_matching(*g.parts, g.columns)
-    columns = _c.where(columns == NONE, np.int32(-1), columns)
-    if perm_type == "column":
-        return columns
-    rows = _c.full(g.columns, -1, np.int32, device=g.device)
-    (matched,) = (columns >= 0).nonzero()
-    rows[columns[matched]] = matched.astype(np.int32)
-    return rows
+    return _c.csgraph_bipartite_matching(*g.parts, g.columns, perm_type == "row")
 
 
 def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False) -> tuple[ndarray, ndarray]:
@@ -447,9 +440,8 @@ def laplacian(
         laid = coo_array((values, (_c.concatenate([rows, i]), _c.concatenate([columns, i]))), shape=(n, n))
         found = type(coo)(laid).asformat("coo" if a.format not in ("csr", "csc") else a.format)
     else:
-        i = _c.arange(n, device=a.device)
-        scaled = a / w / w[:, None] if normed else a
-        found = _c.where(i[:, None] == i, (ones if normed else degree).astype(scaled.dtype), -scaled)
+        found = _c.ascontiguousarray(-(a / w / w[:, None] if normed else a))
+        found.reshape(-1)[:: n + 1] = (ones if normed else degree).astype(found.dtype)
     if form == "array":
         found = found.astype(wanted)
     return (found, result_diagonal.astype(wanted)) if return_diag else found

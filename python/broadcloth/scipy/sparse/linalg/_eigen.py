@@ -243,10 +243,11 @@ def _length(p: _Problem, w: ndarray) -> ndarray:
 
 def _orthogonal(p: _Problem, V: Any, w: Any) -> tuple[Any, Any]:
     """Classical Gram-Schmidt, twice, in the inner product of B."""
-    conjugate = V.conj() if p.dtype.kind == "c" else V
-    h = conjugate @ p.times_B(w)
+    # The conjugate of V times x, by conjugates of vectors.
+    along = (lambda x: (V @ x.conj()).conj()) if p.dtype.kind == "c" else (lambda x: V @ x)
+    h = along(p.times_B(w))
     w = w - h @ V
-    more = conjugate @ p.times_B(w)
+    more = along(p.times_B(w))
     return w - more @ V, h + more
 
 
@@ -263,6 +264,19 @@ def _chosen(w: np.ndarray, which: str, k: int) -> np.ndarray:
         return np.argsort(_KEYS[which](w), kind="stable")[:k]
     order = np.argsort(w)
     return np.concatenate([order[len(w) - (k - k // 2) :], order[: k // 2]])
+
+
+def _kept_basis(T: np.ndarray, w: np.ndarray, Y: np.ndarray, places: np.ndarray, most: int) -> np.ndarray:
+    """An orthonormal basis of the space of some eigenvectors of T. If T is real the basis is, so that the iteration stays real: the
+    conjugates of eigenvalues are kept with them, unless the space would have more than `most` dimensions."""
+    chosen = {*places.tolist()}
+    if np.isrealobj(T) and np.iscomplexobj(w):
+        # LAPACK has pairs side by side, the one with the positive imaginary part first.
+        chosen |= {i + int(np.sign(w[i].imag)) for i in chosen}
+        if len(chosen) <= most:
+            parts = (x for i in sorted(chosen) if w[i].imag >= 0 for x in (Y[:, i].real, Y[:, i].imag)[: 2 if w[i].imag else 1])
+            return np.linalg.qr(np.stack([*parts], 1))[0]
+    return np.linalg.qr(Y[:, places])[0]
 
 
 def _restarted(
@@ -296,7 +310,8 @@ def _restarted(
         # Some more directions than are wanted make the restart better, the more the more have converged.
         keep = min(k + max(int(converged.sum()), (width - k) // 2), width - 1)
         more = _chosen(w, which, keep)
-        Q = Y[:, more] if symmetric else np.linalg.qr(Y[:, more])[0]
+        Q = Y[:, more] if symmetric else _kept_basis(T, w, Y, more, width - 1)
+        keep = Q.shape[1]
         H = H.astype(np.result_type(H, Q)) if np.iscomplexobj(Q) else H
         rotated = coupling @ Q
         H[:] = 0

@@ -467,6 +467,15 @@ def is_sptriangular(A: Any) -> tuple[bool, bool]:
     return above == 0, below == 0
 
 
+def _bandwidth(a: Any) -> tuple[int, int] | None:
+    """That of compressed rows or columns on the host, in one pass."""
+    if a.format not in ("csr", "csc") or a.ndim != 2:
+        return None
+    indices, indptr = a.indices, a.indptr
+    found = _c.sparse_bandwidth(indices, indptr, a.shape[1]) if indices.dtype == indptr.dtype else None
+    return None if found is None else (found[0], found[1]) if a.format == "csr" else (found[1], found[0])
+
+
 def spbandwidth(A: Any) -> tuple[int, int]:
     """How many diagonals a matrix has below and above the main one, zeros that are stored included.
 
@@ -476,7 +485,11 @@ def spbandwidth(A: Any) -> tuple[int, int]:
     (0, 1)
     """
     if is_sparse(A):
-        coo = ours(A).tocoo(copy=False)
+        a = ours(A)
+        known = _bandwidth(a)
+        if known is not None:
+            return known
+        coo = a.tocoo(copy=False)
         rows, columns = (_c.asarray(x).astype(np.int64) for x in (coo.row, coo.col))
     else:
         rows, columns = _c.asarray(A).nonzero()

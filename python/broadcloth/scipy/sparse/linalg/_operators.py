@@ -395,6 +395,7 @@ class MatrixLinearOperator(LinearOperator):
         super().__init__(A.dtype, A.shape)
         self.A = A
         self.device = device_of(A)
+        self._adjoint_of_A: MatrixLinearOperator | None = None
 
     def _matvec(self, x: Any) -> Any:
         return self.A @ x
@@ -403,8 +404,11 @@ class MatrixLinearOperator(LinearOperator):
         return self.A @ X
 
     def _adjoint(self) -> LinearOperator:
-        A = self.A.conj() if np.dtype(self.A.dtype).kind == "c" else self.A
-        return MatrixLinearOperator(A.T)
+        # Kept, as SciPy's: iterations multiply by it again and again.
+        if self._adjoint_of_A is None:
+            A = self.A.conj() if np.dtype(self.A.dtype).kind == "c" else self.A
+            self._adjoint_of_A = MatrixLinearOperator(A.T)
+        return self._adjoint_of_A
 
     def _transpose(self) -> LinearOperator:
         return MatrixLinearOperator(self.A.T)
