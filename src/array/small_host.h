@@ -64,6 +64,9 @@ bool put_row(const Array& place, const Arg& value);
 /// Tells whether the program seems to access the pending array `a` element by element, because several pending nodes do. Then computing `a`
 /// is faster than recording a node for each element.
 bool loops_over_elements(const Array& a);
+/// Tells whether the pending array `a` without axes is the last of several rows over arrays without axes, as in a loop that computes with
+/// numbers. Then computing `a` is faster than recording the rows that follow.
+bool chains_numbers(const Array& a);
 /// An array of few elements that are all `value`.
 std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dtype, Device device);
 /// An elementwise row over operands that are broadcast to `shape`, by the loop that resolve() gave.

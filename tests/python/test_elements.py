@@ -263,6 +263,36 @@ def test_sums_that_are_computed_by_now_are_elements_too():
         assert float(kept) == 15 and float(total) == 16
 
 
+@pytest.mark.parametrize("start", ["sum", "var", "max"])
+def test_loops_that_compute_with_numbers_compute_a_waiting_sum_once(start):
+    numbers = np.random.default_rng(2).normal(size=3000)
+    factors = numbers[:40].tolist()
+
+    def loop(xp):
+        s = getattr(xp.asarray(numbers), start)()
+        total = 0.0
+        for x in factors:
+            total += xp.sqrt(abs(s)) + x * x / s
+            s = 0.5 + 0.1 * x + 0.8 * s
+        return s, total
+
+    got = loop(bc)
+    with bc.profiler.record() as seen:
+        bc.synchronize()
+    assert not seen.kernels  # nothing of the loop waits on the tape
+    np.testing.assert_allclose([float(v) for v in got], loop(np), rtol=1e-12)
+
+
+def test_numbers_with_derivatives_are_recorded_in_chains():
+    w = bc.array([1.5, 2.0])
+    w.requires_grad = True
+    s = w.sum()
+    for _ in range(9):
+        s = 0.5 * s + w[0]
+    s.backward()
+    np.testing.assert_allclose(bc.asarray(w.grad).get(), [0.5**9 + sum(0.5**k for k in range(9)), 0.5**9])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["argmax", "argmin", "max", "min", "any", "all", "count_nonzero", "sum", "mean"])
 def test_reductions_of_few_elements_are_those_of_recorded_ones(name, dtype):
