@@ -86,7 +86,7 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     dtype = np.promote_types(a.dtype, v.dtype)
     before, behind = {"valid": (0, 0), "same": (v.size // 2, v.size - v.size // 2 - 1), "full": (v.size - 1, v.size - 1)}[mode]
     # Products of halves are added in single precision, as NumPy does it.
-    wide = np.dtype(np.float32) if dtype in (np.float16, _c.bfloat16) else dtype
+    wide = np.dtype(np.float32) if dtype.name in ("float16", "bfloat16") else dtype  # to compare with the type would load ml_dtypes
     a, v = a.astype(wide, copy=False), v.astype(wide, copy=False)
     n, k = a.size, v.size
     whole = n - k + 1
