@@ -83,5 +83,5 @@ def test_calls_load_no_library_that_they_do_not_use():
 
 
 def test_modules_of_lib_are_there_when_they_are_used():
-    text = "import broadcloth as bc\nprint(bc.lib.recfunctions.get_names.__name__, bc.lib.mixins.NDArrayOperatorsMixin.__name__, dir(bc.lib))"
+    text = "from broadcloth import lib\nprint(lib.recfunctions.get_names.__name__, lib.mixins.NDArrayOperatorsMixin.__name__, dir(lib))"
     assert printed("-c", text) == "get_names NDArrayOperatorsMixin ['array_utils', 'mixins', 'recfunctions', 'stride_tricks']\n"
