@@ -468,3 +468,21 @@ def stored_as_numpy(x, y, at, value):
     if errors[0] is None:
         assert x[at] == y[at] and np.asarray(x[at]).dtype == y.dtype
     np.testing.assert_array_equal(np.asarray(x), y)
+
+
+@pytest.mark.parametrize("count", [50, 5000])
+def test_elements_of_a_pending_copy_are_those_of_its_time(count):
+    a = bc.arange(float(count))
+    bc.synchronize()
+    kept = a[::-1].copy()
+    a[:] = 7
+    assert float(kept[3]) == count - 4
+    kept[3] = 0.5
+    assert [float(x) for x in kept[2:5]] == [count - 3, 0.5, count - 5]
+    assert float(a[3]) == 7
+    if count == 50:
+        fresh = a[1:].copy()
+        assert float(fresh[0]) == 7
+        with bc.profiler.record() as seen:
+            bc.synchronize()
+        assert not seen.kernels  # the look at one element has computed the copy
