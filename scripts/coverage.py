@@ -59,7 +59,6 @@ REASONS: dict[str, str] = {
             "numpy.f2py",
             "numpy.ctypeslib",
             "numpy.test",
-            "numpy.testing",
             "numpy.version",
             "numpy.get_include",
             "numpy.typing",

@@ -118,6 +118,7 @@ _MODULES = (
     "rec",
     "run",
     "scipy",
+    "testing",
     "typed",
     "types",
     "typing",

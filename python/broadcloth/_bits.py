@@ -70,7 +70,7 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
         raise TypeError("Expected an input array of integer or boolean data type")
     _check_bitorder(bitorder)
     if axis is None and bitorder == "big":
-        few = _c.packbits_small(x)
+        few = _c.packbits_small(x if x.dtype.itemsize == 1 else x != 0)
         if few is not None:
             return few
     lines, at = _lines(x, axis)

@@ -86,7 +86,7 @@ def _correlated(a: ndarray, v: ndarray, mode: str) -> ndarray:
     dtype = np.promote_types(a.dtype, v.dtype)
     before, behind = {"valid": (0, 0), "same": (v.size // 2, v.size - v.size // 2 - 1), "full": (v.size - 1, v.size - 1)}[mode]
     # Products of halves are added in single precision, as NumPy does it.
-    wide = np.dtype(np.float32) if dtype in (np.float16, _c.bfloat16) else dtype
+    wide = np.dtype(np.float32) if dtype.name in ("float16", "bfloat16") else dtype  # to compare with the type would load ml_dtypes
     a, v = a.astype(wide, copy=False), v.astype(wide, copy=False)
     n, k = a.size, v.size
     whole = n - k + 1
@@ -129,10 +129,11 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> ndarray:
     >>> bc.correlate([1, 2, 3], [0, 1, 0.5], "full")
     array([0.5, 2. , 3.5, 3. , 0. ])
     """
+    a, v = _c.asarray(a), _c.asarray(v)
     few = _c.correlate_small(a, v, mode, False)
     if few is not None:
         return few
-    x, y = _vector(_c.asarray(a)), _vector(_c.asarray(v))
+    x, y = _vector(a), _vector(v)
     mode = _mode_of(mode)
     if x.size == 0:
         raise ValueError("first array argument cannot be empty")
@@ -166,10 +167,11 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> ndarray:
     >>> bc.convolve([1, 2, 3], [0, 1, 0.5], "same")
     array([1. , 2.5, 4. ])
     """
+    a, v = _c.asarray(a), _c.asarray(v)
     few = _c.correlate_small(a, v, mode, True)
     if few is not None:
         return few
-    x, y = _vector(_c.atleast_1d(_c.asarray(a))), _vector(_c.atleast_1d(_c.asarray(v)))
+    x, y = _vector(_c.atleast_1d(a)), _vector(_c.atleast_1d(v))
     if x.size == 0:
         raise ValueError("a cannot be empty")
     if y.size == 0:

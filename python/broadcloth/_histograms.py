@@ -29,7 +29,7 @@ def _flat(a: ArrayLike, weights: ArrayLike | None) -> tuple[ndarray, ndarray | N
     if x.dtype.kind == "b":
         warn(f"Converting input from {x.dtype} to {np.uint8} for compatibility.", RuntimeWarning)
         x = x.astype(np.uint8)
-    elif x.dtype == _c.bfloat16:
+    elif x.dtype.name == "bfloat16":  # to compare with the type would load ml_dtypes
         x = x.astype(np.float32)
     if weights is None:
         return _c.ravel(x), None

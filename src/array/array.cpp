@@ -1119,7 +1119,8 @@ Scalar item(const Array& a) {
     TapeLock lock(t);
     const Node& node = *a.storage()->current;
     const bool copied = node.pending() && !node.running && node.op == Op::cast && node.in[0].dtype == node.dtype && a.dtype() == node.dtype;
-    if (copied && node.in[0].node->buffer && !node.in[0].node->pending()) {
+    constexpr int64_t kSoonCopied = 1 << 12;  // the host copies so many at once: further elements will be read, each in a third of the time
+    if (copied && (on_gpu || node.size > kSoonCopied) && node.in[0].node->buffer && !node.in[0].node->pending()) {
       // An element of a pending copy is read from the copy's source.
       if (on_gpu) buffer = node.in[0].node->buffer;
       p = static_cast<const char*>(node.in[0].node->buffer->ptr) + place_in_operand(node, a.offset()) * itemsize(a.dtype());

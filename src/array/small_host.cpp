@@ -441,6 +441,22 @@ bool loops_over_elements(const Array& a) {
   return true;
 }
 
+bool chains_numbers(const Array& a) {
+  constexpr int kEnough = 4;
+  if (!open_to_rows(a.device()) || has_history(a)) return false;
+  const TapeLock lock(tape(a.device()));
+  const Node* node = a.storage()->current.get();
+  for (int k = 0; k < kEnough; ++k) {
+    if (!node->pending() || node->size != 1 || info(node->op).kind != OpKind::elementwise) return false;
+    const Node* before = nullptr;
+    for (const Operand& o : node->in)
+      if (o.node->pending()) before = o.node.get();
+    if (!before) return false;
+    node = before;
+  }
+  return true;
+}
+
 namespace {
 
 template <class T>

@@ -64,6 +64,9 @@ bool put_row(const Array& place, const Arg& value);
 /// Tells whether the program seems to access the pending array `a` element by element, because several pending nodes do. Then computing `a`
 /// is faster than recording a node for each element.
 bool loops_over_elements(const Array& a);
+/// Tells whether the pending array `a` without axes is the last of several rows over arrays without axes, as in a loop that computes with
+/// numbers. Then computing `a` is faster than recording the rows that follow.
+bool chains_numbers(const Array& a);
 /// An array of few elements that are all `value`.
 std::optional<Array> full_small(const Dims& shape, const Scalar& value, DType dtype, Device device);
 /// An elementwise row over operands that are broadcast to `shape`, by the loop that resolve() gave.
@@ -113,6 +116,9 @@ std::optional<Array> sort_small(const Array& a);
 std::optional<Array> argsort_small(const Array& a);
 /// The positions that sort by several vectors of one length: the last first, then the one before it among equal elements, and so on.
 std::optional<Array> lexsort_small(std::span<const Array> keys);
+/// The positions that sort the rows of a contiguous matrix by their first elements, then by their second ones, and so on. Computes the
+/// matrix if it is pending.
+std::optional<Array> argsort_rows_small(const Array& rows);
 /// The distinct elements of a 1-d array in ascending order; `counts`, if not null, receives how often each occurs.
 std::optional<Array> unique_small(const Array& a, Array* counts);
 /// The places where `values` go in the ascending vector `a`: the first one, or the last one with `right`.

@@ -39,7 +39,10 @@ inline Array& array_of(PyObject* o) {
   return a ? *a : *make_array_of_bare(as_py_array(o));
 }
 inline DType array_dtype(PyObject* o) { return is_bare(o) ? as_py_array(o)->element.dtype : array_of(o).dtype(); }
-/// An elementwise row of bare elements and Python numbers, computed at once; nullptr where it is to be recorded.
+/// Tells whether an object is a bare element, or a scalar of the CPU whose value is known. The last of several pending rows over scalars
+/// is computed for that: a loop that computes with numbers from a sum on (`s = a * x + b * s`) then goes on with bare elements.
+bool is_known_number(PyObject* o);
+/// An elementwise row of such elements, Python's and NumPy's numbers, computed at once; nullptr where it is to be recorded.
 PyObject* apply_bare(Op op, std::span<PyObject* const> operands);
 
 /// A new Python array. Throws PythonError.

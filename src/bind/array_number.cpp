@@ -109,7 +109,7 @@ PyObject* number_op(Op op, PyObject* x, PyObject* y) {
 
 PyObject* binary_op(Op op, PyObject* x, PyObject* y) {
   PyObject* made = guard([&]() -> PyObject* {
-    if (is_bare(x) || is_bare(y)) {
+    if (is_known_number(x) || is_known_number(y)) {
       PyObject* const operands[] = {x, y};
       if (PyObject* number = apply_bare(op, operands)) return number;
     }
@@ -164,7 +164,7 @@ PyObject* inplace(PyObject* x, PyObject* y) {
 template <Op op>
 PyObject* unary(PyObject* x) {
   return guard([&] {
-    if (is_bare(x))
+    if (is_known_number(x))
       if (PyObject* number = apply_bare(op, {&x, 1})) return number;
     const Term term{&array_of(x)};
     LineNote line;
@@ -237,7 +237,7 @@ PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   if (const auto shortcut = power_shortcut(x, y)) {
     return guard([&] {
-      if (is_bare(x))
+      if (is_known_number(x))
         if (PyObject* number = apply_bare(*shortcut, {&x, 1})) return number;
       ArgList args;
       args.emplace(array_of(x));

@@ -211,6 +211,33 @@ Array* make_array_of_bare(PyArray* self) {
   return self->array.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel) ? made.release() : first;
 }
 
+bool is_known_number(PyObject* o) {
+  if (!is_array(o)) return false;
+  if (is_bare(o)) return true;
+  // Scalars of a subclass keep their class, and are recorded.
+  if (!as_py_array(o)->scalar || Py_TYPE(o) != state().array) return false;
+  const Array& a = array_of(o);
+  if (a.device().type != DeviceType::cpu) return false;
+  if (!storage_facts(a).pending) return true;
+  if (!chains_numbers(a)) return false;
+  without_gil_unless(short_running(a.device()), [&] { data(a); });
+  return true;
+}
+
+/// The element that `compute` sets: a bare one, or NumPy's scalar in a program that was written for NumPy. nullptr if it returns false.
+template <class Compute>
+PyObject* computed_element(Compute&& compute) {
+  PyArray* made = new_element();
+  PyObject* result = nullptr;
+  if (compute(&made->element)) [[likely]] {
+    if (!program_mode.load(std::memory_order_relaxed) || !numpy_has(made->element.dtype)) [[likely]]
+      return reinterpret_cast<PyObject*>(made);
+    result = to_numpy_scalar(made->element).release();
+  }
+  Py_DECREF(made);
+  return result;
+}
+
 PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
   ElementTerm terms[3];
   Element computed[3];
@@ -218,9 +245,11 @@ PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
     PyObject* o = operands[k];
     if (is_bare(o)) {
       terms[k].element = &as_py_array(o)->element;
-    } else if (is_array(o) && as_py_array(o)->scalar) {
+    } else if (is_known_number(o)) {
       // A sum that was recorded and is computed by now.
       if (!pick_one(array_of(o), &computed[k])) return nullptr;
+      terms[k].element = &computed[k];
+    } else if (read_numpy_scalar(o, DType::f64, &computed[k]) || read_numpy_scalar(o, DType::i64, &computed[k])) {
       terms[k].element = &computed[k];
     } else if (PyFloat_CheckExact(o)) {
       terms[k].weak = Weak::real;
@@ -234,19 +263,11 @@ PyObject* apply_bare(Op op, std::span<PyObject* const> operands) {
       return nullptr;
     }
   }
-  PyArray* made = new_element();
-  if (apply_one(op, {terms, operands.size()}, &made->element)) [[likely]]
-    return reinterpret_cast<PyObject*>(made);
-  Py_DECREF(made);
-  return nullptr;
+  return computed_element([&](Element* made) { return apply_one(op, {terms, operands.size()}, made); });
 }
 
 PyObject* reduce_bare(Op op, const Array& a) {
-  Element made;
-  if (!reduce_small(op, a, &made)) return nullptr;
-  PyArray* self = new_element();
-  self->element = made;
-  return reinterpret_cast<PyObject*>(self);
+  return computed_element([&](Element* made) { return reduce_small(op, a, made); });
 }
 
 PyObject* wrap_view(Array a, PyObject* from, bool read_only) {

@@ -467,6 +467,7 @@ Arg to_arg(PyObject* o, Device device) {
 Arg to_value(PyObject* o, DType dtype, Device device) {
   ArgList args;
   if (push_fast(&args, o)) return std::move(args[0]);
+  if (Element e; read_numpy_scalar(o, dtype, &e)) return Arg(dtype == DType::f64 ? Weak::real : Weak::integer, e.scalar());
   // NumPy refuses dates where differences are asked for, and units that are lost.
   if (is_time(dtype) && !is_array(o) && (is_numpy_scalar(o) || is_of_datetime(o))) [[unlikely]]
     return Arg(upload(NumpyView(call(state().np_asarray, {o, dtype_object(dtype)}).get()), std::nullopt, device));

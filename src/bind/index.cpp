@@ -403,10 +403,16 @@ PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
   return nullptr;
 }
 
-/// Tells whether `a[key]` is an element of a vector of 8-byte numbers on the CPU at one of Python's integers.
+/// Tells whether `a[key]` is an element of a vector of 8-byte numbers on the CPU at an integer of Python's or NumPy's.
 bool is_number_at(const Array& a, PyObject* key, int64_t* at) {
   const bool numbers = a.dtype() == DType::f64 || a.dtype() == DType::i64;
-  if (!PyLong_CheckExact(key) || a.ndim() != 1 || !numbers || a.device().type != DeviceType::cpu) return false;
+  if (a.ndim() != 1 || !numbers || a.device().type != DeviceType::cpu) return false;
+  if (!PyLong_CheckExact(key)) {
+    Element index;
+    if (!read_numpy_scalar(key, DType::i64, &index)) return false;
+    std::memcpy(at, index.bytes, sizeof(*at));
+    return true;
+  }
   int overflow = 0;
   *at = PyLong_AsLongLongAndOverflow(key, &overflow);
   return overflow == 0;

@@ -196,7 +196,7 @@ PyRef same_of_numpy(PyObject* self);
 
 /// The result of a call of arrays and numbers that has nothing but its operands, as most calls; nothing for any other call.
 inline std::optional<PyObject*> call_plain(const PyUfunc* u, PyObject* const* args) {
-  if (is_bare(args[0]) || (u->nin > 1 && is_bare(args[1])) ||
+  if (is_known_number(args[0]) || (u->nin > 1 && is_known_number(args[1])) ||
       (is_plain_number(args[0]) && is_plain_number(args[u->nin - 1]) && default_device().type == DeviceType::cpu))
     if (PyObject* number = apply_bare(u->op, {args, static_cast<size_t>(u->nin)})) return number;
   Term terms[3];

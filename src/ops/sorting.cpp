@@ -258,11 +258,15 @@ Unique unique_rows(const Array& a, bool indices, bool inverse, bool counts) {
   const Array rows = n > 0 ? reshape(a, Dims{n, -1}) : a;
   if (n == 0) return unique_of_nothing(copy(a), Dims{0}, indices, inverse, counts);
   const int64_t width = rows.shape()[1];
-  Array places = arange(Scalar::integer(0), Scalar::integer(1), n, DType::i64, a.device());
-  if (width > 0) {
+  Array places;
+  if (std::optional<Array> few = argsort_rows_small(rows)) {
+    places = *few;
+  } else if (width > 0) {
     std::vector<Array> keys;
     for (int64_t c = width; c-- > 0;) keys.push_back(pick(rows, 1, c));
     places = lexsort(keys, 0);
+  } else {
+    places = arange(Scalar::integer(0), Scalar::integer(1), n, DType::i64, a.device());
   }
   const Array sorted = at_places(rows, places);
   const Array differs = ufunc(Op::not_equal, {narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1)});

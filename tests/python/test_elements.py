@@ -263,6 +263,36 @@ def test_sums_that_are_computed_by_now_are_elements_too():
         assert float(kept) == 15 and float(total) == 16
 
 
+@pytest.mark.parametrize("start", ["sum", "var", "max"])
+def test_loops_that_compute_with_numbers_compute_a_waiting_sum_once(start):
+    numbers = np.random.default_rng(2).normal(size=3000)
+    factors = numbers[:40].tolist()
+
+    def loop(xp):
+        s = getattr(xp.asarray(numbers), start)()
+        total = 0.0
+        for x in factors:
+            total += xp.sqrt(abs(s)) + x * x / s
+            s = 0.5 + 0.1 * x + 0.8 * s
+        return s, total
+
+    got = loop(bc)
+    with bc.profiler.record() as seen:
+        bc.synchronize()
+    assert not seen.kernels  # nothing of the loop waits on the tape
+    np.testing.assert_allclose([float(v) for v in got], loop(np), rtol=1e-12)
+
+
+def test_numbers_with_derivatives_are_recorded_in_chains():
+    w = bc.array([1.5, 2.0])
+    w.requires_grad = True
+    s = w.sum()
+    for _ in range(9):
+        s = 0.5 * s + w[0]
+    s.backward()
+    np.testing.assert_allclose(bc.asarray(w.grad).get(), [0.5**9 + sum(0.5**k for k in range(9)), 0.5**9])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["argmax", "argmin", "max", "min", "any", "all", "count_nonzero", "sum", "mean"])
 def test_reductions_of_few_elements_are_those_of_recorded_ones(name, dtype):
@@ -438,3 +468,21 @@ def stored_as_numpy(x, y, at, value):
     if errors[0] is None:
         assert x[at] == y[at] and np.asarray(x[at]).dtype == y.dtype
     np.testing.assert_array_equal(np.asarray(x), y)
+
+
+@pytest.mark.parametrize("count", [50, 5000])
+def test_elements_of_a_pending_copy_are_those_of_its_time(count):
+    a = bc.arange(float(count))
+    bc.synchronize()
+    kept = a[::-1].copy()
+    a[:] = 7
+    assert float(kept[3]) == count - 4
+    kept[3] = 0.5
+    assert [float(x) for x in kept[2:5]] == [count - 3, 0.5, count - 5]
+    assert float(a[3]) == 7
+    if count == 50:
+        fresh = a[1:].copy()
+        assert float(fresh[0]) == 7
+        with bc.profiler.record() as seen:
+            bc.synchronize()
+        assert not seen.kernels  # the look at one element has computed the copy

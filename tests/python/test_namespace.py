@@ -233,3 +233,18 @@ def test_modules_list_their_public_names_alone(name):
     module = importlib.import_module(name)
     assert not IMPORTED & set(dir(module))
     assert set(getattr(module, "__all__", ())) <= set(dir(module))
+
+
+def test_assertions_take_arrays_and_elements():
+    a = bc.arange(5.0)
+    bc.testing.assert_equal(a[1], 1)
+    bc.testing.assert_equal({"sum": a.sum(), "all": [a, a[2]]}, {"sum": 10.0, "all": [np.arange(5.0), 2]})
+    bc.testing.assert_allclose(a + 1e-9, np.arange(5.0), atol=1e-8)
+    bc.testing.assert_array_equal(a > 2, [False, False, False, True, True])
+    for wrong in (lambda: bc.testing.assert_equal(a[1], 2), lambda: bc.testing.assert_array_less(a, a)):
+        with pytest.raises(AssertionError):
+            wrong()
+    assert bc.testing.assert_raises is np.testing.assert_raises
+    assert dir(bc.testing) == sorted(bc.testing.__all__)
+    with pytest.raises(AttributeError, match="assert_nothing"):
+        bc.testing.assert_nothing  # noqa: B018

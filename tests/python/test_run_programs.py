@@ -78,6 +78,30 @@ def test_every_way_to_import_numpy_gives_broadcloth(tmp_path):
     assert seen["total"] == 3 and seen["star"] == "broadcloth"
 
 
+NUMBERS = """
+import numpy as np
+small, large = np.array([3.0, 1.0, 2.0]), np.arange(5000.0)
+def name(value):
+    return f"{type(value).__module__}.{type(value).__name__}"
+print(name(small.max()), name(small.argmin()), name(small.max() * 2), name(np.sqrt(small.max())), name(small.max() > 2), name(-small.min() ** 2))
+s = large.var()
+for x in large[:20]:
+    s = 0.9 * s + x
+print(name(s), s, name(np.log(s)), s < x, x < s)
+with np.errstate(divide="raise"):
+    try:
+        small.max() / (small.max() - 3)
+    except FloatingPointError as e:
+        print(e)
+"""
+
+
+def test_numbers_that_are_known_are_numpys_scalars(tmp_path):
+    plain, ours = both(tmp_path, NUMBERS)
+    assert ours.returncode == 0, ours.stderr
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+
+
 def test_libraries_keep_their_numpy(tmp_path):
     text = """
 import numpy as np

@@ -817,3 +817,42 @@ def test_few_elements_are_cast_as_by_kernels(to):
         kept = a.astype(to)
         a[0, 0] = 1
         assert_array_equal(kept.get(), x.astype(to))
+
+
+@pytest.mark.parametrize("text", ["convolve", "correlate"])
+def test_short_convolutions_take_lists_and_arrays_alike(text):
+    a = np.random.default_rng(1).normal(size=40)
+    for x, y in (([1, 2, 3], [0, 1, 0.5]), (a, [1, 2, 3]), ([2.0, 1.0], a), (a, 3.0), ([1, 2], [3])):
+        for mode in ("full", "same", "valid"):
+            expected = getattr(np, text)(x, y, mode) if text == "convolve" or np.ndim(y) else None
+            if expected is None:
+                continue
+            ours = getattr(bc, text)(bc.asarray(x) if x is a else x, bc.asarray(y) if y is a else y, mode)
+            assert ours.dtype == expected.dtype
+            np.testing.assert_allclose(ours.get(), expected, rtol=1e-13, atol=1e-15)
+
+
+def test_bits_are_packed_from_integers_of_any_size():
+    for bits in ([1, 0, 1], [0, 256, 0, 0, 3, 0, 0, 1, 1], np.array([1, 0, 2**33], np.int64), np.array([True, False])):
+        given = bits if isinstance(bits, list) else bc.asarray(bits)
+        np.testing.assert_array_equal(bc.packbits(given).get(), np.packbits(np.asarray(bits)))
+
+
+def test_numbers_of_numpys_are_stored_and_index_as_pythons():
+    a, b = bc.arange(6), np.arange(6)
+    x, y = bc.arange(6.0), np.arange(6.0)
+    for ints, floats in ((a, x), (b, y)):
+        mask = ints % 2 == 0
+        ints[mask] = np.int64(-3)
+        floats[mask] = np.int64(7)
+        floats[[1, 3]] = np.float64(0.5)
+        ints[np.int64(-1)] = np.int64(2**62)
+        floats[np.int64(5)] += 1
+        with pytest.raises(IndexError):
+            ints[np.int64(6)]
+    np.testing.assert_array_equal(a.get(), b)
+    np.testing.assert_array_equal(x.get(), y)
+    assert float(x[np.int64(-1)]) == y[-1] and int(a[np.int64(1)]) == 1
+    for small in (bc.zeros(3, dtype="int8"), np.zeros(3, dtype="int8")):
+        small[small == 0] = np.int64(300)  # cast as an element of an array is
+        assert small.tolist() == [44, 44, 44]

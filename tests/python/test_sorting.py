@@ -579,3 +579,31 @@ def test_complex_numbers_by_both_parts(xp, dtype, kind):
                     np.testing.assert_array_equal(np.take(found, k, axis), np.take(want, k, axis))
                     assert (np.take(found, range(k), axis) <= np.take(want, [k], axis)).all()
             equal(xp.median(a, axis=axis), np.median(x, axis=axis), axis)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(60, 9), (7, 3, 4), (300, 40), (500, 2), (1, 5), (6, 0)])
+def test_rows_are_unique_as_numpys(xp, shape, dtype):
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 2, shape).astype(dtype)
+    if rows.dtype.kind == "c":
+        rows += 1j * rng.integers(0, 2, shape)
+    if rows.size:
+        rows[-1] = rows[0]
+        rows[shape[0] // 2, ..., -1:] += 3
+    if rows.dtype.kind in "fc":
+        rows[rows == 0] *= -1  # zeros of both signs are equal
+    for axis in (0, -1):
+        for a in (rows, np.asfortranarray(rows)):
+            got = xp.unique(xp.asarray(a), return_index=True, return_inverse=True, return_counts=True, axis=axis)
+            for ours, theirs in zip(got, np.unique(a, return_index=True, return_inverse=True, return_counts=True, axis=axis)):
+                np.testing.assert_array_equal(host(ours), theirs)
+
+
+def test_rows_with_nans_are_all_unique(xp):
+    for dtype in ("float64", "complex128"):
+        rows = np.ones((40, 20), dtype)
+        rows[3, 2] = rows[5, 2] = np.nan
+        rows[7, 0] = 2
+        got = xp.unique(xp.asarray(rows), axis=0)
+        assert got.shape[0] == np.unique(rows, axis=0).shape[0]

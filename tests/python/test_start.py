@@ -67,3 +67,21 @@ print(seen() is None)
 """
     assert printed("-c", text) == "True\n"
     assert printed("-c", "import gc\ngc.disable()\nimport broadcloth\nprint(gc.isenabled())") == "False\n"
+
+
+def test_calls_load_no_library_that_they_do_not_use():
+    calls = "\n".join(
+        [
+            "x = np.linspace(0.0, 1.0, 50)",
+            "np.histogram(x, 5), np.convolve(x, x), np.percentile(x, 5), np.interp(x, x, x)",
+            "np.lib.stride_tricks.sliding_window_view(x, 3).sum()",
+        ]
+    )
+    look = "import sys\nprint([m for m in ('ml_dtypes', 'numpy.ma') if m in sys.modules])"
+    assert printed("-m", "broadcloth", "-c", f"import numpy as np\n{calls}\n{look}") == "[]\n"
+    assert printed("-c", f"import broadcloth as np\n{calls}\n{look}") == "[]\n"
+
+
+def test_modules_of_lib_are_there_when_they_are_used():
+    text = "from broadcloth import lib\nprint(lib.recfunctions.get_names.__name__, lib.mixins.NDArrayOperatorsMixin.__name__, dir(lib))"
+    assert printed("-c", text) == "get_names NDArrayOperatorsMixin ['array_utils', 'mixins', 'recfunctions', 'stride_tricks']\n"

@@ -55,12 +55,6 @@ _READERS = {"load", "loadtxt", "genfromtxt", "fromfile", "fromiter", "fromregex"
 # Functions that make a class or a function, and nothing with arrays.
 _OF_FUNCTIONS = {"frompyfunc"}
 
-# Assertions of numpy.testing look at the type of what they compare: they get NumPy's arrays. The rest of that module is as it is.
-_ASSERTIONS = {
-    "assert_equal", "assert_almost_equal", "assert_approx_equal", "assert_allclose", "assert_array_equal", "assert_array_almost_equal",
-    "assert_array_less", "assert_array_almost_equal_nulp", "assert_array_max_ulp", "assert_array_compare",
-}  # fmt: skip
-
 # Attributes that `numpy.ndarray` of a program has as a class; all others are those of our class of arrays.
 _OF_CLASSES = {
     "__class__", "__dict__", "__doc__", "__module__", "__name__", "__qualname__",
@@ -209,6 +203,13 @@ def _ours(module: str, name: str) -> Any:
         return None
 
 
+def _assertions() -> frozenset[str]:
+    """Assertions of numpy.testing look at the type of what they compare: they get NumPy's arrays. The rest of that module is as it is."""
+    from ..testing import ASSERTIONS  # few programs use them
+
+    return ASSERTIONS
+
+
 def _is_our_class(value: Any) -> bool:
     return isinstance(value, type) and value.__module__.startswith("broadcloth")
 
@@ -218,7 +219,7 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
     if isinstance(theirs, ModuleType):
         return face_of(theirs)
     if module == "numpy.testing":
-        return _fallback.on_copies(theirs) if name in _ASSERTIONS else theirs
+        return _fallback.on_copies(theirs) if name in _assertions() else theirs
     if theirs is np.ndarray:
         return _ProgramArray
     if theirs is np.ufunc:

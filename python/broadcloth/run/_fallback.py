@@ -97,10 +97,11 @@ def _bytes_of(host: np.ndarray) -> bytes:
 class _Loan:
     """Host copies of arrays for one call. They cannot be written, unless the call is one that writes."""
 
-    def __init__(self, writable: bool, in_dicts: bool = False, with_gaps: bool = False) -> None:
+    def __init__(self, writable: bool, in_dicts: bool = False, with_gaps: bool = False, scalars: bool = False) -> None:
         self.writable = writable
         self.with_gaps = with_gaps  # for a call that writes contiguous arrays in place, and copies of others
         self.in_dicts = in_dicts  # also those in dictionaries, which NumPy takes for elements
+        self.scalars = scalars  # NumPy's scalars for all arrays without axes
         self.lent: dict[int, tuple[Any, np.ndarray, bytes | None]] = {}
 
     def give(self, value: Any) -> Any:
@@ -117,7 +118,7 @@ class _Loan:
                     host.flags.writeable = False
                     self.lent[id(value)] = value, host, None
             host = self.lent[id(value)][1]
-            return host[()] if _is_element(value) else host
+            return host[()] if _is_element(value) or (self.scalars and host.ndim == 0) else host
         kind = type(value)
         if kind in (list, tuple):
             return kind(map(self.give, value))
@@ -172,18 +173,18 @@ def as_ours(value: Any) -> Any:
     return _c.asarray(value) if type(value) is np.ndarray and value.dtype.char in _OF_OURS and value.dtype.isnative else value
 
 
-def read_only(value: Any) -> Any:
-    """The value with arrays of ours as host copies that cannot be written."""
-    return _Loan(False, in_dicts=True).give(value)
+def read_only(value: Any, scalars: bool = False) -> Any:
+    """The value with arrays of ours as host copies that cannot be written; with `scalars` those without axes as NumPy's scalars."""
+    return _Loan(False, in_dicts=True, scalars=scalars).give(value)
 
 
-def on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
+def on_copies(function: Callable[..., Any], copies: Callable[[Any], Any] = read_only) -> Callable[..., Any]:
     """A function under its own name that reads its arguments, arrays of ours as host copies."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pytest shows the line of the program
-        return function(*read_only(args), **read_only(kwargs))
+        return function(*copies(args), **copies(kwargs))
 
     return call
 

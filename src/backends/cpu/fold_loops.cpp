@@ -27,6 +27,32 @@ constexpr bool cheap(std::string_view name) {
   return false;
 }
 
+/// Rows of floats that take many fused multiply-adds, which without the processor's instruction are calls of the C library.
+constexpr bool fuses(std::string_view name) {
+  for (std::string_view s : {"power", "float_power", "arctan2", "logaddexp", "logaddexp2"})
+    if (s == name) return true;
+  return false;
+}
+
+/// Where a row gives its first operand: powers of 1, whole powers of 0, the angle of (x, 0), and sums of exponentials of which the other is
+/// below the last place. Folds of long lines get there.
+enum class Fixed { None, Power, Angle, Exponentials };
+constexpr Fixed fixed(std::string_view name) {
+  if (name == "power" || name == "float_power") return Fixed::Power;
+  if (name == "logaddexp" || name == "logaddexp2") return Fixed::Exponentials;
+  return name == "arctan2" ? Fixed::Angle : Fixed::None;
+}
+template <Fixed kFixed, class T> inline bool stays(T a, T b) {
+  if constexpr (kFixed == Fixed::None || is_complex<T>)
+    return false;
+  else if constexpr (kFixed == Fixed::Angle)
+    return a == T(0) && b > T(0);
+  else if constexpr (kFixed == Fixed::Exponentials)
+    return a > T(1) && a - b > T(60);
+  else
+    return a == T(1) || (!is_float<T> && a == T(0) && b > T(0));
+}
+
 /// Rows whose fold may join elements in any order.
 constexpr bool any_order(std::string_view name) { return cheap(name) && name != "subtract" && name != "divide"; }
 
@@ -194,17 +220,19 @@ template <template <class> class F, u32 set, size_t... D> constexpr Row row_of(s
 // `float_power` is the one row whose function has another name.
 BC_TFN T float_power(T a, T b) { return power(a, b); }
 // Rows that are not T, T -> T refer to functions that are never instantiated here.
-#define BC_BINARY(name_, set, result, ...)                                      \
-  template <class T> struct Apply_##name_ {                                     \
-    static constexpr bool kAssociative = any_order(#name_);                     \
-    static constexpr int kExtreme = extreme(#name_);                            \
-    __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); } \
-    static inline T apply(T a, T b) {                                           \
-      if constexpr (cheap(#name_))                                              \
-        return name_(a, b);                                                     \
-      else                                                                      \
-        return called(a, b);                                                    \
-    }                                                                           \
+#define BC_BINARY(name_, set, result, ...)                                                         \
+  template <class T> struct Apply_##name_ {                                                        \
+    static constexpr bool kAssociative = any_order(#name_);                                        \
+    static constexpr int kExtreme = extreme(#name_);                                               \
+    __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); }                    \
+    __attribute__((noinline, target("avx2,fma"))) static T fused(T a, T b) { return name_(a, b); } \
+    static inline T apply(T a, T b) {                                                              \
+      if constexpr (cheap(#name_)) return name_(a, b);                                             \
+      if (stays<fixed(#name_)>(a, b)) return a;                                                    \
+      if constexpr (fuses(#name_) && (is_same<T, float> || is_same<T, double>))                    \
+        if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) return fused(a, b);   \
+      return called(a, b);                                                                         \
+    }                                                                                              \
   };
 #define BC_SPECIAL_OF2(name_, set, ...)                                                      \
   template <class T> struct Apply_##name_ {                                                  \

@@ -189,25 +189,6 @@ void sort_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* ou
   places.write_places(keys);
 }
 
-constexpr int64_t kSorted = 1024;  // a vectorised sort of as few keys takes less time than a partition
-
-/// Puts the keys of the given ranks (ascending) where a sort would put them.
-template <class K>
-void partition_in_place(K* keys, int64_t n, std::span<const int64_t> ranks) {
-  if constexpr (std::is_same_v<K, uint32_t> || std::is_same_v<K, uint64_t>) {
-    if (n <= kSorted) return sort_numbers(keys, n, false);
-  }
-  int64_t begin = 0;
-  for (const int64_t rank : ranks) {
-    // The previous rank is in place already, so the next key is the minimum of the rest.
-    if (rank == begin && rank > 0)
-      std::swap(keys[rank], *std::min_element(keys + rank, keys + n));
-    else
-      std::nth_element(keys + begin, keys + rank, keys + n);
-    begin = rank + 1;
-  }
-}
-
 template <class O>
 void partition_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out,
                     bool parallel) {

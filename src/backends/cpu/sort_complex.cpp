@@ -12,14 +12,11 @@ namespace bc::cpu {
 namespace {
 
 template <class R>
-using RealOrder =
-    std::conditional_t<sizeof(R) == 8, Order<uint64_t, Numbers::Floats, 0x7ff0000000000000>, Order<uint32_t, Numbers::Floats, 0x7f800000>>;
-template <class R>
-using RealKey = typename RealOrder<R>::Key;
+using RealKey = typename FloatOrder<R>::Key;
 
 template <class R>
 RealKey<R> real_key(R x) {
-  return RealOrder<R>::equal_key(std::bit_cast<RealKey<R>>(x));
+  return FloatOrder<R>::equal_key(std::bit_cast<RealKey<R>>(x));
 }
 
 /// A key of both parts in one number.
@@ -41,7 +38,7 @@ struct BothParts<double> {
 /// Keys whose order is the elements'; false where there is none: a NaN, or a real part of -0.0, whose key is not that of 0.0.
 template <class R>
 bool load_both(const typename ComplexOrder<R>::Bits* x, int64_t step, int64_t n, typename BothParts<R>::Key* keys) {
-  using O = RealOrder<R>;
+  using O = FloatOrder<R>;
   bool other = false;
   for (int64_t i = 0; i < n; ++i) {
     const auto re = std::bit_cast<RealKey<R>>(x[i * step].re), im = std::bit_cast<RealKey<R>>(x[i * step].im);
@@ -66,14 +63,7 @@ struct Classes {
   Classes(const typename ComplexOrder<R>::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks)
       : keys(static_cast<size_t>(n)), bounds(static_cast<size_t>(n)) {
     for (int64_t i = 0; i < n; ++i) keys[static_cast<size_t>(i)] = leading_key<R>(x[i * step]);
-    partition<RealKey<R>>(keys.data(), n, ranks, bounds.data(), false, 1,
-                          [](RealKey<R>* part, int64_t count, std::span<const int64_t> inside) {
-                            int64_t begin = 0;
-                            for (const int64_t rank : inside) {
-                              std::nth_element(part + begin, part + rank, part + count);
-                              begin = rank + 1;
-                            }
-                          });
+    partition<RealKey<R>>(keys.data(), n, ranks, bounds.data(), false, 1, partition_in_place<RealKey<R>>);
     for (size_t k = 0; k < ranks.size(); ++k) bounds[k] = bounds[static_cast<size_t>(ranks[k])];
     bounds.resize(ranks.size());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
@@ -94,21 +84,17 @@ struct Classes {
   int64_t begin(size_t c) const { return c ? ends[c - 1] : 0; }
 };
 
-/// Arranges the elements of a class of equal leading keys around the ranks that are in it.
-template <class T, class Less>
-void arrange_equals(T* first, int64_t begin, int64_t end, std::span<const int64_t> ranks, Less less) {
+/// The ranks that are in a class.
+std::span<const int64_t> ranks_within(std::span<const int64_t> ranks, int64_t begin, int64_t end) {
   const auto inside = std::lower_bound(ranks.begin(), ranks.end(), begin);
-  for (const int64_t rank : std::span(inside, std::lower_bound(inside, ranks.end(), end))) {
-    std::nth_element(first + begin, first + rank, first + end, less);
-    begin = rank + 1;
-  }
+  return {inside, std::lower_bound(inside, ranks.end(), end)};
 }
 
 }  // namespace
 
 template <class R>
 void sort_complex(const typename ComplexOrder<R>::Bits* x, int64_t step, int64_t n, typename ComplexOrder<R>::Bits* out, bool parallel) {
-  using O = RealOrder<R>;
+  using O = FloatOrder<R>;
   using Parts = BothParts<R>;
   std::vector<typename Parts::Key> keys(static_cast<size_t>(n));
   if (!load_both<R>(x, step, n, keys.data())) {
@@ -135,13 +121,15 @@ void partition_complex(const typename ComplexOrder<R>::Bits* x, int64_t step, in
     else
       to = x[i * step];
   }
-  for (size_t c = 1; c < classes.ends.size(); c += 2)
-    arrange_equals(out, classes.begin(c), classes.ends[c], ranks, [&](const T& a, const T& b) {
+  for (size_t c = 1; c < classes.ends.size(); c += 2) {
+    const int64_t begin = classes.begin(c), end = classes.ends[c];
+    place_ranks(out, begin, end, ranks_within(ranks, begin, end), [&](const T& a, const T& b) {
       if constexpr (kPlaces)
         return ComplexOrder<R>::less(x[a * step], x[b * step]);
       else
         return ComplexOrder<R>::less(a, b);
     });
+  }
 }
 
 template <class R>
@@ -154,11 +142,12 @@ void select_complex(const typename ComplexOrder<R>::Bits* x, int64_t step, int64
   for (size_t c = 1; c < classes.ends.size(); c += 2) {
     const int64_t begin = classes.begin(c), count = classes.ends[c] - begin;
     equals.clear();
+    equals.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < n && static_cast<int64_t>(equals.size()) < count; ++i)
       if (classes.keys[static_cast<size_t>(i)] == classes.bounds[c / 2]) equals.push_back(x[i * step]);
     std::vector<int64_t> inside;
     for (; k < ranks.size() && ranks[k] < begin + count; ++k) inside.push_back(ranks[k] - begin);
-    arrange_equals(equals.data(), 0, count, inside, ComplexOrder<R>::less);
+    place_ranks(equals.data(), 0, count, inside, [](const T& a, const T& b) { return ComplexOrder<R>::less(a, b); });
     for (const int64_t rank : inside) *out++ = equals[static_cast<size_t>(rank)];
   }
 }

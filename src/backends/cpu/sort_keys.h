@@ -1,7 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 namespace bc::cpu {
 
@@ -30,5 +33,29 @@ using PartFunction = const std::function<void(K* keys, int64_t n, std::span<cons
 /// the ranks. Keys with equal quotients by `grain` stay in one part. K: uint32_t, uint64_t.
 template <class K>
 void partition(const K* keys, int64_t n, std::span<const int64_t> ranks, K* out, bool parallel, K grain, PartFunction<K> arrange);
+
+/// Puts the elements of the given ranks (ascending, in [begin, end)) where a sort of that range would put them.
+template <class T, class Less = std::less<>>
+void place_ranks(T* first, int64_t begin, int64_t end, std::span<const int64_t> ranks, Less less = {}) {
+  for (const int64_t rank : ranks) {
+    // What lies before `begin` is in place already, so the element of the next rank is the least of the rest.
+    if (rank == begin)
+      std::swap(first[rank], *std::min_element(first + rank, first + end, less));
+    else
+      std::nth_element(first + begin, first + rank, first + end, less);
+    begin = rank + 1;
+  }
+}
+
+constexpr int64_t kSorted = 1024;  // a vectorised sort of as few keys takes less time than a partition
+
+/// Puts the keys of the given ranks (ascending) where a sort would put them.
+template <class K>
+void partition_in_place(K* keys, int64_t n, std::span<const int64_t> ranks) {
+  if constexpr (std::is_same_v<K, uint32_t> || std::is_same_v<K, uint64_t>) {
+    if (n <= kSorted) return sort_numbers(keys, n, false);
+  }
+  place_ranks(keys, 0, n, ranks);
+}
 
 }  // namespace bc::cpu

@@ -45,6 +45,11 @@ struct Order {
   static bool less(Bits a, Bits b) { return equal_key(a) < equal_key(b); }
 };
 
+/// The order of float or double.
+template <class R>
+using FloatOrder =
+    std::conditional_t<sizeof(R) == 8, Order<uint64_t, Numbers::Floats, 0x7ff0000000000000>, Order<uint32_t, Numbers::Floats, 0x7f800000>>;
+
 /// Complex numbers: by real part, then by imaginary part; (x, NaN) follows all numbers, then come (NaN, y) and (NaN, NaN).
 template <class R>
 struct ComplexOrder {
@@ -74,8 +79,8 @@ decltype(auto) with_real_order(DType t, F&& f) {
     case DType::i64: return f.template operator()<Order<uint64_t, Numbers::Signed>>();
     case DType::f16: return f.template operator()<Order<uint16_t, Numbers::Floats, 0x7c00>>();
     case DType::bf16: return f.template operator()<Order<uint16_t, Numbers::Floats, 0x7f80>>();
-    case DType::f32: return f.template operator()<Order<uint32_t, Numbers::Floats, 0x7f800000>>();
-    case DType::f64: return f.template operator()<Order<uint64_t, Numbers::Floats, 0x7ff0000000000000>>();
+    case DType::f32: return f.template operator()<FloatOrder<float>>();
+    case DType::f64: return f.template operator()<FloatOrder<double>>();
     default: break;
   }
   BC_CHECK(t == DType::b1 || t == DType::u8, Runtime, "sort: expected real numbers, got {}", info(t).name);
