@@ -591,7 +591,7 @@ PyRef box_scalar(DType t, const char* at) {
       std::memcpy(parts, at, sizeof parts);
       return PyRef::steal(PyComplex_FromDoubles(parts[0], parts[1]));
     }
-    default: return is_time(t) ? box_time(t, at) : to_python(Scalar::load(t, at), t);
+    default: return to_python(Scalar::load(t, at), t);
   }
   return PyRef::borrow(Py_None);
 }
@@ -668,7 +668,7 @@ PyRef box(const Box& plan, const char* result, const Frame& frame, host::Call* c
   const char* at = result + plan.offset;
   switch (plan.kind) {
     case Box::Kind::none: return PyRef::borrow(Py_None);
-    case Box::Kind::scalar: return box_scalar(plan.dtype, at);
+    case Box::Kind::scalar: return is_time(plan.dtype) ? box_time(plan.dtype, at) : box_scalar(plan.dtype, at);
     case Box::Kind::member: {
       int64_t place;
       std::memcpy(&place, at, sizeof place);

@@ -361,7 +361,7 @@ def test_what_times_have_not_raises(xp):
         return a.sum()
 
     with pytest.raises(TypeError):
-        total(t)
+        total(d)  # the sum of durations is one
 
 
 def test_the_norm_of_spans_is_that_of_their_ticks(xp):
