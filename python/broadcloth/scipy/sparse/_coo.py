@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,24 +13,59 @@ import broadcloth as bc
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._base import dense_operand, is_shape, issparse, scipy_sparse, shape_of, spbase, swaps
+from ._base import (
+    deliver,
+    dense_operand,
+    is_dense,
+    is_shape,
+    issparse,
+    matrix_shape,
+    normal_axes,
+    scipy_sparse,
+    shape_of,
+    spbase,
+    swaps,
+)  # fmt: skip
 from ._reductions import EXTREMES, extreme_of, stored_extreme
 from ._rows import Rows, check_places, index_dtype
 
+_DIMENSIONS = range(1, 65)
+
+
+def row_numbers(coords: Sequence[ndarray], shape: Sequence[int], like: ndarray) -> ndarray:
+    """The number of each element's row, of its coordinates along all axes but the last one."""
+    if len(coords) == 1:
+        return coords[0]
+    number: ndarray = bc.zeros(like.size, np.int64, device=like.device)
+    for places, n in zip(coords, shape, strict=True):
+        number = number * n + places
+    return number
+
+
+def places_along(number: ndarray, shape: Sequence[int]) -> list[ndarray]:
+    """The coordinates along axes of numbers that count their places in C order."""
+    found = []
+    for n in reversed(shape):
+        found.append(number % max(n, 1))
+        number = number // max(n, 1)
+    return found[::-1]
+
 
 class _coo(spbase):
-    """Elements in any order; those of one place are added up where it matters."""
+    """Elements in any order; those of one place are added up where it matters.
+
+    An array of more axes than two is kept as a matrix, whose rows are numbered by all axes but the last one (`_row`)."""
 
     _format = "coo"
-    row: ndarray
-    col: ndarray
+    _row: ndarray
+    _col: ndarray
     has_canonical_format: bool
 
     def __init__(
         self, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None, device: Any = None
     ) -> None:
         spbase.__init__(self, arg1, maxprint=maxprint)
-        dimensions = (1, 2) if self._is_array() else (2,)
+        dimensions = _DIMENSIONS if self._is_array() else (2,)
         if shape is not None:
             shape = shape_of(shape, dimensions)
         if scipy_sparse(arg1):
@@ -36,6 +73,8 @@ class _coo(spbase):
 
             arg1 = from_scipy(arg1, device)
         if issparse(arg1):
+            if arg1.ndim > 2 and not self._is_array():
+                raise TypeError(f"expected 2D array or matrix, not {arg1.ndim}D")
             coo = arg1.tocoo(copy=copy)
             if shape is not None and shape != coo.shape:
                 raise ValueError(f"inconsistent shapes: {shape} != {coo.shape}")
@@ -61,16 +100,17 @@ class _coo(spbase):
             self._require_dimensions(a, dimensions)
             if shape is not None and shape != a.shape:
                 raise ValueError(f"inconsistent shapes: {shape} != {a.shape}")
-            rows = Rows.from_dense(a if a.ndim == 2 else a[None])
+            rows = Rows.from_dense(a.reshape(matrix_shape(a.shape)))
             self._set(rows.data, rows.numbers(), rows.indices, a.shape, True)
         if dtype is not None:
             self.data = self.data.astype(dtype, copy=False)
 
     def _take_coordinates(
-        self, data: Any, coordinates: tuple[Any, ...], shape: Any, dtype: Any, copy: bool, device: Any, dimensions: tuple[int, ...]
+        self, data: Any, coordinates: tuple[Any, ...], shape: Any, dtype: Any, copy: bool, device: Any, dimensions: Sequence[int]
     ) -> None:
         if len(coordinates) not in dimensions:
-            raise ValueError(f"expected {' or '.join(map(str, dimensions))} arrays of coordinates, got {len(coordinates)}")
+            wanted = f"{dimensions[0]} to {dimensions[-1]}" if len(dimensions) > 1 else str(dimensions[0])
+            raise ValueError(f"expected {wanted} arrays of coordinates, got {len(coordinates)}")
         # Numbers of a list become the dtype at once: by way of float64 large integers would lose digits.
         given = None if isinstance(data, (ndarray, np.ndarray)) else dtype
         data = bc.asarray(data, given) if device is None else bc.asarray(data, given, device=device)
@@ -83,7 +123,7 @@ class _coo(spbase):
                 raise ValueError("all index and data arrays must have the same length")
             if a.size and a.dtype.kind not in "iu":
                 raise TypeError(f"index arrays should have integer data types, got {a.dtype}")
-        ends = (0, 0) if shape is None or len(shape) != len(arrays) else shape
+        ends = (0,) * len(arrays) if shape is None or len(shape) != len(arrays) else shape
         known = [_c.sparse_bounds(a, end) for a, end in zip(arrays, ends, strict=False)]
         bounds = [(b or bc.stack([a.min(), a.max()]).tolist()) if a.size else None for a, b in zip(arrays, known, strict=True)]
         if shape is None:
@@ -97,13 +137,13 @@ class _coo(spbase):
                 raise ValueError(f"axis {axis} index {int(b[1])} exceeds matrix dimension {n}")
             if b is not None and b[0] < 0:
                 raise ValueError(f"negative axis {axis} index: {int(b[0])}")
-        t = index_dtype(data.size, *shape)
-        arrays = [a.astype(t, copy=copy) for a in arrays]
-        row = arrays[0] if len(arrays) == 2 else bc.zeros(data.size, t, device=data.device)
-        self._set(data, row, arrays[-1], shape, False)
+        self._shape = tuple(shape)
+        t = index_dtype(data.size, *self._shape2)
+        row = row_numbers(arrays[:-1], shape[:-1], arrays[-1])
+        self._set(data, row.astype(t, copy=copy), arrays[-1].astype(t, copy=copy), shape, False)
 
     def _set(self, data: ndarray, row: ndarray, col: ndarray, shape: tuple[int, ...], canonical: bool) -> None:
-        self.data, self.row, self.col, self._shape, self.has_canonical_format = data, row, col, tuple(shape), canonical
+        self.data, self._row, self._col, self._shape, self.has_canonical_format = data, row, col, tuple(shape), canonical
 
     @classmethod
     def _from_coordinates(cls, data: ndarray, row: ndarray, col: ndarray, shape: tuple[int, ...], canonical: bool = False) -> Any:
@@ -120,10 +160,10 @@ class _coo(spbase):
 
     @classmethod
     def _from_scipy(cls, x: Any, device: Any) -> Any:
-        t = index_dtype(x.nnz, *x.shape)
-        to = lambda a: bc.asarray(np.ascontiguousarray(a).astype(t, copy=False), device=device)
-        row = to(x.coords[0]) if x.ndim == 2 else bc.zeros(x.nnz, t, device=device)
-        return cls._from_coordinates(bc.asarray(x.data, device=device), row, to(x.coords[-1]), x.shape)
+        t = index_dtype(x.nnz, *matrix_shape(x.shape))
+        coords = [bc.asarray(np.ascontiguousarray(a).astype(t, copy=False), device=device) for a in x.coords]
+        row = row_numbers(coords[:-1], x.shape[:-1], coords[-1])
+        return cls._from_coordinates(bc.asarray(x.data, device=device), row.astype(t, copy=False), coords[-1], x.shape)
 
     def get(self) -> Any:
         """The matrix as SciPy's, of the same class, in host memory."""
@@ -132,10 +172,134 @@ class _coo(spbase):
     @property
     def coords(self) -> tuple[ndarray, ...]:
         """The coordinates along each axis."""
-        return (self.row, self.col) if self.ndim == 2 else (self.col,)
+        if self.ndim <= 2:
+            return (self._row, self._col) if self.ndim == 2 else (self._col,)
+        return (*places_along(self._row, self._shape[:-1]), self._col)
+
+    def _of_axis(self, name: str) -> Any:
+        if self.ndim > 2:
+            raise NotImplementedError(f"a sparse array of {self.ndim} dimensions has no {name}; use coords")
+        return getattr(self, "_" + name)
+
+    @property
+    def row(self) -> ndarray:
+        """The rows of the elements."""
+        return self._of_axis("row")
+
+    @row.setter
+    def row(self, value: ndarray) -> None:
+        self._row = value
+
+    @property
+    def col(self) -> ndarray:
+        """The columns of the elements."""
+        return self._of_axis("col")
+
+    @col.setter
+    def col(self, value: ndarray) -> None:
+        self._col = value
+
+    # ---- More axes than two ----
+
+    def _refuse_axes(self, format: str, most: str) -> None:
+        if self.ndim > 2:
+            raise ValueError(f"Cannot convert. {format} must be {most}. Got {self.ndim}D")
+
+    def _matrix(self) -> Any:
+        """The matrix that an array of more axes is kept as."""
+        return self._from_coordinates(self.data, self._row, self._col, self._shape2, self.has_canonical_format)
+
+    def _shaped(self, matrix: Any) -> Any:
+        """A matrix of that shape as an array of these axes."""
+        if not issparse(matrix):
+            return matrix
+        coo = matrix.tocoo(copy=False)
+        return self._from_coordinates(coo.data, coo._row, coo._col, self._shape, coo.has_canonical_format)
+
+    def _as_matrices(self, name: str, other: Any, *args: Any) -> Any:
+        """A method of two operands of the same shape, on the matrices that they are kept as."""
+        other = self._adopt(other)
+        if issparse(other):
+            self._same_shape(other)
+            other = other._matrix()
+        elif is_dense(other) and other.ndim:
+            other = bc.broadcast_to(dense_operand(other, self.device), self._shape).reshape(self._shape2)
+        return self._shaped(getattr(spbase, name)(self._matrix(), other, *args))
+
+    def _joined(self, other: Any, op: Callable[[ndarray, ndarray], ndarray]) -> Any:
+        if self.ndim <= 2:
+            return spbase._joined(self, other, op)
+        self._same_shape(other)
+        return self._shaped(spbase._joined(self._matrix(), other._matrix(), op))
+
+    def _compared(self, other: Any, op: Callable[[Any, Any], Any], name: str) -> Any:
+        if self.ndim <= 2 or (issparse(other) and self.shape != other.shape) or (is_dense(other) and other.ndim):
+            return spbase._compared(self, other, op, name)
+        return self._as_matrices("_compared", other, op, name)
+
+    def _extreme(self, other: Any, op: Callable[[Any, Any], Any], greater: bool) -> Any:
+        if self.ndim <= 2 or (is_dense(other) and other.ndim):
+            return spbase._extreme(self, other, op, greater)
+        return self._as_matrices("_extreme", other, op, greater)
+
+    def _multiply_sparse(self, other: Any) -> Any:
+        if max(self.ndim, other.ndim) > 2 and self.shape != other.shape:
+            raise NotImplementedError(f"products of sparse arrays of shapes {self.shape} and {other.shape} are not computed")
+        return spbase._multiply_sparse(self, other)
+
+    def _spread(self, shape: tuple[int, ...]) -> Any:
+        if self.shape != shape and max(self.ndim, len(shape)) > 2:
+            raise NotImplementedError(f"a sparse array of shape {self.shape} is not broadcast to {shape}")
+        return spbase._spread(self, shape)
+
+    def _reduced_last(self, axis: Any) -> tuple[Any, tuple[int, ...]]:
+        """A matrix whose columns are the axes that are reduced, and the shape of the others."""
+        axes = sorted(normal_axes(axis, self.ndim))
+        kept = [k for k in range(self.ndim) if k not in axes]
+        shape = tuple(self._shape[k] for k in kept)
+        turned = self.transpose((*kept, *axes))
+        return turned.reshape(math.prod(shape), math.prod(self._shape[k] for k in axes)), shape
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if self.ndim <= 2 or axis is None or len(normal_axes(axis, self.ndim)) == self.ndim:
+            return spbase.sum(self, None if self.ndim > 2 else axis, dtype, out)
+        matrix, shape = self._reduced_last(axis)
+        return deliver(matrix.sum(1, dtype).reshape(shape), out)
+
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if self.ndim <= 2 or axis is None or len(normal_axes(axis, self.ndim)) == self.ndim:
+            return spbase.mean(self, None if self.ndim > 2 else axis, dtype, out)
+        matrix, shape = self._reduced_last(axis)
+        return deliver(matrix.mean(1, dtype).reshape(shape), out)
+
+    def _getnnz(self, axis: Any = None) -> Any:
+        if axis is not None and self.ndim > 2:
+            raise NotImplementedError("elements along an axis are not counted in a sparse array of more than two dimensions")
+        return spbase._getnnz(self, axis)
+
+    def count_nonzero(self, axis: Any = None) -> Any:
+        if axis is not None and self.ndim > 2:
+            raise NotImplementedError("elements along an axis are not counted in a sparse array of more than two dimensions")
+        return spbase.count_nonzero(self, axis)
+
+    def _matmul(self, other: Any) -> Any:
+        if self.ndim <= 2:
+            return spbase._matmul(self, other)
+        if issparse(self._adopt(other)):
+            raise NotImplementedError("products of sparse arrays of more than two dimensions are not computed")
+        made = spbase._matmul(self._matrix(), other)
+        return made if made is NotImplemented else made.reshape(self._shape[:-1] + made.shape[1:])
+
+    def _rmatmul(self, other: Any) -> Any:
+        if self.ndim > 2:
+            raise NotImplementedError("products with sparse arrays of more than two dimensions on the right are not computed")
+        return spbase._rmatmul(self, other)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(self._shape[0])) if self.ndim > 2 else spbase.__iter__(self)
 
     def _with_data(self, data: ndarray) -> Any:
-        return self._from_coordinates(data, self.row, self.col, self._shape, self.has_canonical_format)
+        return self._from_coordinates(data, self._row, self._col, self._shape, self.has_canonical_format)
 
     def _mapped(self, f: Callable[[ndarray], ndarray]) -> Any:
         return self._with_data(f(self.data))
@@ -144,17 +308,18 @@ class _coo(spbase):
         return self.copy() if copy else self
 
     def tocsr(self, copy: bool = False) -> Any:
+        self._refuse_axes("CSR", "1D or 2D")
         if self.has_canonical_format:
-            indptr = _c.sparse_pointers(self.row, self._shape2[0])
-            rows = Rows(self.data.copy(), self.col.copy(), indptr, self._shape2[1], True)
+            indptr = _c.sparse_pointers(self._row, self._shape2[0])
+            rows = Rows(self.data.copy(), self._col.copy(), indptr, self._shape2[1], True)
         else:
-            rows = Rows.from_coordinates(self.data, self.row, self.col, *self._shape2)
+            rows = Rows.from_coordinates(self.data, self._row, self._col, *self._shape2)
         return self._kind("csr")._from_rows_of(rows, self._shape)
 
     def tocsc(self, copy: bool = False) -> Any:
         if self.ndim != 2:
-            raise ValueError("Cannot convert a 1d sparse array to csc format")
-        rows = Rows.from_coordinates(self.data, self.col, self.row, *self._shape[::-1])
+            raise ValueError(f"Cannot convert a {self.ndim}d sparse array to csc format")
+        rows = Rows.from_coordinates(self.data, self._col, self._row, *self._shape[::-1])
         return self._kind("csc")._from_rows_of(rows, self._shape)
 
     def _stored(self) -> ndarray:
@@ -166,7 +331,7 @@ class _coo(spbase):
 
     def _product(self, x: ndarray, transposed: bool = False) -> ndarray:
         rows, columns = self._shape2
-        row, column = (self.col, self.row) if transposed else (self.row, self.col)
+        row, column = (self._col, self._row) if transposed else (self._row, self._col)
         return _c.sparse_coordinate_product(self.data, row, column, x, columns if transposed else rows)
 
     def _extreme_of(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -178,13 +343,23 @@ class _coo(spbase):
             rows, columns = self._shape2
             at = stored_extreme(self.data, name == "argmax", explicit, self.data.size == rows * columns)
             if at is not None:
-                return int(self.row[at]) * columns + int(self.col[at])
-        return getattr(self.tocsr(), name)(*args, **kwargs)
+                return int(self._row[at]) * columns + int(self._col[at])
+        if self.ndim <= 2:
+            return getattr(self.tocsr(), name)(*args, **kwargs)
+        return self._extreme_of_axes(name, *args, **kwargs)
+
+    def _extreme_of_axes(self, name: str, axis: Any = None, out: Any = None, *, explicit: bool = False) -> Any:
+        if axis is None or len(normal_axes(axis, self.ndim)) == self.ndim:
+            return getattr(self._matrix().tocsr(), name)(out=out, explicit=explicit)
+        matrix, shape = self._reduced_last(axis)
+        return getattr(matrix, name)(1, out, explicit=explicit).reshape(shape)
 
     def todia(self, copy: bool = False) -> Any:
+        self._refuse_axes("DIA format", "2D")
         return self._kind("dia")._from_coo(self)
 
     def todok(self, copy: bool = False) -> Any:
+        self._refuse_axes("DOK", "1D or 2D")
         return self._kind("dok")._from_coo(self)
 
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
@@ -192,38 +367,54 @@ class _coo(spbase):
             return spbase.toarray(self, order, out)
         rows, columns = self._shape2
         check_places(rows, columns)
-        made = _c.sparse_coordinates_dense(self.data, self.row, self.col, rows, columns)
+        made = _c.sparse_coordinates_dense(self.data, self._row, self._col, rows, columns)
         if made is not None:
             return made if self.ndim == 2 else made.reshape(self._shape)
         flat = bc.zeros(rows * columns, self.dtype, device=self.device)
         if self.data.size:
-            bc.add.at(flat, self.row.astype(np.int64) * columns + self.col, self.data)
+            bc.add.at(flat, self._row.astype(np.int64) * columns + self._col, self.data)
         return flat.reshape(self._shape)
 
     def sum_duplicates(self) -> None:
         """Adds up elements of one place and sorts them by rows, in place."""
         if not self.has_canonical_format:
-            rows = Rows.from_coordinates(self.data, self.row, self.col, *self._shape2)
+            rows = Rows.from_coordinates(self.data, self._row, self._col, *self._shape2)
             self._set(rows.data, rows.numbers(), rows.indices, self._shape, True)
 
     def eliminate_zeros(self) -> None:
         """Removes stored zeros, in place."""
         keep = self.data != 0
-        self._set(self.data[keep], self.row[keep], self.col[keep], self._shape, self.has_canonical_format)
+        self._set(self.data[keep], self._row[keep], self._col[keep], self._shape, self.has_canonical_format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
+        if self.ndim > 2:
+            return self._permuted([*range(self.ndim)][::-1] if axes is None else axes, copy)
         if self.ndim == 1 or (axes is not None and not swaps(axes)):
             return spbase.transpose(self, axes, copy)
-        made = self._from_coordinates(self.data, self.col, self.row, self._shape[::-1])
+        made = self._from_coordinates(self.data, self._col, self._row, self._shape[::-1])
         return made.copy() if copy else made
+
+    def _permuted(self, axes: Any, copy: bool) -> Any:
+        order = [operator.index(a) for a in axes]
+        if sorted(a % self.ndim if -self.ndim <= a < self.ndim else -1 for a in order) != list(range(self.ndim)):
+            raise ValueError(f"axes {tuple(axes)} do not match a sparse array of {self.ndim} dimensions")
+        coords, shape = [self.coords[a] for a in order], tuple(self._shape[a] for a in order)
+        return self._of_coords(self.data.copy() if copy else self.data, coords, shape)
+
+    @classmethod
+    def _of_coords(cls, data: ndarray, coords: Sequence[ndarray], shape: tuple[int, ...], canonical: bool = False) -> Any:
+        """An array of coordinates that are inside its shape."""
+        t = index_dtype(data.size, *matrix_shape(shape))
+        row = row_numbers(coords[:-1], shape[:-1], coords[-1])
+        return cls._from_coordinates(data, row.astype(t, copy=False), coords[-1].astype(t, copy=False), shape, canonical)
 
     def reshape(self, *args: Any, order: str = "C", copy: bool = False) -> Any:
         """The elements under another shape; a matrix has two axes."""
         shape = args[0] if len(args) == 1 and not np.isscalar(args[0]) else args
         shape = tuple(int(n) for n in shape)
-        dimensions = (1, 2) if self._is_array() else (2,)
-        if len(shape) not in dimensions:
-            raise ValueError(f"shape must have length in {dimensions}. Got new_shape={shape}")
+        if len(shape) not in (_DIMENSIONS if self._is_array() else (2,)):
+            wanted = "1 to 64" if self._is_array() else "2"
+            raise ValueError(f"shape must have length in {wanted}. Got new_shape={shape}")
         size = int(np.prod([*map(int, self._shape)], dtype=object))
         if shape.count(-1) == 1:
             rest = int(np.prod([n for n in shape if n != -1], dtype=object))
@@ -236,16 +427,18 @@ class _coo(spbase):
             raise ValueError("'order' must be 'C' or 'F'")
         if shape == self._shape:
             return self.copy() if copy else self
+        if order == "F" and max(len(shape), self.ndim) > 2:
+            return self.transpose().reshape(shape[::-1]).transpose(copy=copy)
         rows, columns = self._shape2
-        two = shape if len(shape) == 2 else (1, *shape)
+        two = matrix_shape(shape)
         check_places(rows, columns)
         wide = lambda a: a.astype(np.int64)
-        t = index_dtype(self.data.size, *shape)
+        t = index_dtype(self.data.size, *two)
         if order == "C":
-            place = wide(self.row) * columns + self.col
+            place = wide(self._row) * columns + self._col
             row, col = place // max(two[1], 1), place % max(two[1], 1)
         else:
-            place = wide(self.row) + wide(self.col) * rows
+            place = wide(self._row) + wide(self._col) * rows
             row, col = place % max(two[0], 1), place // max(two[0], 1)
         data = self.data.copy() if copy else self.data
         return self._from_coordinates(data, row.astype(t), col.astype(t), shape, self.has_canonical_format and order == "C")
@@ -253,16 +446,47 @@ class _coo(spbase):
     def resize(self, *shape: Any) -> None:
         """Changes the shape in place; elements outside it go."""
         shape = shape_of(shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape, (self.ndim,))
+        if self.ndim > 2:
+            raise ValueError("only 1-D or 2-D input accepted")
         rows, columns = shape if len(shape) == 2 else (1, *shape)
-        keep = (self.row < rows) & (self.col < columns)
+        keep = (self._row < rows) & (self._col < columns)
         t = index_dtype(self.data.size, *shape)
-        self._set(self.data[keep], self.row[keep].astype(t), self.col[keep].astype(t), shape, self.has_canonical_format)
+        self._set(self.data[keep], self._row[keep].astype(t), self._col[keep].astype(t), shape, self.has_canonical_format)
 
     def __getitem__(self, key: Any) -> Any:
         if not self._is_array():
             raise TypeError(f"'{type(self).__name__}' object is not subscriptable")
+        if self.ndim > 2:
+            return self._part(key)
         found = self.tocsr()[key]
         return found.tocoo() if issparse(found) else found
+
+    def _part(self, key: Any) -> Any:
+        """The elements of numbers and slices for some axes of several."""
+        keys = [*key] if isinstance(key, tuple) else [key]
+        fill = [slice(None)] * (self.ndim - len(keys) + sum(k is Ellipsis for k in keys))
+        at = next((i for i, k in enumerate(keys) if k is Ellipsis), len(keys))
+        keys[at : at + 1] = fill
+        if len(keys) != self.ndim:
+            raise IndexError(f"invalid number of indices: expected at most {self.ndim}, got {key!r}")
+        keep: Any = True
+        kept, shape = [], []
+        for k, places, n in zip(keys, self.coords, self._shape, strict=True):
+            if isinstance(k, slice):
+                span = range(n)[k]
+                beyond = places - span.start
+                keep = keep & (beyond % span.step == 0) & (beyond // span.step >= 0) & (beyond // span.step < len(span))
+                kept.append(beyond // span.step)
+                shape.append(len(span))
+            elif isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+                if not -n <= k < n:
+                    raise IndexError(f"index ({k}) out of range")
+                keep = keep & (places == int(k) % n)
+            else:
+                raise NotImplementedError(f"a sparse array of {self.ndim} dimensions is indexed by numbers and slices here, got {k!r}")
+        if not kept:
+            return self.data[keep].sum(dtype=self.dtype)
+        return self._of_coords(self.data[keep], [c[keep] for c in kept], tuple(shape), False)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self._is_array():
