@@ -1369,6 +1369,11 @@ def test_arrays_of_several_axes_are_made_from_everything(cubes):
         same_array(made, theirs)
         assert repr(made).splitlines()[1].strip().endswith("shape (3, 4, 5)>")
     same_array(pickle.loads(pickle.dumps(a)), theirs)
+    file = io.BytesIO()
+    sparse.save_npz(file, a)
+    for load in (sparse.load_npz, ss.load_npz):
+        file.seek(0)
+        assert (np.asarray(load(file).toarray()) == dense).all()
     assert type(a.get()) is ss.coo_array and (a.get().toarray() == dense).all()
     assert sparse.coo_array((2, 0, 4)).toarray().shape == (2, 0, 4) and sparse.coo_array((2, 3, 4)).sum() == 0
     twice = sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0], [1, 1, 1])), shape=(2, 2, 2))
@@ -1397,3 +1402,24 @@ def test_what_arrays_of_several_axes_cannot_do_is_refused(cubes):
         a[3]
     with pytest.raises(IndexError):
         a[0, 0, 0, 0]
+
+
+def test_nonzero_places_of_columns_are_in_the_order_of_rows():
+    a = sparse.csc_array((bc.array([1.0, 0.0, 3.0, np.nan]), bc.array([2, 0, 0, 1]), bc.array([0, 1, 3, 4])), shape=(3, 3))
+    row, column = a.nonzero()
+    assert row.tolist() == [0, 1, 2] and column.tolist() == [1, 2, 0]
+    row[0] = 7
+    assert a.nonzero()[0].tolist() == [0, 1, 2] and sparse.csc_array((2, 3)).nonzero()[0].size == 0
+
+
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_products_refuse_what_does_not_fit(kind):
+    a = getattr(sparse, "csr_" + kind)(bc.ones((2, 3)))
+    for x in (bc.ones(2), bc.ones((2, 3)), bc.ones((3, 1, 1))):
+        with pytest.raises(ValueError):
+            a @ x
+    with pytest.raises(ValueError):
+        a @ bc.array(2.0)
+    assert (a @ bc.ones(3)).tolist() == [3, 3] and (a @ bc.ones((3, 1))).tolist() == [[3], [3]]
+    if kind == "matrix":
+        assert (a * bc.ones(3)).tolist() == [3, 3] and (a * bc.array(2.0)).toarray().tolist() == [[2] * 3] * 2

@@ -705,7 +705,13 @@ class spbase:
         """The product with a number, a dense or a sparse operand."""
         return self * other if is_scalar(other) else self @ other
 
+    def _fits(self, other: Any) -> bool:
+        """Whether an operand is a dense vector or matrix of ours that a matrix is multiplied by as it is."""
+        return type(other) is ndarray and len(self._shape) == 2 and 0 < other.ndim < 3 and other.shape[0] == self._shape[1]
+
     def __matmul__(self, other: Any) -> Any:
+        if self._fits(other):
+            return self._product(other)
         if other.ndim == 0 if isinstance(other, ndarray) else is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._matmul(other)
@@ -907,8 +913,10 @@ class sparray(spbase):
 class spmatrix:
     """The base of sparse matrices, whose `*` is the product of matrices."""
 
-    def __mul__(self, other: Any) -> Any:
-        return self.multiply(other) if is_scalar(other) else self._matmul(other)  # type: ignore[attr-defined]
+    def __mul__(self: Any, other: Any) -> Any:
+        if self._fits(other):
+            return self._product(other)
+        return self.multiply(other) if is_scalar(other) else self._matmul(other)
 
     def __rmul__(self, other: Any) -> Any:
         return self.multiply(other) if is_scalar(other) else self._rmatmul(other)  # type: ignore[attr-defined]
