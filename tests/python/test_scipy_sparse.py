@@ -1347,6 +1347,15 @@ CUBES = {
     "shapes in the other order": lambda a, b: (a.reshape((5, 4, 3), order="F"), a.reshape((60,), order="F")),
     "parts": lambda a, b: (a[0], a[-1, 1], a[0, 1, 2], a[:, 1:3], a[..., 0], a[::-2, :, 4:0:-2], a[1:1], a[2, ...]),
     "products": lambda a, b: (a @ np.arange(5.0), a @ np.arange(10.0).reshape(5, 2), a.dot(np.ones(5))),
+    "stacked products": lambda a, b: (a @ b.transpose((0, 2, 1), copy=True), a @ b.toarray().swapaxes(1, 2), a @ b[1].T.copy(),
+                                      b[0] @ a.transpose((0, 2, 1), copy=True), np.ones((2, 4)) @ a, np.ones((3, 2, 4)) @ a, np.ones(4) @ a,
+                                      a[:1] @ np.ones((3, 5, 1))),
+    # SciPy's functions sort an array's elements, and not always all of its coordinates.
+    "tensor products": lambda a, b: tuple(a.copy().tensordot(x.copy(), axes) for x, axes in (
+        (b, 3), (b, ([0, 2], [0, 2])), (b.toarray(), ([1], [1])), (np.ones(5), 1))),
+    "dots": lambda a, b: (a.copy().dot(b.toarray().swapaxes(1, 2).tolist()), b.toarray() @ a[0, 0].copy(),
+                          a.copy().dot(b.copy().transpose((0, 2, 1), copy=True)), a.copy().dot(np.ones((5, 2)))),
+    "new axes": lambda a, b: (a[None], a[:, None, 1], a[..., None, 2:], a[0, None, :, None, 1]),
     "elements": lambda a, b: (a.nonzero(), a.count_nonzero(), a.nnz, a.toarray(), a.astype("f4"), a.copy(), a.conj(), a.real),
     "flattened": lambda a, b: (a.reshape(3, 20).tocsr().sum(axis=0), a.reshape(60).max()),
     "rows": lambda a, b: tuple(a),
@@ -1393,8 +1402,9 @@ def test_what_arrays_of_several_axes_cannot_do_is_refused(cubes):
                  lambda: a + b.T, lambda: a.reshape(7, 7, 7), lambda: a.transpose((0, 1))):  # fmt: skip
         with pytest.raises((ValueError, TypeError)):
             call()
-    for call in (lambda: a.row, lambda: a.getnnz(axis=0) if hasattr(a, "getnnz") else a._getnnz(axis=0), lambda: a.count_nonzero(axis=0),
-                 lambda: a @ b, lambda: np.ones((2, 3)) @ a, lambda: a[[0, 1]], lambda: a * sparse.coo_array(np.ones((4, 5))),
+    for call in (lambda: a.row, lambda: a._getnnz(axis=0), lambda: a.count_nonzero(axis=0), lambda: a @ b, lambda: np.ones((2, 3)) @ a,
+                 lambda: a[[0, 1]], lambda: a.tensordot(b, axes=1), lambda: a @ bc.ones((2, 5, 2)),
+                 lambda: a * sparse.coo_array(np.ones((4, 5))),
                  lambda: sparse.vstack([a, a]), lambda: sparse.tril(a)):  # fmt: skip
         with pytest.raises((NotImplementedError, ValueError)):
             call()
@@ -1423,3 +1433,22 @@ def test_products_refuse_what_does_not_fit(kind):
     assert (a @ bc.ones(3)).tolist() == [3, 3] and (a @ bc.ones((3, 1))).tolist() == [[3], [3]]
     if kind == "matrix":
         assert (a * bc.ones(3)).tolist() == [3, 3] and (a * bc.array(2.0)).toarray().tolist() == [[2] * 3] * 2
+
+
+@pytest.mark.parametrize("shape", [(4,), (9,), (2, 2), (4, 1), (7, 2)])
+def test_coordinates_take_another_shape_in_place(shape):
+    for a in (np.array([1.0, 0, 3, 0, 5, 6]), np.array([[1.0, 0, 3], [0, 5, 6]])):
+        got, want = sparse.coo_array(a), a.copy()
+        got.resize(*shape)
+        want.resize(shape, refcheck=False)
+        if a.ndim == len(shape) == 2:  # a matrix keeps its rows
+            want = np.zeros(shape)
+            want[: min(2, shape[0]), : min(3, shape[1])] = a[: shape[0], : shape[1]]
+        assert got.toarray().tolist() == want.tolist()
+    vector = sparse.coo_array([1, 0, 2])
+    assert vector.transpose((0,)).toarray().tolist() == vector.T.toarray().tolist() == [1, 0, 2]
+    with pytest.raises(ValueError, match="axes don't match"):
+        vector.transpose((0, 1))
+    for convert in (vector.tobsr, vector.tocsc, vector.todia, vector.tolil):
+        with pytest.raises(ValueError, match="Cannot convert"):
+            convert()

@@ -17,6 +17,7 @@ from ._base import (
     deliver,
     dense_operand,
     is_dense,
+    is_scalar,
     is_shape,
     issparse,
     matrix_shape,
@@ -202,7 +203,7 @@ class _coo(spbase):
     # ---- More axes than two ----
 
     def _refuse_axes(self, format: str, most: str) -> None:
-        if self.ndim > 2:
+        if self.ndim > 2 or (self.ndim == 1 and most == "2D"):
             raise ValueError(f"Cannot convert. {format} must be {most}. Got {self.ndim}D")
 
     def _matrix(self) -> Any:
@@ -282,18 +283,106 @@ class _coo(spbase):
             raise NotImplementedError("elements along an axis are not counted in a sparse array of more than two dimensions")
         return spbase.count_nonzero(self, axis)
 
+    def _broadcast_to(self, shape: tuple[int, ...], copy: bool = False) -> Any:
+        """The array with its elements repeated along axes of extent 1 and new axes before the first one."""
+        if tuple(shape) == self._shape:
+            return self.copy() if copy else self
+        new = len(shape) - self.ndim
+        old = (1,) * new + self._shape
+        grown = [k for k, (m, n) in enumerate(zip(old, shape, strict=False)) if m != n]
+        if new < 0 or any(old[k] != 1 for k in grown):
+            raise ValueError(f"a sparse array of shape {self._shape} cannot be broadcast to {tuple(shape)}")
+        copies = math.prod(shape[k] for k in grown)
+        number = bc.repeat(bc.arange(copies, dtype=np.int64, device=self.device), self.data.size)
+        coords = [bc.zeros_like(number)] * new + [bc.tile(c, copies) for c in self.coords]
+        for k, places in zip(grown, places_along(number, [shape[k] for k in grown]), strict=True):
+            coords[k] = places
+        return self._of_coords(bc.tile(self.data, copies), coords, tuple(shape))
+
     def _matmul(self, other: Any) -> Any:
-        if self.ndim <= 2:
+        other = self._adopt(other)
+        factor = other if issparse(other) else dense_operand(other, self.device)
+        if factor is None or max(self.ndim, factor.ndim) <= 2:
             return spbase._matmul(self, other)
-        if issparse(self._adopt(other)):
-            raise NotImplementedError("products of sparse arrays of more than two dimensions are not computed")
-        made = spbase._matmul(self._matrix(), other)
-        return made if made is NotImplemented else made.reshape(self._shape[:-1] + made.shape[1:])
+        if factor.ndim == 1:
+            if issparse(factor):
+                return self._kind("coo")(self._matmul(factor.toarray()))
+            made = spbase._matmul(self._matrix(), factor)
+            return made.reshape(self._shape[:-1])
+        if self.ndim == 1:
+            made = self.reshape(1, self._shape[0])._matmul(factor)
+            return made.reshape(made.shape[:-2] + made.shape[-1:])
+        return self._stacked_product(factor.tocoo() if issparse(factor) else factor)
+
+    def _stacked_product(self, other: Any) -> Any:
+        """The products of matrices in the last two axes: that of a matrix of blocks on its diagonal and of matrices one below the other."""
+        (m, k), n = self._shape[-2:], other.shape[-1]
+        if other.shape[-2] != k:
+            raise ValueError(f"matmul: dimension mismatch with signature (n,..,k={k}),(k={other.shape[-2]},..,m)->(n,..,m)")
+        outer = np.broadcast_shapes(self._shape[:-2], other.shape[:-2])
+        a = self._broadcast_to((*outer, m, k))
+        b = other._broadcast_to((*outer, k, n)) if issparse(other) else bc.broadcast_to(other, (*outer, k, n))
+        count = math.prod(outer)
+        number = a._row.astype(np.int64)
+        blocks = self._of_coords(a.data, [number, number // max(m, 1) * k + a._col], (count * m, count * k))
+        below: Any = b.reshape(count * k, n)
+        made = blocks.tocsr() @ (below.tocsr() if issparse(below) else below)
+        return (made.tocoo() if issparse(made) else made).reshape(*outer, m, n)
 
     def _rmatmul(self, other: Any) -> Any:
-        if self.ndim > 2:
-            raise NotImplementedError("products with sparse arrays of more than two dimensions on the right are not computed")
-        return spbase._rmatmul(self, other)
+        x = dense_operand(other, self.device)
+        if x is None or max(self.ndim, x.ndim) <= 2:
+            return spbase._rmatmul(self, other)
+        if self.ndim == 1:
+            return bc.matmul(x, self.toarray())
+        turned = self._permuted([*range(self.ndim - 2), self.ndim - 1, self.ndim - 2], False)
+        return turned._matmul(x) if x.ndim == 1 else turned._matmul(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+    def dot(self, other: Any) -> Any:
+        factor = self._adopt(other)
+        if not (issparse(factor) or is_scalar(factor)):
+            factor = dense_operand(factor, self.device)
+        if factor is not None and not is_scalar(factor) and factor.ndim >= 2 and max(self.ndim, factor.ndim) > 2:
+            if self._shape[-1] != factor.shape[-2]:
+                raise ValueError(f"shapes {self._shape} and {factor.shape} are not aligned for n-D dot")
+            return self.tensordot(factor, ([-1], [-2]))
+        return spbase.dot(self, other)
+
+    def tensordot(self, other: Any, axes: Any = 2) -> Any:
+        """Sums of products along axes: the last ones of this array and the first ones of the other, or pairs that are given.
+
+        Examples
+        --------
+        >>> from broadcloth.scipy import sparse
+        >>> sparse.coo_array([[1, 2], [0, 3]]).tensordot(bc.array([1, 10]), axes=1)
+        array([21, 30])
+        """
+        other = self._adopt(other)
+        factor = other.tocoo() if issparse(other) else dense_operand(other, self.device)
+        if factor is None:
+            raise TypeError(f"tensordot arg not supported type: '{type(other)}'")
+        if np.ndim(axes) == 0:
+            axes = range(self.ndim - operator.index(axes), self.ndim), range(operator.index(axes))
+        along, across = ([operator.index(a) for a in np.atleast_1d(list(part) if isinstance(part, range) else part)] for part in axes)
+        if len(along) != len(across):
+            raise ValueError("axes lists/tuples must be of the same length")
+        along, across = [a % self.ndim for a in along], [a % factor.ndim for a in across]
+        if [self._shape[a] for a in along] != [factor.shape[a] for a in across]:
+            raise ValueError(f"sizes of the corresponding axes must match: {self._shape} along {along}, {factor.shape} along {across}")
+        left = [a for a in range(self.ndim) if a not in along]
+        right = [a for a in range(factor.ndim) if a not in across]
+        shape = tuple(self._shape[a] for a in left) + tuple(factor.shape[a] for a in right)
+        inner = math.prod(self._shape[a] for a in along)
+        a = self._permuted([*left, *along], False).reshape(self._size() // max(inner, 1), inner)
+        b = factor.transpose((*across, *right)).reshape(inner, math.prod(factor.shape[a] for a in right))
+        made = a.tocsr() @ (b.tocsr() if issparse(b) else b)
+        if not shape:
+            return (made.toarray() if issparse(made) else made).reshape(())
+        return (made.tocoo() if issparse(made) else made).reshape(*shape)
+
+    def _size(self) -> int:
+        """How many places there are."""
+        return math.prod(self._shape)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(self._shape[0])) if self.ndim > 2 else spbase.__iter__(self)
@@ -358,6 +447,14 @@ class _coo(spbase):
         self._refuse_axes("DIA format", "2D")
         return self._kind("dia")._from_coo(self)
 
+    def tobsr(self, blocksize: Any = None, copy: bool = False) -> Any:
+        self._refuse_axes("BSR format", "2D")
+        return spbase.tobsr(self, blocksize, copy)
+
+    def tolil(self, copy: bool = False) -> Any:
+        self._refuse_axes("LIL format", "2D")
+        return spbase.tolil(self, copy)
+
     def todok(self, copy: bool = False) -> Any:
         self._refuse_axes("DOK", "1D or 2D")
         return self._kind("dok")._from_coo(self)
@@ -387,17 +484,19 @@ class _coo(spbase):
         self._set(self.data[keep], self._row[keep], self._col[keep], self._shape, self.has_canonical_format)
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
-        if self.ndim > 2:
+        if self._is_array() and (self.ndim != 2 or (axes is not None and not swaps(axes))):
             return self._permuted([*range(self.ndim)][::-1] if axes is None else axes, copy)
-        if self.ndim == 1 or (axes is not None and not swaps(axes)):
+        if axes is not None and not swaps(axes):
             return spbase.transpose(self, axes, copy)
         made = self._from_coordinates(self.data, self._col, self._row, self._shape[::-1])
         return made.copy() if copy else made
 
     def _permuted(self, axes: Any, copy: bool) -> Any:
-        order = [operator.index(a) for a in axes]
-        if sorted(a % self.ndim if -self.ndim <= a < self.ndim else -1 for a in order) != list(range(self.ndim)):
-            raise ValueError(f"axes {tuple(axes)} do not match a sparse array of {self.ndim} dimensions")
+        order = [operator.index(a) for a in ((axes,) if np.ndim(axes) == 0 else axes)]
+        if len(order) != self.ndim or any(not -self.ndim <= a < self.ndim for a in order):
+            raise ValueError(f"axes don't match matrix dimensions: {axes} of {self.ndim}")
+        if len({a % self.ndim for a in order}) != self.ndim:
+            raise ValueError(f"repeated axis in transpose: {axes}")
         coords, shape = [self.coords[a] for a in order], tuple(self._shape[a] for a in order)
         return self._of_coords(self.data.copy() if copy else self.data, coords, shape)
 
@@ -445,7 +544,14 @@ class _coo(spbase):
 
     def resize(self, *shape: Any) -> None:
         """Changes the shape in place; elements outside it go."""
-        shape = shape_of(shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape, (self.ndim,))
+        dimensions = _DIMENSIONS if self._is_array() else (2,)
+        shape = shape_of(shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape, dimensions)
+        if len(shape) != self.ndim:
+            # As with NumPy's, the places go on in C order.
+            flat = self.reshape(self._size())
+            flat.resize(math.prod(shape))
+            self.__dict__.update(flat.reshape(shape).__dict__)
+            return
         if self.ndim > 2:
             raise ValueError("only 1-D or 2-D input accepted")
         rows, columns = shape if len(shape) == 2 else (1, *shape)
@@ -464,14 +570,20 @@ class _coo(spbase):
     def _part(self, key: Any) -> Any:
         """The elements of numbers and slices for some axes of several."""
         keys = [*key] if isinstance(key, tuple) else [key]
-        fill = [slice(None)] * (self.ndim - len(keys) + sum(k is Ellipsis for k in keys))
+        fill = [slice(None)] * (self.ndim - len(keys) + sum(k is Ellipsis or k is None for k in keys))
         at = next((i for i, k in enumerate(keys) if k is Ellipsis), len(keys))
         keys[at : at + 1] = fill
-        if len(keys) != self.ndim:
+        if len(keys) - sum(k is None for k in keys) != self.ndim:
             raise IndexError(f"invalid number of indices: expected at most {self.ndim}, got {key!r}")
         keep: Any = True
         kept, shape = [], []
-        for k, places, n in zip(keys, self.coords, self._shape, strict=True):
+        axes = zip(self.coords, self._shape, strict=True)
+        for k in keys:
+            if k is None:
+                kept.append(bc.zeros_like(self._col))
+                shape.append(1)
+                continue
+            places, n = next(axes)
             if isinstance(k, slice):
                 span = range(n)[k]
                 beyond = places - span.start
@@ -491,6 +603,8 @@ class _coo(spbase):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self._is_array():
             raise TypeError(f"'{type(self).__name__}' object does not support item assignment")
+        if self.ndim > 2:
+            raise NotImplementedError(f"elements of a sparse array of {self.ndim} dimensions are not assigned")
         csr = self.tocsr()
         csr[key] = value
         self.__dict__.update(csr.tocoo().__dict__)
