@@ -696,7 +696,7 @@ void match_cheaply(const Rows& g, std::vector<int32_t>& of_row, std::vector<int3
   std::vector<int32_t> waiting(static_cast<size_t>(g.size()));
   std::iota(waiting.rbegin(), waiting.rend(), 0);
   // Rounding could make rows take a column from one another without end.
-  for (int64_t steps = 4 * static_cast<int64_t>(g.size()); steps > 0 && !waiting.empty(); --steps) {
+  for (int64_t steps = 40 * static_cast<int64_t>(g.size()); steps > 0 && !waiting.empty(); --steps) {
     const int32_t row = waiting.back();
     waiting.pop_back();
     double first = kFar, second = kFar;
