@@ -687,6 +687,48 @@ Array bipartite_matching(const Graph& graph, int64_t columns, bool by_columns) {
   return array_of(found, {by_columns ? columns : rows}, graph.data.device());
 }
 
+namespace {
+
+/// Pairs that cost little, before any path is searched: each row in turn takes its cheapest column, whose price falls by what the second
+/// cheapest costs more, and the row that had it looks again (Jonker & Volgenant's augmenting row reduction).
+void match_cheaply(const Rows& g, std::vector<int32_t>& of_row, std::vector<int32_t>& of_column, std::vector<double>& row_price,
+                   std::vector<double>& column_price) {
+  std::vector<int32_t> waiting(static_cast<size_t>(g.size()));
+  std::iota(waiting.rbegin(), waiting.rend(), 0);
+  // Rounding could make rows take a column from one another without end.
+  for (int64_t steps = 40 * static_cast<int64_t>(g.size()); steps > 0 && !waiting.empty(); --steps) {
+    const int32_t row = waiting.back();
+    waiting.pop_back();
+    double first = kFar, second = kFar;
+    int32_t column = kNone;
+    for (int32_t e = g.indptr[row]; e < g.indptr[row + 1]; ++e) {
+      const double cost = g.data[e] - column_price[g.indices[e]];
+      if (cost < first) {
+        second = first;
+        first = cost;
+        column = g.indices[e];
+      } else if (cost < second) {
+        second = cost;
+      }
+    }
+    if (column == kNone) continue;
+    row_price[row] = first;
+    const int32_t before = of_column[column];
+    if (before != kNone && !(first < second && second < kFar)) continue;
+    if (second < kFar) {
+      row_price[row] = second;
+      column_price[column] -= second - first;
+    }
+    of_row[row] = column;
+    of_column[column] = row;
+    if (before == kNone) continue;
+    of_row[before] = kNone;
+    waiting.push_back(before);
+  }
+}
+
+}  // namespace
+
 Array weighted_matching(const Graph& graph, int64_t columns) {
   const Rows g(graph);
   const int32_t rows = g.size();
@@ -698,18 +740,21 @@ Array weighted_matching(const Graph& graph, int64_t columns) {
     const auto [begin, end] = g.places(i);
     if (begin < end) row_price[i] = *std::min_element(g.data.begin() + begin, g.data.begin() + end);
   }
+  match_cheaply(g, of_row, of_column, row_price, column_price);
   using Entry = std::pair<double, int32_t>;
   for (int32_t start = 0; start < rows; ++start) {
+    if (of_row[start] != kNone) continue;
     // Dijkstra's method over reduced lengths, from a row without a partner to the nearest column without one.
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
     scanned.clear();
     int32_t row = start, free = kNone;
-    double base = 0;
+    double base = 0, nearest_free = kFar;  // what is not nearer than a free column is of no use
     for (;;) {
       for (int32_t e = g.indptr[row]; e < g.indptr[row + 1]; ++e) {
         const int32_t column = g.indices[e];
         const double there = base + g.data[e] - row_price[row] - column_price[column];
-        if (settled[column] || !(there < distance[column])) continue;
+        if (settled[column] || !(there < distance[column]) || !(there < nearest_free)) continue;
+        if (of_column[column] == kNone) nearest_free = there;
         if (distance[column] == kFar) scanned.push_back(column);
         distance[column] = there;
         from[column] = row;

@@ -72,7 +72,7 @@ Array dense(const Graph& graph, double missing);
 /// can be (Hopcroft & Karp, 1973).
 Array bipartite_matching(const Graph& graph, int64_t columns, bool by_columns);
 /// The column matched to each of the rows for the least sum of lengths, by shortest augmenting paths (Jonker & Volgenant, 1987); kNone for
-/// a row and for all after it where the rows cannot all be matched.
+/// some rows where they cannot all be matched.
 Array weighted_matching(const Graph& graph, int64_t columns);
 
 }  // namespace bc::csgraph

@@ -486,3 +486,22 @@ def test_the_laplacian_of_a_dense_view(normed):
     view = bc.asarray(np.repeat(a, 2, 1))[:, ::2].T
     np.testing.assert_allclose(host(csgraph.laplacian(view, normed=normed)), reference.laplacian(a.T, normed=normed), rtol=1e-14)
     np.testing.assert_array_equal(host(view), a.T)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 6), (40, 40), (40, 60), (60, 40), (5, 90)])
+def test_matchings_of_least_weight_with_ties_duplicates_and_single_edges(shape):
+    rng = np.random.default_rng(shape[1])
+    for density, top in ((0.1, 3), (0.3, 3), (1.0, 50)):
+        weights = rng.integers(1, top + 1, shape) * (rng.random(shape) < density).astype(float)
+        for i in range(min(shape)):
+            weights[i, (i * 7 + 3) % min(shape)] = max(1.0, weights[i, i])  # so that there is a full matching where 7 divides it out
+        for maximize in (False, True):
+            try:
+                rows, columns = reference.min_weight_full_bipartite_matching(scipy_sparse.csr_array(weights), maximize)
+            except ValueError:
+                with pytest.raises(ValueError, match="no full matching"):
+                    csgraph.min_weight_full_bipartite_matching(sparse.csr_array(bc.asarray(weights)), maximize)
+                continue
+            got, to = (host(x) for x in csgraph.min_weight_full_bipartite_matching(sparse.csr_array(bc.asarray(weights)), maximize))
+            assert len(set(to)) == len(to) == min(shape) and (weights[got, to] > 0).all()
+            assert weights[got, to].sum() == weights[rows, columns].sum()

@@ -1095,11 +1095,6 @@ def test_pointers_of_another_dtype_than_indices(device):
             np.testing.assert_array_equal(dense(b + a), 2 * want)
 
 
-def test_random_arrays_of_more_dimensions_are_refused(device):
-    with pytest.raises(NotImplementedError, match="one or two dimensions"):
-        sparse.random_array((3, 3, 3))
-
-
 def index_of_axis(rng, n):
     """An index of one axis of n places: a number, a slice, numbers, a mask or a permutation."""
     start, stop = rng.integers(-n - 1, n + 2, 2).tolist()
@@ -1319,3 +1314,141 @@ def test_diagonals_that_are_stored_in_part():
     first = a.diagonal()
     first[0] = 9
     assert a.data[0, 0] == 1
+
+
+@pytest.fixture
+def cubes():
+    theirs = [ss.random_array((3, 4, 5), density=0.3, rng=k, data_sampler=lambda size: np.arange(size) - 6.0) for k in range(2)]
+    return [sparse.coo_array(x) for x in theirs], theirs
+
+
+def same_array(got, want):
+    if sparse.issparse(got):
+        assert got.shape == want.shape and got.format == "coo" and type(got) is sparse.coo_array
+        got, want = got.toarray(), want.toarray()
+    if isinstance(want, tuple):
+        for g, w in zip(got, want, strict=True):
+            same_array(g, w)
+        return
+    got = got.get() if isinstance(got, bc.ndarray) else np.asarray(got)
+    assert got.shape == np.shape(want)
+    np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+CUBES = {
+    "sums": lambda a, b: (a.sum(), a.sum(axis=0), a.sum(axis=(0, 2)), a.sum(axis=(0, 1, 2)), a.sum(axis=-1, dtype="f4")),
+    "means": lambda a, b: (a.mean(), a.mean(axis=1), a.mean(axis=(1, 2))),
+    "extremes": lambda a, b: (a.max(), a.min(axis=0), a.max(axis=(0, 1)), a.nanmax(axis=2), a.argmax(), a.argmin(axis=1)),
+    "arithmetic": lambda a, b: (a + b, a - b, a * b, a * 2, a / 2, -a, abs(a), a**2, a.sqrt().astype("f4"), round(a / 3)),
+    "dense operands": lambda a, b: (a.multiply(b.toarray()), a + b.toarray(), b.toarray() - a, a.maximum(b.toarray())),
+    "comparisons": lambda a, b: (a != b, a > 0.1, a < b, a.maximum(b), a == b, a <= b, a == 0),
+    "transposes": lambda a, b: (a.T, a.transpose((1, 0, 2)), a.transpose((2, 0, 1), copy=True), a.T.T),
+    "shapes": lambda a, b: (a.reshape(12, 5), a.reshape(60), a.reshape(2, -1, 15), a.reshape(2, 2, 3, 5)),
+    "shapes in the other order": lambda a, b: (a.reshape((5, 4, 3), order="F"), a.reshape((60,), order="F")),
+    "parts": lambda a, b: (a[0], a[-1, 1], a[0, 1, 2], a[:, 1:3], a[..., 0], a[::-2, :, 4:0:-2], a[1:1], a[2, ...]),
+    "products": lambda a, b: (a @ np.arange(5.0), a @ np.arange(10.0).reshape(5, 2), a.dot(np.ones(5))),
+    "stacked products": lambda a, b: (a @ b.transpose((0, 2, 1), copy=True), a @ b.toarray().swapaxes(1, 2), a @ b[1].T.copy(),
+                                      b[0] @ a.transpose((0, 2, 1), copy=True), np.ones((2, 4)) @ a, np.ones((3, 2, 4)) @ a, np.ones(4) @ a,
+                                      a[:1] @ np.ones((3, 5, 1))),
+    # SciPy's functions sort an array's elements, and not always all of its coordinates.
+    "tensor products": lambda a, b: tuple(a.copy().tensordot(x.copy(), axes) for x, axes in (
+        (b, 3), (b, ([0, 2], [0, 2])), (b.toarray(), ([1], [1])), (np.ones(5), 1))),
+    "dots": lambda a, b: (a.copy().dot(b.toarray().swapaxes(1, 2).tolist()), b.toarray() @ a[0, 0].copy(),
+                          a.copy().dot(b.copy().transpose((0, 2, 1), copy=True)), a.copy().dot(np.ones((5, 2)))),
+    "new axes": lambda a, b: (a[None], a[:, None, 1], a[..., None, 2:], a[0, None, :, None, 1]),
+    "elements": lambda a, b: (a.nonzero(), a.count_nonzero(), a.nnz, a.toarray(), a.astype("f4"), a.copy(), a.conj(), a.real),
+    "flattened": lambda a, b: (a.reshape(3, 20).tocsr().sum(axis=0), a.reshape(60).max()),
+    "rows": lambda a, b: tuple(a),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*inefficient")
+@pytest.mark.parametrize("name", CUBES)
+def test_arrays_of_several_axes(cubes, name):
+    ours, theirs = cubes
+    same_array(CUBES[name](*ours), CUBES[name](*theirs))
+
+
+def test_arrays_of_several_axes_are_made_from_everything(cubes):
+    (a, _), (theirs, _) = cubes
+    dense = theirs.toarray()
+    for made in (sparse.coo_array(dense), sparse.coo_array(bc.asarray(dense)), sparse.coo_array((a.data, a.coords)), sparse.coo_array(a),
+                 sparse.coo_array((theirs.data, theirs.coords), shape=(3, 4, 5))):  # fmt: skip
+        same_array(made, theirs)
+        assert repr(made).splitlines()[1].strip().endswith("shape (3, 4, 5)>")
+    same_array(pickle.loads(pickle.dumps(a)), theirs)
+    file = io.BytesIO()
+    sparse.save_npz(file, a)
+    for load in (sparse.load_npz, ss.load_npz):
+        file.seek(0)
+        assert (np.asarray(load(file).toarray()) == dense).all()
+    assert type(a.get()) is ss.coo_array and (a.get().toarray() == dense).all()
+    assert sparse.coo_array((2, 0, 4)).toarray().shape == (2, 0, 4) and sparse.coo_array((2, 3, 4)).sum() == 0
+    twice = sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0], [1, 1, 1])), shape=(2, 2, 2))
+    assert twice.max() == 4 and twice.nnz == 2 and twice.coords[0].tolist() == [0, 1] and twice.toarray()[0, 1, 1] == 3
+    same_array(sparse.permute_dims(a, (2, 0, 1)), ss.permute_dims(theirs.copy(), (2, 0, 1)))
+    same_array(sparse.swapaxes(a, 0, 2), ss.swapaxes(theirs.copy(), 0, 2))
+    for shape, density in (((3, 4, 5), 0.3), ((2, 2, 2, 2), 0.5), ((7, 1, 3), 1.0)):
+        got, want = (m.random_array(shape, density=density, rng=4) for m in (sparse, ss))
+        same_array(got, want)
+        assert [c.tolist() for c in got.coords] == [c.tolist() for c in want.coords]
+
+
+def test_what_arrays_of_several_axes_cannot_do_is_refused(cubes):
+    (a, b), _ = cubes
+    for call in (a.tocsr, a.tocsc, a.todia, a.todok, a.tolil, a.tobsr, a.diagonal, lambda: sparse.csr_array(a), lambda: a.resize(2, 2, 2),
+                 lambda: sparse.coo_matrix(a), lambda: sparse.coo_array((bc.ones(1), ([3], [0], [0])), shape=(3, 4, 5)),
+                 lambda: a + b.T, lambda: a.reshape(7, 7, 7), lambda: a.transpose((0, 1))):  # fmt: skip
+        with pytest.raises((ValueError, TypeError)):
+            call()
+    for call in (lambda: a.row, lambda: a._getnnz(axis=0), lambda: a.count_nonzero(axis=0), lambda: a @ b, lambda: np.ones((2, 3)) @ a,
+                 lambda: a[[0, 1]], lambda: a.tensordot(b, axes=1), lambda: a @ bc.ones((2, 5, 2)),
+                 lambda: a * sparse.coo_array(np.ones((4, 5))),
+                 lambda: sparse.vstack([a, a]), lambda: sparse.tril(a)):  # fmt: skip
+        with pytest.raises((NotImplementedError, ValueError)):
+            call()
+    with pytest.raises(IndexError):
+        a[3]
+    with pytest.raises(IndexError):
+        a[0, 0, 0, 0]
+
+
+def test_nonzero_places_of_columns_are_in_the_order_of_rows():
+    a = sparse.csc_array((bc.array([1.0, 0.0, 3.0, np.nan]), bc.array([2, 0, 0, 1]), bc.array([0, 1, 3, 4])), shape=(3, 3))
+    row, column = a.nonzero()
+    assert row.tolist() == [0, 1, 2] and column.tolist() == [1, 2, 0]
+    row[0] = 7
+    assert a.nonzero()[0].tolist() == [0, 1, 2] and sparse.csc_array((2, 3)).nonzero()[0].size == 0
+
+
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_products_refuse_what_does_not_fit(kind):
+    a = getattr(sparse, "csr_" + kind)(bc.ones((2, 3)))
+    for x in (bc.ones(2), bc.ones((2, 3)), bc.ones((3, 1, 1))):
+        with pytest.raises(ValueError):
+            a @ x
+    with pytest.raises(ValueError):
+        a @ bc.array(2.0)
+    assert (a @ bc.ones(3)).tolist() == [3, 3] and (a @ bc.ones((3, 1))).tolist() == [[3], [3]]
+    if kind == "matrix":
+        assert (a * bc.ones(3)).tolist() == [3, 3] and (a * bc.array(2.0)).toarray().tolist() == [[2] * 3] * 2
+
+
+@pytest.mark.parametrize("shape", [(4,), (9,), (2, 2), (4, 1), (7, 2)])
+def test_coordinates_take_another_shape_in_place(shape):
+    for a in (np.array([1.0, 0, 3, 0, 5, 6]), np.array([[1.0, 0, 3], [0, 5, 6]])):
+        got, want = sparse.coo_array(a), a.copy()
+        got.resize(*shape)
+        want.resize(shape, refcheck=False)
+        if a.ndim == len(shape) == 2:  # a matrix keeps its rows
+            want = np.zeros(shape)
+            want[: min(2, shape[0]), : min(3, shape[1])] = a[: shape[0], : shape[1]]
+        assert got.toarray().tolist() == want.tolist()
+    vector = sparse.coo_array([1, 0, 2])
+    assert vector.transpose((0,)).toarray().tolist() == vector.T.toarray().tolist() == [1, 0, 2]
+    with pytest.raises(ValueError, match="axes don't match"):
+        vector.transpose((0, 1))
+    for convert in (vector.tobsr, vector.tocsc, vector.todia, vector.tolil):
+        with pytest.raises(ValueError, match="Cannot convert"):
+            convert()

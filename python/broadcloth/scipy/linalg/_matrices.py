@@ -342,11 +342,15 @@ def dft(n: int, scale: Literal["sqrtn", "n"] | None = None) -> ndarray:
     """
     if scale not in (None, "sqrtn", "n"):
         raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
-    i = _c.arange(n)
     # The powers of one root, whose angle is reduced before it is rounded.
-    angle = ((i[:, None] * i) % max(n, 1)).astype(np.float64) * (-2 * math.pi / max(n, 1))
-    made = _c.ufuncs["exp"](angle * 1j)
-    return made / math.sqrt(n) if scale == "sqrtn" else made / n if scale == "n" else made
+    places = np.arange(n)
+    roots = np.exp(places * (-2j * math.pi / max(n, 1)))
+    if scale is not None:
+        roots /= math.sqrt(n) if scale == "sqrtn" else n
+    if n <= 64:
+        return _c.asarray(roots[places[:, None] * places % max(n, 1)])
+    i = _c.arange(n)
+    return _c.asarray(roots)[i[:, None] * i % n]
 
 
 def fiedler(a: ArrayLike) -> ndarray:

@@ -426,7 +426,7 @@ class _lil(_assembled):
         return self._of_lists(map(list.copy, self.rows), [[*itertools.islice(rest, len(row))] for row in self.rows], values.dtype)
 
     def _getnnz(self, axis: Any = None) -> Any:
-        return sum(map(len, self.rows)) if axis is None else self.tocsr()._getnnz(axis)
+        return sum(map(len, self.rows.tolist())) if axis is None else self.tocsr()._getnnz(axis)
 
     def tocsr(self, copy: bool = False) -> Any:
         ends = np.empty(len(self.rows) + 1, np.int64)
@@ -589,7 +589,7 @@ def _flat(lists: Any, dtype: np.dtype, n: int) -> np.ndarray:
     wide = np.dtype(np.float64 if dtype.kind == "f" else np.int64)
     if dtype.kind in "fi":
         made = np.empty(n, wide)
-        if _c.sparse_flatten(list(lists), made, dtype.kind == "f"):
+        if _c.sparse_flatten(lists.tolist() if isinstance(lists, np.ndarray) else list(lists), made, dtype.kind == "f"):
             return made.astype(dtype, copy=False)
     return np.fromiter(itertools.chain.from_iterable(lists), dtype, n)
 

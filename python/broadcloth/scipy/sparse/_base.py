@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import GenericAlias
 from typing import Any
 
@@ -93,7 +93,12 @@ def swaps(axes: Any) -> bool:
     return np.ndim(axes) == 1 and tuple(axes) in ((1, 0), (-1, 0), (1, -2), (-1, -2))
 
 
-def shape_of(shape: Any, dimensions: tuple[int, ...] = (2,)) -> tuple[int, ...]:
+def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
+    """The shape of the matrix that an array is kept as: all axes but the last one are its rows, a vector is one row."""
+    return (math.prod(shape[:-1]), shape[-1])
+
+
+def shape_of(shape: Any, dimensions: Sequence[int] = (2,)) -> tuple[int, ...]:
     """A checked shape."""
     try:
         new = tuple(map(operator.index, shape))
@@ -109,7 +114,7 @@ def shape_of(shape: Any, dimensions: tuple[int, ...] = (2,)) -> tuple[int, ...]:
     return new
 
 
-def is_shape(x: Any, dimensions: tuple[int, ...] = (1, 2)) -> bool:
+def is_shape(x: Any, dimensions: Sequence[int] = (1, 2)) -> bool:
     if not isinstance(x, (tuple, list)) or len(x) not in dimensions:
         return False
     try:
@@ -120,8 +125,14 @@ def is_shape(x: Any, dimensions: tuple[int, ...] = (1, 2)) -> bool:
 
 def normal_axis(axis: Any, ndim: int) -> int | None:
     """An axis as a number from 0 on; None for all axes."""
-    if axis is None:
-        return None
+    found = {*range(ndim)} if axis is None else normal_axes(axis, ndim)
+    if 1 < len(found) < ndim:
+        raise NotImplementedError(f"expected one axis or all of {ndim}, got {axis}")
+    return None if len(found) == ndim else found.pop()
+
+
+def normal_axes(axis: Any, ndim: int) -> set[int]:
+    """Axes as numbers from 0 on."""
     axes = axis if isinstance(axis, tuple) else (axis,)
     found = set()
     for a in axes:
@@ -134,7 +145,7 @@ def normal_axis(axis: Any, ndim: int) -> int | None:
         found.add(a % ndim)
     if len(found) != len(axes):
         raise ValueError("duplicate value in 'axis'")
-    return None if len(found) == ndim else found.pop()
+    return found
 
 
 def sum_dtype(dtype: np.dtype) -> np.dtype:
@@ -198,7 +209,7 @@ class spbase:
     @property
     def _shape2(self) -> tuple[int, int]:
         """The shape with two axes: a vector is one row."""
-        return self._shape if len(self._shape) == 2 else (1, self._shape[0])  # type: ignore[return-value]
+        return self._shape if len(self._shape) == 2 else matrix_shape(self._shape)  # type: ignore[return-value]
 
     @property
     def dtype(self) -> np.dtype:
@@ -235,7 +246,7 @@ class spbase:
         return issubclass(cls, sparray)
 
     @classmethod
-    def _require_dimensions(cls, a: ndarray, dimensions: tuple[int, ...]) -> None:
+    def _require_dimensions(cls, a: ndarray, dimensions: Sequence[int]) -> None:
         """Refuses a dense operand that the class has no format for."""
         if a.ndim not in dimensions:
             wanted = " or ".join(map(str, dimensions))
@@ -546,7 +557,7 @@ class spbase:
 
     def _broadcasts(self, shape: tuple[int, ...]) -> bool:
         try:
-            return len(np.broadcast_shapes(self.shape, shape)) <= 2
+            return len(np.broadcast_shapes(self.shape, shape)) <= max(2, self.ndim)
         except ValueError:
             return False
 
@@ -694,7 +705,13 @@ class spbase:
         """The product with a number, a dense or a sparse operand."""
         return self * other if is_scalar(other) else self @ other
 
+    def _fits(self, other: Any) -> bool:
+        """Whether an operand is a dense vector or matrix of ours that a matrix is multiplied by as it is."""
+        return type(other) is ndarray and len(self._shape) == 2 and 0 < other.ndim < 3 and other.shape[0] == self._shape[1]
+
     def __matmul__(self, other: Any) -> Any:
+        if self._fits(other):
+            return self._product(other)
         if other.ndim == 0 if isinstance(other, ndarray) else is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._matmul(other)
@@ -896,8 +913,10 @@ class sparray(spbase):
 class spmatrix:
     """The base of sparse matrices, whose `*` is the product of matrices."""
 
-    def __mul__(self, other: Any) -> Any:
-        return self.multiply(other) if is_scalar(other) else self._matmul(other)  # type: ignore[attr-defined]
+    def __mul__(self: Any, other: Any) -> Any:
+        if self._fits(other):
+            return self._product(other)
+        return self.multiply(other) if is_scalar(other) else self._matmul(other)
 
     def __rmul__(self, other: Any) -> Any:
         return self.multiply(other) if is_scalar(other) else self._rmatmul(other)  # type: ignore[attr-defined]

@@ -99,8 +99,8 @@ class coo_array(_coo, sparray):
 
     Parameters
     ----------
-    arg1 : array-like, sparse matrix or array (SciPy's too), shape of one or two dimensions, or tuple
-        A tuple holds (data, (row, column)).
+    arg1 : array-like, sparse matrix or array (SciPy's too), shape of any dimensions, or tuple
+        A tuple holds (data, coordinates), the coordinates a tuple of an array for each axis.
     shape : tuple of int, optional
         Found from the elements' places unless given.
     dtype : dtype, optional

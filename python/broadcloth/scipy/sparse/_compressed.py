@@ -389,6 +389,10 @@ class _csc(_cs):
     def tocsc(self, copy: bool = False) -> Any:
         return self.copy() if copy else self
 
+    def nonzero(self) -> tuple[ndarray, ...]:
+        rows = self._own_rows().transposed().nonzeros()
+        return rows.numbers(), rows.indices
+
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
         if order is not None or out is not None:
             return spbase.toarray(self, order, out)

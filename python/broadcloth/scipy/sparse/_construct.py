@@ -11,7 +11,7 @@ import numpy as np
 import broadcloth as bc
 
 from ..._broadcloth import ndarray
-from ._base import dense_operand, is_scalar, issparse, scipy_sparse, sparray, spmatrix
+from ._base import dense_operand, is_scalar, issparse, matrix_shape, scipy_sparse, sparray, spmatrix
 from ._rows import Rows, check_places, index_dtype
 
 
@@ -494,11 +494,7 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
     if not 0 <= density <= 1:
         raise ValueError("density expected to be 0 <= density <= 1")
     shape = tuple(operator.index(n) for n in shape)
-    if len(shape) > 2:
-        raise NotImplementedError(
-            f"random_array: expected one or two dimensions, got shape {shape}; make a matrix of fewer, longer axes, or a dense array"
-        )
-    check_places(*(shape if len(shape) == 2 else (1, *shape)))
+    check_places(*matrix_shape(shape))
     total = int(np.prod(shape, dtype=np.int64))
     count = round(density * total)
     # SciPy's order of draws, so that a seed gives SciPy's matrix.
@@ -516,11 +512,9 @@ def _random(shape: tuple[int, ...], density: float, format: str, dtype: Any, rng
     if dtype is not None:
         values = values.astype(dtype, copy=False)
     # The coordinates in order "F" are those of the reversed shape in order "C".
-    t = index_dtype(count, *shape)
-    *row, column = [c.astype(t) for c in reversed(bc.unravel_index(at, shape[::-1]))]
+    coords = bc.unravel_index(at, shape[::-1])[::-1]
     made: Any = _class("coo", array)
-    coo = made._from_coordinates(values, row[0], column, shape) if row else made._of_vector(values, column, shape[0], False)
-    return coo.asformat(format)
+    return made._of_coords(values, coords, shape).asformat(format)
 
 
 def _generator(rng: Any, random_state: Any) -> Any:
@@ -558,6 +552,8 @@ def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
     """
     if axes is None:
         return A.transpose(copy=copy)
+    if A.ndim > 2:
+        return A.transpose(axes, copy=copy)
     order = [operator.index(a) for a in axes]
     if sorted(a % A.ndim if -A.ndim <= a < A.ndim else -1 for a in order) != list(range(A.ndim)):
         raise ValueError(f"axes {tuple(axes)} do not match a sparse array of {A.ndim} dimensions")

@@ -56,7 +56,7 @@ def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
     arrays: dict[str, Any] = {"format": matrix.format.encode("ascii"), "shape": matrix.shape}
     if matrix._is_array():
         arrays["_is_array"] = True
-    if matrix.format == "coo" and matrix.ndim == 1:
+    if matrix.format == "coo" and matrix.ndim != 2:
         arrays["coords"] = np.stack([c.get() for c in matrix.coords])
     else:
         arrays.update({name: getattr(matrix, name).get() for name in _ARRAYS[matrix.format]})
