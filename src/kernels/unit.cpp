@@ -157,6 +157,7 @@ std::string Unit::cpp(Type t) {
     case Kind::instance:
     case Kind::generator: return cpp_object(t);
     case Kind::literal:
+    case Kind::choice:
     case Kind::member: return "i64";
     case Kind::tuple:
       if (t->is_uniform() && t->items[0]->has_value()) {
