@@ -150,6 +150,7 @@ Value FunctionCompiler::call_with_arguments(const Value& callee, const Node* n) 
 
 /// A call of one of several functions: a branch for each, whose results unify.
 Value FunctionCompiler::call_choice(const Value& callee, CallArguments args, const Node* n) {
+  if (callee.type->items.size() == 1) return call_value(Value::known(callee.type->items[0]), std::move(args), n);
   const Value place = callee.simple ? callee : spill(callee);
   const auto ready = [&](Value& v) {
     if (v.display) v = made(v, nullptr, n);

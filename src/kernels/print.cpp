@@ -107,7 +107,7 @@ Code FunctionCompiler::place_of_function(const Value& v, Type to) {
   const auto place = [&](Type function) {
     return literal(Constant{std::ranges::find(to->items, function) - to->items.begin()}, int64_type());
   };
-  if (v.is(Kind::function)) return place(v.type);
+  if (!v.is(Kind::choice)) return place(v.type);
   const Value from = v.simple ? v : spill(v);
   Code r = place(v.type->items.back());
   for (size_t i = v.type->items.size() - 1; i-- > 0;)

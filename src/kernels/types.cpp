@@ -404,7 +404,9 @@ DType arithmetic(DType a, DType b) {
 namespace {
 /// The functions that a value of the type may be; empty for other types.
 std::span<const Type> functions_of(const Type& t) {
-  return t->is(Kind::choice) ? std::span<const Type>(t->items) : std::span<const Type>(&t, t->is(Kind::function) ? 1 : 0);
+  if (t->is(Kind::choice)) return t->items;
+  const bool of_library = t->is(Kind::builtin) && (t->name.starts_with("numpy.") || t->name.starts_with("math."));
+  return {&t, size_t{t->is(Kind::function) || of_library}};
 }
 }  // namespace
 
@@ -439,7 +441,10 @@ Type unify(Type a, Type b) {
     if (a->is(Kind::none) || b->is(Kind::none)) return optional_type(one ? one : other);
     if (!a->is(Kind::optional) && !b->is(Kind::optional)) return nullptr;
   }
-  if (const auto first = functions_of(a), second = functions_of(b); !first.empty() && !second.empty()) {
+  const auto first = functions_of(a), second = functions_of(b);
+  if (a->is(Kind::none) && !second.empty()) return optional_type(choice_type({second.begin(), second.end()}));
+  if (b->is(Kind::none) && !first.empty()) return unify(b, a);
+  if (!first.empty() && !second.empty()) {
     std::vector<Type> all(first.begin(), first.end());
     std::ranges::copy_if(second, std::back_inserter(all), [&](Type f) { return std::ranges::find(first, f) == first.end(); });
     return choice_type(std::move(all));

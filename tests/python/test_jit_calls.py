@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import heapq
+import math
 import re
 
 import numpy as np
@@ -414,3 +415,31 @@ def test_functions_in_lists_dicts_and_kernels():
     out = np.zeros(6, np.int64)
     kernel[1, 32](out)
     assert out.tolist() == [0, 4, 6, 6, 12, 8]
+
+
+def test_choices_of_functions_are_compared_and_may_be_none():
+    def compared(c):
+        f = sum_of if c else product_of
+        return f is sum_of, f == product_of, f != sum_of, f is None, f == 3, not f
+
+    def one_or_none(c):
+        f = None
+        if c > 0:
+            f = sum_of
+        return 0 if f is None else f(1, 2)
+
+    def some_or_none(c):
+        f = None
+        if c > 0:
+            f = sum_of
+        if c > 1:
+            f = product_of
+        return f(5, 2) if f is not None else 0
+
+    def of_the_library(c):
+        f = np.sin if c > 1 else math.cos if c else np.sqrt
+        return f(0.25)
+
+    for plain in (compared, one_or_none, some_or_none, of_the_library):
+        for c in (0, 1, 2):
+            assert njit(plain)(c) == plain(c)
