@@ -280,6 +280,8 @@ const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const
 
 /// An inner function of this one that is given away takes along the constants that it reads here.
 void FunctionCompiler::note_closure(const Value& v, const Node* n) {
+  if (v.is(Kind::choice))
+    for (Type function : v.type->items) note_closure(Value::known(function), n);
   const auto found = v.is(Kind::function) ? unit_.inner.find(v.type->object) : unit_.inner.end();
   if (found == unit_.inner.end()) return;
   const FunctionSyntax& inner = *found->second.second;

@@ -443,3 +443,40 @@ def test_choices_of_functions_are_compared_and_may_be_none():
     for plain in (compared, one_or_none, some_or_none, of_the_library):
         for c in (0, 1, 2):
             assert njit(plain)(c) == plain(c)
+
+
+def test_a_closure_in_a_choice_that_is_given_away_keeps_what_it_reads_or_is_refused():
+    @njit
+    def called(f, x):
+        return f(x)
+
+    @njit
+    def constant(c):
+        k = 5
+
+        def more(x):
+            return x + k
+
+        def less(x):
+            return x - k
+
+        return called(more if c else less, 1)
+
+    assert (constant(True), constant(False)) == (6, -4)
+
+    @njit
+    def varying(c):
+        k = 5
+
+        def more(x):
+            return x + k
+
+        def less(x):
+            return x - k
+
+        first = called(more, 1)
+        k = 7
+        return first + called(more if c else less, 1)
+
+    with pytest.raises(bc.TypingError, match="several values"):
+        varying(True)
