@@ -1,5 +1,5 @@
-// Lists, sets and dicts, in functions compiled for the CPU (src/device/python/lists.h, tables.h). What an empty display holds is found by the
-// walks over the function: what is put into it under its name decides.
+// Lists, sets and dicts, in functions compiled for the CPU (src/device/python/lists.h, tables.h). What an empty display holds is found by
+// the walks over the function: what is put into it under its name decides.
 #include <algorithm>
 #include <array>
 
