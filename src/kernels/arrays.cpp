@@ -349,6 +349,17 @@ Value FunctionCompiler::tuple_subscript(const Value& object, const Value& index,
       host() && index.is_scalar() && count > 0 && stored_type(object.type) == uniform_tuple_type(text_type(), static_cast<int>(count));
   if (index.is_scalar() && (object.type->is_uniform() || texts))
     return item_at(object, stored(texts ? converted(object, stored_type(object.type), n) : object), index, n);
+  Type functions = nullptr;
+  for (size_t i = 0; i < object.type->items.size() && (i == 0 || functions); ++i) functions = unify(functions, object.type->items[i]);
+  if (index.is_scalar() && functions && functions->is(Kind::choice)) {
+    std::vector<Value> items;
+    for (int64_t i = 0; i < count; ++i) {
+      const Value item = tuple_item(object, static_cast<size_t>(i));
+      items.push_back(Value::of(functions, convert(item, functions, n)));
+    }
+    const Value all = tuple_of(std::move(items));
+    return item_at(all, stored(all), index, n);
+  }
   fail(n, "a tuple of several types needs an index that is known when the function is compiled",
        {{source_of(n->a), object.type}, {source_of(n->b), index.type}}, "loop over it with literal_unroll()");
 }

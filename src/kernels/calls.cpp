@@ -148,6 +148,51 @@ Value FunctionCompiler::call_with_arguments(const Value& callee, const Node* n) 
   return call_value(callee, arguments(n, nullptr, takes_all(callee)), n);
 }
 
+/// A call of one of several functions: a branch for each, whose results unify.
+Value FunctionCompiler::call_choice(const Value& callee, CallArguments args, const Node* n) {
+  if (callee.type->items.size() == 1) return call_value(Value::known(callee.type->items[0]), std::move(args), n);
+  const Value place = callee.simple ? callee : spill(callee);
+  const auto ready = [&](Value& v) {
+    if (v.display) v = made(v, nullptr, n);
+    if (v.lazy) v = bound(materialise(v, n));
+    if (v.type && v.type->has_value() && !v.simple) v = spill(v);
+  };
+  for (Value& v : args.positional) ready(v);
+  for (auto& [name, v] : args.keywords) ready(v);
+  Type t = nullptr;
+  const bool emitting = std::exchange(emitting_, false);
+  for (Type function : callee.type->items) {
+    Type one = nullptr;
+    captured([&] { one = stored_type(call_value(Value::known(function), args, n).type); });
+    const Type both = unify(t, one);
+    if (!both && one)
+      fail(n, fmt::format("the functions of {} give values that do not unify", callee.type->spelling), {{"one", t}, {"another", one}});
+    t = both;
+  }
+  emitting_ = emitting;
+  if (!t) return {};  // of a recursive call: known in the next round
+  const std::string out = temporary("r");
+  const bool gives = t->has_value();
+  if (!gives && !t->is(Kind::none)) fail(n, fmt::format("one of several functions cannot give {}", t->spelling));
+  if (gives) linef("{} {}{{}};", cpp(t), out);
+  for (size_t i = 0; i < callee.type->items.size(); ++i) {
+    const bool last = i + 1 == callee.type->items.size();
+    line(last ? Code("} else {") : code("{}if ({} == {}) {{", i ? "} else " : "", place.text, i));
+    ++depth_;
+    const Value r = call_value(Value::known(callee.type->items[i]), args, n);
+    if (gives)
+      linef("{} = {};", out, convert(r, t, n));
+    else
+      perform(r);
+    --depth_;
+  }
+  line("}");
+  if (!gives) return Value::known(none_type());
+  Value r = Value::of(t, out);
+  r.simple = true;
+  return r;
+}
+
 Value FunctionCompiler::call_value(const Value& callee, CallArguments args, const Node* n) {
   for (const Value& v : args.positional)
     if (!v.type) return {};
@@ -189,6 +234,7 @@ Value FunctionCompiler::call_value(const Value& callee, CallArguments args, cons
       return call_builtin(callee.type->name, std::move(args), n);
     case Kind::dtype:
     case Kind::type: return call_class(callee.type, std::move(args), n);
+    case Kind::choice: return call_choice(callee, std::move(args), n);
     default: fail(n, fmt::format("{} cannot be called in compiled functions", callee.type->spelling), {{source_of(n->a), callee.type}});
   }
 }
@@ -234,6 +280,8 @@ const FunctionSignature& FunctionCompiler::declared_for(const Function& f, const
 
 /// An inner function of this one that is given away takes along the constants that it reads here.
 void FunctionCompiler::note_closure(const Value& v, const Node* n) {
+  if (v.is(Kind::choice))
+    for (Type function : v.type->items) note_closure(Value::known(function), n);
   const auto found = v.is(Kind::function) ? unit_.inner.find(v.type->object) : unit_.inner.end();
   if (found == unit_.inner.end()) return;
   const FunctionSyntax& inner = *found->second.second;

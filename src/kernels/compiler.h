@@ -409,6 +409,7 @@ class FunctionCompiler {
   Value call(const Node* n);
   Value call_with_arguments(const Value& callee, const Node* n);
   CallArguments arguments(const Node* n, Value* object = nullptr, bool all = false);
+  Value call_choice(const Value& callee, CallArguments args, const Node* n);
   Value call_value(const Value& callee, CallArguments args, const Node* n);
   [[noreturn]] void need_literal(const Node* value, const Node* n);
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
@@ -810,6 +811,7 @@ class FunctionCompiler {
   std::map<std::string, const Node*> parallel_values_;  ///< names that its body assigns, with the value where there is one alone
 
   // ---- print.cpp
+  Code place_of_function(const Value& v, Type to);
   Code convert(const Value& v, Type to, const Node* n);
   Value converted(const Value& v, Type to, const Node* n);
   std::string literal(const Constant& c, Type t);

@@ -1161,6 +1161,11 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   }
   if (a.is(Kind::time) || b.is(Kind::time))
     if (const auto row = comparing_row(op)) return elementwise(static_cast<int>(*row), {a, b}, n);
+  if (a.is(Kind::choice) || b.is(Kind::choice)) {
+    const Type functions = unify(a.type, b.type);
+    if (equality && (!functions || !functions->is(Kind::choice))) return known(negated);
+    if (equality) return Value::of(bool_type(), operation(convert(a, functions, n), negated ? "!=" : "==", convert(b, functions, n)));
+  }
   if (a.is(Kind::tuple) && b.is(Kind::tuple)) return compare_tuples(op, a, b, n);
   if (a.is(Kind::string) && b.is(Kind::string) && !equality && op != Operator::is && op != Operator::is_not)
     return known(*fold_compare(op, a.type->name.compare(b.type->name), 0));
@@ -1219,6 +1224,7 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
   if (!v.type) return {};
   switch (v.type->kind) {
     case Kind::none: return constant_value(Constant{false});
+    case Kind::choice: return constant_value(Constant{true});
     case Kind::string: return constant_value(Constant{!v.type->name.empty()});
     case Kind::tuple: return constant_value(Constant{!v.type->items.empty()});
     case Kind::literal: return constant_value(Constant{v.type->value != 0});

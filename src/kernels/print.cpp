@@ -102,6 +102,19 @@ Value FunctionCompiler::converted(const Value& v, Type to, const Node* n) {
   return r;
 }
 
+/// Where a function, or one of several, stands among the functions of a choice.
+Code FunctionCompiler::place_of_function(const Value& v, Type to) {
+  const auto place = [&](Type function) {
+    return literal(Constant{std::ranges::find(to->items, function) - to->items.begin()}, int64_type());
+  };
+  if (!v.is(Kind::choice)) return place(v.type);
+  const Value from = v.simple ? v : spill(v);
+  Code r = place(v.type->items.back());
+  for (size_t i = v.type->items.size() - 1; i-- > 0;)
+    r = choice(operation(from.text, "==", literal(Constant{static_cast<int64_t>(i)}, int64_type())), place(v.type->items[i]), r);
+  return r;
+}
+
 Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   if (!v.type) return code("{}{{}}", cpp(to));
   if (is_incomplete(v.type) && v.type->is_container() && !emitting_) return "{}";
@@ -113,6 +126,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
   if (v.is(Kind::string) && to->is(Kind::text)) return literal_text(v.type->name);
   if (v.is(Kind::object) && to->is(Kind::member) && v.type->element == to) return literal(Constant{v.type->value}, int64_type());
+  if (to->is(Kind::choice) && converts(v.type, to)) return place_of_function(v, to);
   if (v.type->is_container() && to->is_container() && cpp(v.type) == cpp(to)) return v.text;
   const auto refuse = [&] {
     if (!n) fail(nullptr, fmt::format("{} does not convert to {}", v.type->spelling, to->spelling));

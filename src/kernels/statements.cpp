@@ -746,7 +746,9 @@ void FunctionCompiler::emit_edge(const Env& from, const Env& to) {
     if (!a || !b || a->conflict || b->conflict || a->type == b->type || !a->type || !b->type || !b->type->has_value()) continue;
     Value v = Value::of(a->type, a->type->has_value() ? variable(static_cast<int>(i), a->type) : "");
     v.simple = true;
-    if (!v.type->has_value() && !v.is(Kind::none) && !v.is(Kind::string) && !enumeration_of(v.type)) continue;
+    if (!v.type->has_value() && !v.is(Kind::none) && !v.is(Kind::string) && !v.is(Kind::function) && !v.is(Kind::builtin) &&
+        !enumeration_of(v.type))
+      continue;
     const Code text = convert(v, b->type, nullptr);
     linef("{} = {};", variable(static_cast<int>(i), b->type), text);
   }

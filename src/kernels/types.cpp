@@ -384,6 +384,16 @@ Type enumeration_type(const void* cls, std::string name, std::vector<std::string
   t.name = std::move(name);
   return intern(t.spelling + identity(cls), t);
 }
+Type choice_type(std::vector<Type> functions) {
+  TypeInfo t;
+  t.kind = Kind::choice;
+  t.bytes = t.alignment = 8;
+  std::string names, key;
+  for (Type f : functions) names += (names.empty() ? "" : ", ") + f->name, key += identity(f);
+  t.items = std::move(functions);
+  t.spelling = fmt::format("Choice({})", names);
+  return intern(t.spelling + key, t);
+}
 Type enumeration_of(Type t) { return !t ? nullptr : t->is(Kind::member) ? t : t->is(Kind::object) ? t->element : nullptr; }
 
 Type with_layout(Type a, int ndim, char layout) { return array_type(a->element, ndim, layout, a->read_only, a->space); }
@@ -407,6 +417,15 @@ static Type common_time(Type a, Type b) {
     return nullptr;
   }
 }
+
+namespace {
+/// The functions that a value of the type may be; empty for other types.
+std::span<const Type> functions_of(const Type& t) {
+  if (t->is(Kind::choice)) return t->items;
+  const bool of_library = t->is(Kind::builtin) && (t->name.starts_with("numpy.") || t->name.starts_with("math."));
+  return {&t, size_t{t->is(Kind::function) || of_library}};
+}
+}  // namespace
 
 Type unify(Type a, Type b) {
   if (!a || a == b) return b;
@@ -438,6 +457,14 @@ Type unify(Type a, Type b) {
     if (one == other) return one;
     if (a->is(Kind::none) || b->is(Kind::none)) return optional_type(one ? one : other);
     if (!a->is(Kind::optional) && !b->is(Kind::optional)) return nullptr;
+  }
+  const auto first = functions_of(a), second = functions_of(b);
+  if (a->is(Kind::none) && !second.empty()) return optional_type(choice_type({second.begin(), second.end()}));
+  if (b->is(Kind::none) && !first.empty()) return unify(b, a);
+  if (!first.empty() && !second.empty()) {
+    std::vector<Type> all(first.begin(), first.end());
+    std::ranges::copy_if(second, std::back_inserter(all), [&](Type f) { return std::ranges::find(first, f) == first.end(); });
+    return choice_type(std::move(all));
   }
   if (a->is(Kind::literal)) return unify(int64_type(), b);
   if (b->is(Kind::literal)) return unify(a, int64_type());
@@ -482,6 +509,7 @@ bool converts(Type from, Type to) {
   if (from->is(Kind::string) && to->is(Kind::text)) return true;
   if (to->is(Kind::member)) return enumeration_of(from) == to;
   if (from->is(Kind::time) && to->is(Kind::time)) return can_cast(from->dtype, to->dtype, Casting::same_kind);
+  if (to->is(Kind::choice)) return !functions_of(from).empty() && unify(to, from) == to;
   if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
   if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);
   if (from->is(Kind::optional)) return converts(from->element, to);

@@ -33,6 +33,7 @@ enum class Kind : uint8_t {
   instance,   ///< an object of a jitclass: `fields`, `items`; `object` is the class
   generator,  ///< what a function that yields gives: of `element`
   member,     ///< one of the members of an enumeration: its place; `object` is the class, `fields` are the names. For kernels too
+  choice,     ///< one of the functions `items`: its place. For kernels too
   // What follows has no bytes: it is known when the function is compiled and is part of its type.
   string,    ///< a str literal: `name`
   literal,   ///< an int literal that an argument carries in its type: `value`
@@ -145,6 +146,8 @@ Type object_type(const void* object, std::string name);
 Type member_type(const void* object, std::string name, Type enumeration, int64_t place);
 /// `by_identity`: members are equal to themselves alone, as enum.Enum compares them.
 Type enumeration_type(const void* cls, std::string name, std::vector<std::string> names, bool by_identity);
+/// One of several functions, which it is not known when a function is compiled.
+Type choice_type(std::vector<Type> functions);
 /// The enumeration that a value of the type is a member of, or nullptr.
 Type enumeration_of(Type t);
 Type ellipsis_type();

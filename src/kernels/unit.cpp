@@ -158,6 +158,7 @@ std::string Unit::cpp(Type t) {
     case Kind::generator: return cpp_object(t);
     case Kind::time: need("times"); return is_datetime(t->dtype) ? "py::Date" : "py::Delta";
     case Kind::literal:
+    case Kind::choice:
     case Kind::member: return "i64";
     case Kind::tuple:
       if (t->is_uniform() && t->items[0]->has_value()) {

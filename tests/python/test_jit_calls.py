@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import heapq
+import math
 import re
 
 import numpy as np
@@ -268,3 +269,214 @@ def test_compiled_functions_are_methods_of_classes():
     assert njit(lambda a, b: a + b).__get__(3)(4) == 7
     bound = njit(lambda a, b: a + b).__get__(3, int)
     assert bound(4) == 7
+
+
+@njit
+def sum_of(a, b):
+    return a + b
+
+
+@njit
+def product_of(a, b):
+    return a * b
+
+
+@njit
+def quotient_of(a, b):
+    if b == 0:
+        raise ValueError("nothing goes into zero")
+    return a / b
+
+
+def test_one_of_several_functions_is_chosen_at_run_time():
+    def by_expression(c, a, b):
+        f = sum_of if c else product_of
+        return f(a, b)
+
+    def by_statements(c, a, b):
+        if c > 1:
+            f = sum_of
+        elif c > 0:
+            f = product_of
+        else:
+            f = quotient_of
+        return f(a, b=b)
+
+    def by_index(c, a, b):
+        return (sum_of, product_of, quotient_of)[c](a, b)
+
+    def in_turn(c, a, b):
+        f, g = sum_of, product_of
+        r = 0
+        for i in range(c + 4):
+            f, g = g, f
+            r += f(a, i) - g(b, i)
+        return r
+
+    def passed(c, a, b):
+        return applied(sum_of if c else quotient_of, a, b)
+
+    for plain in (by_expression, by_statements, by_index, in_turn, passed):
+        f = njit(plain)
+        for c in (0, 1, 2):
+            for a, b in ((7, 2), (1.5, 0.5)):
+                assert f(c, a, b) == plain(c, a, b)
+    assert njit(by_index)(-1, 3, 2) == 1.5
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        njit(by_index)(3, 1, 2)
+    with pytest.raises(ValueError, match="nothing goes into zero"):
+        njit(by_statements)(0, 1, 0)
+
+    @njit
+    def caught(c, a, b):
+        try:
+            return (sum_of, quotient_of)[c](a, b)
+        except Exception:
+            return -1.0
+
+    assert [caught(c, 3, 0) for c in (0, 1)] == [3.0, -1.0]
+
+
+@njit
+def applied(f, a, b):
+    return f(a, b) + f(b, a)
+
+
+def test_a_choice_of_functions_is_refused_where_it_has_no_meaning():
+    @njit
+    def given_back(c):
+        return sum_of if c else product_of
+
+    @njit
+    def other_types(c, a):
+        f = sum_of if c else text_of
+        return f(a, a)
+
+    @njit
+    def text_of(a, b):
+        return "text"
+
+    with pytest.raises(bc.TypingError, match="cannot return"):
+        given_back(True)
+    with pytest.raises(bc.TypingError, match="do not unify"):
+        other_types(True, 1)
+
+
+def test_functions_that_write_are_chosen_and_closures_too():
+    @njit
+    def first(a):
+        a[0] += 1
+
+    @njit
+    def second(a):
+        a[1] += 1
+
+    @njit
+    def f(a, n):
+        k = n * 2
+
+        def more(x):
+            return x + k
+
+        def less(x):
+            return x - k
+
+        for i in range(n):
+            write = first if i % 3 == 0 else second
+            write(a)
+        g = more if n > 2 else less
+        return g(10)
+
+    a = np.zeros(2)
+    assert (f(a, 4), f(a, 1)) == (18, 8)
+    assert a.tolist() == [3, 2]
+
+
+def test_functions_in_lists_dicts_and_kernels():
+    def looked_up(k, name, a, b):
+        of_list = [sum_of, product_of]
+        of_dict = {"sum": sum_of, "product": product_of}
+        of_dict["other"] = product_of
+        r = 0
+        for f in of_list:
+            r += f(a, b)
+        return of_list[k](a, b), of_dict[name](a, b), r
+
+    for k, name in ((0, "sum"), (1, "product"), (-1, "other")):
+        assert njit(looked_up)(k, name, 3, 4) == looked_up(k, name, 3, 4)
+
+    @bc.cuda.jit
+    def kernel(out):
+        i = bc.cuda.grid(1)
+        if i < out.size:
+            f = sum_of if i % 2 else product_of
+            out[i] = f(i, 3)
+
+    out = np.zeros(6, np.int64)
+    kernel[1, 32](out)
+    assert out.tolist() == [0, 4, 6, 6, 12, 8]
+
+
+def test_choices_of_functions_are_compared_and_may_be_none():
+    def compared(c):
+        f = sum_of if c else product_of
+        return f is sum_of, f == product_of, f != sum_of, f is None, f == 3, not f
+
+    def one_or_none(c):
+        f = None
+        if c > 0:
+            f = sum_of
+        return 0 if f is None else f(1, 2)
+
+    def some_or_none(c):
+        f = None
+        if c > 0:
+            f = sum_of
+        if c > 1:
+            f = product_of
+        return f(5, 2) if f is not None else 0
+
+    def of_the_library(c):
+        f = np.sin if c > 1 else math.cos if c else np.sqrt
+        return f(0.25)
+
+    for plain in (compared, one_or_none, some_or_none, of_the_library):
+        for c in (0, 1, 2):
+            assert njit(plain)(c) == plain(c)
+
+
+def test_a_closure_in_a_choice_that_is_given_away_keeps_what_it_reads_or_is_refused():
+    @njit
+    def called(f, x):
+        return f(x)
+
+    @njit
+    def constant(c):
+        k = 5
+
+        def more(x):
+            return x + k
+
+        def less(x):
+            return x - k
+
+        return called(more if c else less, 1)
+
+    assert (constant(True), constant(False)) == (6, -4)
+
+    @njit
+    def varying(c):
+        k = 5
+
+        def more(x):
+            return x + k
+
+        def less(x):
+            return x - k
+
+        first = called(more, 1)
+        k = 7
+        return first + called(more if c else less, 1)
+
+    with pytest.raises(bc.TypingError, match="several values"):
+        varying(True)
