@@ -174,7 +174,8 @@ Array places_of_rows(const T* rows, int64_t n, int64_t width, Device device) {
 std::optional<Array> argsort_rows_small(const Array& rows) {
   const int64_t n = rows.shape()[0], parts = is_complex(rows.dtype()) ? 2 : 1, width = rows.shape()[1] * parts;
   // Two rows mostly differ in their first elements. Many rows of few columns are sorted faster column by column.
-  if (!open(rows.device()) || has_history(rows) || !rows.contiguous() || width < static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(n))))
+  if (!open(rows.device()) || has_history(rows) || !rows.contiguous() ||
+      width < static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(n))))
     return std::nullopt;
   const char* const first = first_element(rows);
   std::optional<Array> made;

@@ -1,5 +1,5 @@
-// Sorts of many short rows: as many rows as a vector has lanes go through one sorting network, after squares of their numbers were transposed
-// in registers.
+// Sorts of many short rows: as many rows as a vector has lanes go through one sorting network, after squares of their numbers were
+// transposed in registers.
 #include "backends/cpu/sort_rows.h"
 
 #include <array>

@@ -32,7 +32,8 @@ struct RowOrder {
   S flip, of_negative, largest;
 };
 
-/// The fewest numbers of so many bytes, and the most, of a row that sort_rows() takes on this processor; it takes none where 0 are the most.
+/// The fewest numbers of so many bytes, and the most, of a row that sort_rows() takes on this processor; it takes none where 0 are the
+/// most.
 int least_of_row(int item);
 int most_of_row();
 /// The comparators that sort_rows() runs for rows of n numbers of so many bytes.
