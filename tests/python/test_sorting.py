@@ -628,3 +628,14 @@ def test_many_short_rows_are_sorted_as_numpys(xp, length, dtype):
         np.testing.assert_array_equal(host(xp.sort(a.T, axis=0)), np.sort(rows.T, axis=0))
         a.sort(axis=1)
         np.testing.assert_array_equal(host(a), np.sort(rows, axis=1))
+
+
+def test_ranks_beyond_every_integer_are_refused_as_numpys(xp):
+    a = [3, 1, 2]
+    for kth in (10**30, 3, -4, True, 1.0):
+        for name in ("partition", "argpartition"):
+            with pytest.raises((OverflowError, ValueError, TypeError)) as theirs:
+                getattr(np, name)(np.array(a), kth)
+            with pytest.raises(theirs.type):
+                getattr(xp, name)(xp.asarray(a), kth)
+    np.testing.assert_array_equal(host(xp.partition(xp.asarray(a), -1)), np.partition(a, -1))
