@@ -480,7 +480,8 @@ bool is_left_to_numpy(PyObject* o) {
   if (!is_subclass_array(o)) return false;
   if (program_mode.load(std::memory_order_relaxed)) return true;
   const PyRef name = to_py(std::string_view("numpy.ma")), module = PyRef::maybe(PyImport_GetModule(name.get()));
-  return module && PyObject_IsInstance(o, attr(module.get(), "MaskedArray").get()) == 1;
+  if (!module || PyObject_IsInstance(o, attr(module.get(), "MaskedArray").get()) != 1) return false;
+  return attr(o, "_mask").get() != attr(module.get(), "nomask").get();
 }
 
 bool read_numpy_scalar(PyObject* o, DType dtype, Element* made) {
