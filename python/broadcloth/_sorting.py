@@ -131,7 +131,11 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
 
 def _ranks(kth: ArrayLike) -> list[int]:
     """`kth` as a list of integers; bools are refused as NumPy refuses them."""
+    if type(kth) is int and -(1 << 62) < kth < 1 << 62:
+        return [kth]
     ranks = np.asarray(kth.get() if isinstance(kth, ndarray) else kth)
+    if ranks.dtype.kind == "b":
+        raise ValueError("Booleans unacceptable as partition index")
     if ranks.dtype.kind not in "iu" and ranks.size:
         raise TypeError("Partition index must be integer")
     if ranks.ndim > 1:

@@ -932,6 +932,11 @@ bool reduce_small(Op op, const Array& a, Element* made) {
     if (op == Op::reduce_count_nonzero) return set_element(made, DType::i64, count);
     return set_element(made, DType::b1, op == Op::reduce_any ? count > 0 : count == near.count);
   }
+  if ((op == Op::reduce_sum || op == Op::reduce_prod) && (a.dtype() == DType::f64 || a.dtype() == DType::i64)) {
+    // In the order of every kernel, where the elements lie side by side.
+    made->dtype = a.dtype();
+    return near.step == near.item && open_to_rows(a.device()) && tier0_reduce(op, a.dtype(), near.first, near.count, 0, made->bytes);
+  }
   switch (const DType t = a.dtype()) {
     case DType::b1:
     case DType::u8: return reduce_numbers(op, t, Numbers<uint8_t>{near}, made);

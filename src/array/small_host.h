@@ -106,8 +106,8 @@ std::optional<Array> unpackbits_small(const Array& a);
 std::optional<Array> packbits_small(const Array& a);
 /// The concatenation of arrays of one dtype along an axis, whose shape is `shape`: vectors, or contiguous arrays.
 std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtype, int axis, const Dims& shape);
-/// Reduces all elements of an array, which is 1-d or contiguous, by a row whose result does not depend on their order. Returns whether it
-/// was done.
+/// Reduces all elements of an array, which is 1-d or contiguous, by a row whose result does not depend on their order; adds and multiplies
+/// contiguous ones of int64 and float64. Returns whether it was done.
 bool reduce_small(Op op, const Array& a, Element* made);
 /// Sorts a vector in its memory. Returns whether it was done.
 bool sort_in_place_small(const Array& a);

@@ -12,11 +12,7 @@
 namespace bc::bind {
 namespace {
 
-/// Python's other operand is taken when it is an array, a number or something with memory to share; else Python tries its own operator.
-/// Tells whether an operand is a masked array or a matrix of a program that was written for NumPy, whose operators are its own.
-bool is_of_numpys(PyObject* x, PyObject* y) {
-  return program_mode.load(std::memory_order_relaxed) && (is_subclass_array(x) || is_subclass_array(y));
-}
+bool is_of_numpys(PyObject* x, PyObject* y) { return is_left_to_numpy(x) || is_left_to_numpy(y); }
 
 /// The operator of such an operand with a copy of the other one on the host.
 PyObject* operator_of_numpys(const char* name, PyObject* x, PyObject* y, const char* module = "operator") {
@@ -24,6 +20,7 @@ PyObject* operator_of_numpys(const char* name, PyObject* x, PyObject* y, const c
   return PyObject_CallFunctionObjArgs(import_attr(module, name).get(), host(x).get(), host(y).get(), nullptr);
 }
 
+/// Python's other operand is taken when it is an array, a number or something with memory to share; else Python tries its own operator.
 bool push_pair(ArgList* args, PyObject* x, PyObject* y, bool inplace = false) {
   if (push_fast(args, x) && push_fast(args, y)) [[likely]]
     return true;

@@ -476,6 +476,14 @@ PyRef to_numpy_scalar(const Element& element) {
   });
 }
 
+bool is_left_to_numpy(PyObject* o) {
+  if (!is_subclass_array(o)) return false;
+  if (program_mode.load(std::memory_order_relaxed)) return true;
+  const PyRef name = to_py(std::string_view("numpy.ma")), module = PyRef::maybe(PyImport_GetModule(name.get()));
+  if (!module || PyObject_IsInstance(o, attr(module.get(), "MaskedArray").get()) != 1) return false;
+  return attr(o, "_mask").get() != attr(module.get(), "nomask").get();
+}
+
 bool read_numpy_scalar(PyObject* o, DType dtype, Element* made) {
   if (dtype != DType::f64 && dtype != DType::i64) return false;
   const ScalarMaker& maker = scalar_maker(dtype);

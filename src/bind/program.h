@@ -34,6 +34,9 @@ inline PyObject* unless_refused(PyObject* made, const char* name, PyObject* x, P
 /// Tells whether an object is an array of a subclass of numpy.ndarray, whose values mean more than its elements say
 /// (numpy.ma.MaskedArray, numpy.matrix): what a program does with one is NumPy's.
 bool is_subclass_array(PyObject* o);
+/// Tells whether operators and ufuncs that get an object are NumPy's: an array with a mask, which a copy would lose; in a program that was
+/// written for NumPy also a matrix.
+bool is_left_to_numpy(PyObject* o);
 
 /// An element as NumPy's scalar of the dtype.
 PyRef to_numpy_scalar(const Scalar& s, DType dtype);

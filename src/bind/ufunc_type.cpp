@@ -179,11 +179,10 @@ bool one_computes_ufuncs(PyObject* value) {
   return false;
 }
 
-/// Tells whether an argument, an output or the mask of a call computes ufuncs in its own way (a pandas.Series, a quantity with units). In a
-/// program that was written for NumPy these are also masked arrays and matrices, which elsewhere are read as arrays.
+/// Tells whether an argument, an output or the mask of a call computes ufuncs in its own way (a pandas.Series, a quantity with units, a
+/// masked array). In a program that was written for NumPy these are also matrices, which elsewhere are read as arrays.
 bool any_computes_ufuncs(PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
-  const bool program = program_mode.load(std::memory_order_relaxed);
-  const auto own = [&](PyObject* o) { return !is_exact(o, state().array) && (computes_ufuncs(o) || (program && is_subclass_array(o))); };
+  const auto own = [&](PyObject* o) { return !is_exact(o, state().array) && (computes_ufuncs(o) || is_left_to_numpy(o)); };
   if (std::any_of(args, args + n, own)) return true;
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); ++i)
     if (PyObject* const value = args[n + i]; !is_exact(value, state().array) && value != Py_True)
@@ -753,14 +752,13 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) {
     PyRef name = PyRef::steal(PyObject_GetAttr(PyTuple_GetItem(args, 0), state().names.__name__));
     PyObject* method = PyTuple_GetItem(args, 1);
     // Where another operand computes ufuncs in its own way, NumPy asks that one next, as it does beside arrays of its own.
-    const bool program = program_mode.load(std::memory_order_relaxed);
     for (Py_ssize_t i = 2; i < n; ++i)
       if (computes_ufuncs(PyTuple_GetItem(args, i))) return new_ref(Py_NotImplemented);
     for (PyObject* key : {state().names.out, state().names.where})
       if (PyObject* const value = kwargs ? PyDict_GetItem(kwargs, key) : nullptr; value && one_computes_ufuncs(value))
         return new_ref(Py_NotImplemented);
-    for (Py_ssize_t i = 2; program && i < n; ++i)
-      if (is_subclass_array(PyTuple_GetItem(args, i))) return ufunc_on_host(args, kwargs);
+    for (Py_ssize_t i = 2; i < n; ++i)
+      if (is_left_to_numpy(PyTuple_GetItem(args, i))) return ufunc_on_host(args, kwargs);
     PyRef function = PyRef::borrow(PyDict_GetItem(state().ufuncs, name.get()));
     if (function && special_of_complex(function.get(), args)) return ufunc_on_host(args, kwargs);
     if (PyUnicode_CompareWithASCIIString(method, "__call__") != 0) {

@@ -702,9 +702,23 @@ Hash128 tape_hash(size_t pending, Slots* slots) {
   for (size_t i = 0; i < pending; ++i) slots->nodes[i]->slot = static_cast<uint32_t>(i);
   Hasher h(pending);
   auto dims = [&](const Dims& d) { h.add(d.span()); };
+  std::vector<uint32_t> constants;
+  // Equal constants have one slot, whether they are one node or not: which of them are, depends on what was recorded before
+  // (make_constant), and a loop with a new number in each turn would never find its plan.
+  auto place_constant = [&](Node* node) {
+    constexpr size_t kLooked = 64;
+    for (size_t k = constants.size(); k > 0 && constants.size() - k < kLooked; --k) {
+      const Node& other = *slots->nodes[constants[k - 1]];
+      if (!(other.value == node->value) || other.dtype != node->dtype) continue;
+      node->slot = constants[k - 1];
+      return true;
+    }
+    constants.push_back(static_cast<uint32_t>(slots->nodes.size()));
+    return false;
+  };
   auto place = [&](const Ref<Node>& node) {
     const bool known = node->slot < slots->nodes.size() && slots->nodes[node->slot] == node;
-    if (!known) {
+    if (!known && !(node->op == Op::constant && place_constant(node.get()))) {
       node->slot = static_cast<uint32_t>(slots->nodes.size());
       slots->nodes.push_back(node);
       h.add(static_cast<uint64_t>(node->op) | uint64_t(node->dtype) << 16);

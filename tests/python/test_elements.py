@@ -486,3 +486,17 @@ def test_elements_of_a_pending_copy_are_those_of_its_time(count):
         with bc.profiler.record() as seen:
             bc.synchronize()
         assert not seen.kernels  # the look at one element has computed the copy
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_sums_of_few_computed_elements_have_the_bits_of_kernels(name, dtype):
+    for n in (1, 2, 7, 8, 33, 255, 256):
+        a = bc.asarray((np.random.default_rng(n).random(n) * 3 + 0.5).astype(dtype))
+        bc.synchronize()
+        now = getattr(a, name)()
+        with bc.profiler.record() as seen:
+            by_kernel = getattr(a, name)()
+            bc.synchronize()
+        assert now.dtype == by_kernel.dtype and now.get().tobytes() == by_kernel.get().tobytes()
+        assert seen.kernels

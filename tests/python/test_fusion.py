@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_same, assert_ulp, host
+from support import assert_same, assert_ulp, host, run_python
 
 
 class Count:
@@ -251,3 +251,26 @@ def test_rows_that_are_updated_one_after_the_other_are_small_kernels(xp):
                 x[k] += k + turn
                 expected[k] += k + turn
         np.testing.assert_array_equal(host(x), expected)
+
+
+TURNS = """
+import sys
+import numpy as np, broadcloth as bc
+bc.set_default_device("cpu")
+a, zeros = bc.asarray(np.linspace(1.0, 2.0, 1000)), bc.asarray(np.zeros(1000))
+for k in range(40):
+    if k == 2:
+        print("the plan is known", file=sys.stderr, flush=True)
+    total = zeros
+    for j in range(12):
+        total = total * 0.9 + a / (1 - 0.99 ** (12 * k + j + 1)) + 0.25 * total
+    assert np.isfinite(float(total[3]))
+"""
+
+
+def test_a_new_number_in_each_turn_of_a_loop_needs_no_new_plan():
+    # Nodes of constants are kept for a while; which of them are kept must not decide what a plan is known by.
+    done = run_python(TURNS, env={"BROADCLOTH_DUMP": "plan"})
+    assert done.returncode == 0, done.stderr
+    before, after = done.stderr.split("the plan is known")
+    assert "kernel 0" in before and "kernel 0" not in after

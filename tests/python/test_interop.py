@@ -558,3 +558,23 @@ def test_memory_with_gaps_is_refused_as_by_numpy():
         for take in (io.BytesIO().write, hashlib.md5):
             with pytest.raises(ValueError, match="not C-contiguous"):
                 take(a)
+
+
+def test_masks_are_not_lost_in_operators_and_ufuncs():
+    m = np.ma.array([1.0, 4.0, 9.0], mask=[False, True, False])
+    b, host = bc.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
+    for ours, theirs in (
+        (lambda: b + m, lambda: host + m),
+        (lambda: m * b, lambda: m * host),
+        (lambda: b**m, lambda: host**m),
+        (lambda: b < m, lambda: host < m),
+        (lambda: bc.sqrt(m), lambda: np.sqrt(m)),
+        (lambda: bc.add(b, m), lambda: np.add(host, m)),
+        (lambda: np.add(b, m), lambda: np.add(host, m)),
+    ):
+        got, wanted = ours(), theirs()
+        assert isinstance(got, np.ma.MaskedArray) and got.tolist() == wanted.tolist()
+    kept = bc.array([1.0, 2.0, 3.0])
+    kept += np.asarray(m)
+    assert kept.tolist() == [2.0, 6.0, 12.0]
+    assert isinstance(b + np.matrix([[1.0, 2.0, 3.0]]), bc.ndarray)

@@ -79,7 +79,7 @@ def test_the_summary_is_a_table(xp):
 
 
 def test_show_source_prints_a_kernel(xp, capsys):
-    a = xp.asarray(np.arange(100.0, dtype=np.float32))
+    a = xp.asarray(np.arange(1000.0, dtype=np.float32))
     b = xp.sin(a) * a
     xp.show_source(b)
     text = capsys.readouterr().out

@@ -607,3 +607,35 @@ def test_rows_with_nans_are_all_unique(xp):
         rows[7, 0] = 2
         got = xp.unique(xp.asarray(rows), axis=0)
         assert got.shape[0] == np.unique(rows, axis=0).shape[0]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("length", [2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 128, 129])
+def test_many_short_rows_are_sorted_as_numpys(xp, length, dtype):
+    rng = np.random.default_rng(length)
+    for count in (16, 33):
+        rows = rng.integers(-(2**31), 2**31, (count, length)).astype(dtype)
+        kind = np.dtype(dtype).kind
+        if kind == "f":
+            rows[0, :2], rows[1, -1], rows[2, 0], rows[3] = [np.nan, -np.inf], np.inf, -0.0, 1
+            rows[5, ::2] = np.nan
+        else:
+            info = np.iinfo(dtype)
+            rows[0, :2], rows[1, -1], rows[2] = [info.max, info.min], info.max, info.max
+        a = xp.asarray(rows)
+        np.testing.assert_array_equal(host(xp.sort(a, axis=1)), np.sort(rows, axis=1))
+        np.testing.assert_array_equal(host(xp.sort(a[::-1, :], axis=1)), np.sort(rows[::-1], axis=1))
+        np.testing.assert_array_equal(host(xp.sort(a.T, axis=0)), np.sort(rows.T, axis=0))
+        a.sort(axis=1)
+        np.testing.assert_array_equal(host(a), np.sort(rows, axis=1))
+
+
+def test_ranks_beyond_every_integer_are_refused_as_numpys(xp):
+    a = [3, 1, 2]
+    for kth in (10**30, 3, -4, True, 1.0):
+        for name in ("partition", "argpartition"):
+            with pytest.raises((OverflowError, ValueError, TypeError)) as theirs:
+                getattr(np, name)(np.array(a), kth)
+            with pytest.raises(theirs.type):
+                getattr(xp, name)(xp.asarray(a), kth)
+    np.testing.assert_array_equal(host(xp.partition(xp.asarray(a), -1)), np.partition(a, -1))

@@ -10,6 +10,7 @@
 #include "backends/cpu/sort_complex.h"
 #include "backends/cpu/sort_keys.h"
 #include "backends/cpu/sort_orders.h"
+#include "backends/cpu/sort_rows.h"
 #include "backends/cpu/strided.h"
 #include "core/cpu_level.h"
 #include "core/error.h"
@@ -313,33 +314,7 @@ void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<c
   for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[ranks[k]]);
 }
 
-/// Two places of a line; the lesser of their elements goes to `low`.
-struct Comparator {
-  int low, high;
-};
-
-/// Comparators by which n elements are sorted, one after the other (Batcher, "Sorting networks and their applications", 1968: odd-even
-/// merges).
-std::vector<Comparator> sorting_network(int n) {
-  std::vector<Comparator> pairs;
-  for (int run = 1; run < n; run *= 2)
-    for (int apart = run; apart > 0; apart /= 2)
-      for (int first = apart % run; first + apart < n; first += 2 * apart)
-        for (int i = first; i < std::min(first + apart, n - apart); ++i)
-          if (i / (2 * run) == (i + apart) / (2 * run)) pairs.push_back({i, i + apart});
-  return pairs;
-}
-
 constexpr int kNetwork = 64;  // elements of a line; longer ones are sorted faster one by one
-constexpr int kLanes = 16;    // lines side by side
-
-/// Numbers of adjacent lines that a processor handles at once, at most `kBytes` of them.
-template <class S, int kBytes>
-struct Lanes {
-  static constexpr int kSize = std::min<int>(kBytes, kLanes * sizeof(S));
-  static constexpr int kCount = kLanes * static_cast<int>(sizeof(S)) / kSize;
-  typedef S Vector [[gnu::vector_size(kSize), gnu::may_alias]];
-};
 
 /// Sorts kLanes lines of n numbers side by side, or with kPlaces replaces the numbers by the places that sort them (stable), without
 /// branches that depend on numbers: the lesser of each two numbers goes to the first place.
@@ -420,6 +395,40 @@ void sort_short_lines(const Lines& lines, F&& put) {
       });
     }
   });
+}
+
+/// The order of numbers of 32 or 64 bits for sort_rows().
+template <class O>
+constexpr auto row_order() {
+  using S = std::make_signed_t<typename O::Key>;
+  constexpr S sign = static_cast<S>(O::kSign), rest = static_cast<S>(~sign);
+  if constexpr (std::is_void_v<typename O::Number>) return RowOrder<S>{0, rest, static_cast<S>(O::kLargest)};
+  return RowOrder<S>{std::is_unsigned_v<typename O::Number> ? sign : S{0}, 0, rest};
+}
+
+/// Sorts many rows of some numbers that lie side by side. Returns false where they do not, or are too few or too long.
+template <class O>
+bool sort_contiguous_rows(const Lines& lines, typename O::Bits* out) {
+  if constexpr (sizeof(typename O::Bits) < 4) {
+    return false;
+  } else {
+    using S = std::make_signed_t<typename O::Key>;
+    const int item = static_cast<int>(sizeof(S)), n = static_cast<int>(std::min<int64_t>(lines.n, INT32_MAX));
+    if (lines.step != 1 || n < least_of_row(item) || n > most_of_row() || lines.count() < kLanes) return false;
+    const std::vector<Comparator> network = row_network(n, item);
+    parallel_for(lines.count(), std::max<int64_t>(kLanes, kGrain / n), [&](int64_t begin, int64_t end) {
+      const S* from[kLanes];
+      Walker w(lines.shape, {&lines.strides});
+      w.seek(begin);
+      for (int64_t line = begin; line < end; line += kLanes) {
+        const int some = static_cast<int>(std::min<int64_t>(kLanes, end - line));
+        for (int l = 0; l < some; ++l, w.next()) from[l] = reinterpret_cast<const S*>(lines.base + w.offset(0) * lines.item);
+        std::fill(from + some, from + kLanes, from[0]);
+        sort_rows<S>(from, n, some, row_order<O>(), network, reinterpret_cast<S*>(out) + line * n);
+      }
+    });
+    return true;
+  }
 }
 
 // ---- Binary search -----------------------------------------------------------------------------------------------------------------
@@ -518,6 +527,7 @@ void run(const SortExtra& op, std::span<const View> inputs, const View& output) 
           for (int64_t k = 0; k < lines.n; ++k) out[(line + l) * lines.n + k] = static_cast<T>(element(k, l));
       };
     };
+    if (!op.places && sort_contiguous_rows<O>(lines, reinterpret_cast<B*>(first(output)))) return;
     constexpr int64_t kPairs = 32;  // 64-bit pairs: longer lines are sorted faster one by one
     if (are_short(lines) && !(op.places && sizeof(B) == 8 && lines.n > kPairs)) {
       if (op.places) return sort_short_lines<O, true>(lines, put_lines(reinterpret_cast<int64_t*>(first(output))));

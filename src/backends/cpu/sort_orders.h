@@ -20,6 +20,7 @@ struct Order {
   using Number = std::conditional_t<kNumbers == Numbers::Signed, Signed, std::conditional_t<kNumbers == Numbers::Unsigned, B, void>>;
   /// The C++ type of floats; void for other numbers and for 16-bit floats.
   using Float = std::conditional_t<kNumbers != Numbers::Floats || sizeof(B) < 4, void, std::conditional_t<sizeof(B) == 8, double, float>>;
+  static constexpr B kLargest = kInfinity;  ///< of floats, the pattern beyond which NaNs lie
   static constexpr B kSign = static_cast<B>(B{1} << (sizeof(B) * 8 - 1));
 
   /// -0.0 comes before 0.0, so that bits() restores the element. All NaNs have the same, largest key.
