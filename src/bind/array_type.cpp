@@ -224,13 +224,15 @@ bool is_known_number(PyObject* o) {
   return true;
 }
 
-/// The element that `compute` sets: a bare one, or NumPy's scalar in a program that was written for NumPy. nullptr if it returns false.
+/// The element that `compute` sets: a bare one, or NumPy's scalar in a program that was written for NumPy and has no subclasses, which
+/// give an element their class. nullptr if it returns false.
 template <class Compute>
 PyObject* computed_element(Compute&& compute) {
   PyArray* made = new_element();
   PyObject* result = nullptr;
   if (compute(&made->element)) [[likely]] {
-    if (!program_mode.load(std::memory_order_relaxed) || !numpy_has(made->element.dtype)) [[likely]]
+    const bool bare = !program_mode.load(std::memory_order_relaxed) || subclasses_used.load(std::memory_order_relaxed);
+    if (bare || !numpy_has(made->element.dtype)) [[likely]]
       return reinterpret_cast<PyObject*>(made);
     result = to_numpy_scalar(made->element).release();
   }
