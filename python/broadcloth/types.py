@@ -274,6 +274,16 @@ def Array(dtype: Any, ndim: int, layout: str = "A", readonly: bool = False) -> T
     return Type(f"array({_type(dtype).__kernel_type__}, {ndim}d, {layout}{', readonly' if readonly else ''})")
 
 
+def NPDatetime(unit: str = "") -> Type:
+    """A date, ticks of `unit` ("D", "15m") since 1970: NumPy's datetime64."""
+    return Type(f"datetime64[{unit}]" if unit else "datetime64")
+
+
+def NPTimedelta(unit: str = "") -> Type:
+    """A time difference in ticks of `unit`: NumPy's timedelta64."""
+    return Type(f"timedelta64[{unit}]" if unit else "timedelta64")
+
+
 def NestedArray(dtype: Any, shape: tuple[int, ...]) -> Type:
     """The type of a record's field that is an array: nested tuples of a fixed number of items."""
     made = _type(dtype)
@@ -385,7 +395,8 @@ complex_domain = frozenset(Type(f"complex{n}") for n in (64, 128))
 number_domain = integer_domain | real_domain | complex_domain
 
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
-            "MemoryView", "NestedArray", "NoneType", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type",
+            "MemoryView", "NestedArray", "NoneType", "NPDatetime",
+            "NPTimedelta", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type",
             "UnicodeType", "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain",
             "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])

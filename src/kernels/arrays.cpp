@@ -748,6 +748,7 @@ void FunctionCompiler::assign_elements(const Value& target, const Value& value, 
   if (target.lazy) fail(at, "cannot assign to an array expression");
   if (target.type->read_only) fail(at, "cannot write to a read-only array", {{"target", target.type}});
   expect_fits(value, target.type->element, at);
+  if (const Value stored = stored_time(value, target.type->element, at); stored.type) return assign_elements(target, stored, at);
   const Value a = bound(target, "v");
   if (host() && (value.is(Kind::list) || (value.is(Kind::tuple) && a.type->ndim != 1)) && !is_incomplete(value.type))
     return assign_elements(a, array_operand(value, false, "an assignment", "value", at), at);
@@ -830,6 +831,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   if (!value.type) return;
   const Type t = a.type->element;
   expect_fits(value, t, at);
+  if (Value stored = stored_time(value, t, at); stored.type) value = std::move(stored);
   if (value.is_array() && value.type->ndim > 0)
     fail(at, fmt::format("an element cannot hold {}", value.type->spelling), {{source_of(target), t}});
   if (!converts(value.type, t) && !(value.is_array() && value.type->ndim == 0))

@@ -250,6 +250,13 @@ class BuiltinCall : NamedCall {
       if (name == "numpy.dtype") return false;
       if (name == "typed.List" || name == "typed.Dict") return v.is(name == "typed.Dict" ? Kind::dict : Kind::list) && v.type->typed;
     }
+    if (v.is(Kind::time)) {
+      const bool own =
+          cls.is(Kind::dtype) && cls.type->element->is(Kind::time) && is_datetime(cls.type->element->dtype) == is_datetime(v.type->dtype);
+      return own ||
+             (cls.is(Kind::type) && (name == "generic" || name == "object" ||
+                                     (name == "signedinteger" || name == "integer" || name == "number") && is_timedelta(v.type->dtype)));
+    }
     const bool number = is_number(v);
     const DType d = v.is_scalar() ? v.type->dtype : DType::i64;
     if (cls.is(Kind::dtype))

@@ -766,8 +766,9 @@ Value FunctionCompiler::call_builtin(const std::string& name, CallArguments args
   const auto& p = args.positional;
   if (p.size() == 1 && p[0].is(Kind::instance) && (name == "builtins.len" || name == "builtins.abs" || name == "builtins.hash"))
     if (auto r = instance_operator(name.substr(9), {p[0]}, n)) return *r;
-  if (const LibraryFunction* f = host() || name.starts_with("builtins.") ? library_function(name) : nullptr) {
+  if (host() && !(name.starts_with("numpy.") && elementwise_op(name.substr(6))))
     if (auto r = function_of_times(name, args, n)) return *r;
+  if (const LibraryFunction* f = host() || name.starts_with("builtins.") ? library_function(name) : nullptr) {
     if (!name.starts_with("numpy.") || f->variadic) {
       args = positional_arguments(*f, std::move(args), n);
     } else {
@@ -914,15 +915,13 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   const auto& p = args.positional;
   if (host())
     if (auto r = overloaded_member("_METHODS", self, name, args, n)) return *r;
+  expect_method_of_times(self, name, n);
   if (self.type == random_generator_type())
     if (auto r = call_python("generator." + name, args.behind(self, n), n)) return *r;
   if (const LibraryFunction* f = host() && self.is_array() ? library_function("array." + name) : nullptr) {
     args = library_arguments(*f, std::move(args), n);
     if (!takes_natively(*f, args)) return call_stand_in(*f, args.behind(materialise(self, n), n), n);
   }
-  if (name == "tolist" && self.is_array() && self.type->element->is(Kind::time))
-    fail(n, fmt::format(".tolist() makes Python's objects, of which compiled functions have none of {}", self.type->element->spelling), {},
-         "take the ticks: x.view(numpy.int64)");
   if (host())
     if (auto r = host_method(self, name, args, n)) return numpy_scalar(*r, name, {self});
   if (self.is_array() && host() && function_.stand_in("array." + name))

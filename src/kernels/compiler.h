@@ -449,6 +449,8 @@ class FunctionCompiler {
   Value reduction_of_times(const std::string& name, const Value& v, const Node* n,
                            const std::function<Value(const std::string&, const Value&)>& reduce);
   std::optional<Value> function_of_times(const std::string& name, const CallArguments& args, const Node* n);
+  void expect_method_of_times(const Value& self, const std::string& name, const Node* n);
+  Value stored_time(const Value& v, Type element, const Node* n);
   Code time_in(const Value& v, Type to, const Node* n);
   Value time_constant(int64_t ticks, Type t);
   Value cast_time(Type to, const Value& v, const Node* n);

@@ -769,6 +769,8 @@ std::optional<Value> FunctionCompiler::contained(Operator op, const Value& x, co
     return truth_of_container("false");
   }
   const Type key = c.is(Kind::dict) ? c.type->items[0] : c.type->element;
+  if (x.is(Kind::time) && key && key->is(Kind::time) && !converts(x.type, key))
+    fail(n, fmt::format("{} is not looked for among {}", x.type->spelling, key->spelling), {}, "convert it with .astype()");
   if (!converts(x.type, key)) return constant_value(Constant{op == Operator::not_in});
   const Code item =
       c.is(Kind::list) && x.is_scalar() && key->is_scalar() ? x.text : code("{}({})", cpp(key), convert(made(x, key, n), key, n));

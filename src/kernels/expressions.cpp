@@ -1154,6 +1154,8 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (const Type members = enumeration_of(a.type), others = enumeration_of(b.type); members || others) {
     const bool identity = op == Operator::is || op == Operator::is_not;
     if (!equality) fail(n, fmt::format("members of enumerations cannot be compared by {}", to_string(op)));
+    if (is_arraylike(a) || is_arraylike(b))
+      fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling), {}, "compare its .value");
     if (members != others && (identity || ((!members || members->value) && (!others || others->value)))) return known(negated);
     if (members != others) fail(n, fmt::format("no operator {} for {} and {}", to_string(op), a.type->spelling, b.type->spelling));
     if (a.is(Kind::object) && b.is(Kind::object)) return known((a.type == b.type) != negated);

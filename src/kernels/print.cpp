@@ -164,7 +164,11 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     }
     return code("bc::cast<{}>({})", cpp_name(d), v.text);
   }
-  if (v.is(Kind::time) && to->is(Kind::time)) return time_in(v, to, n);
+  if (v.is(Kind::time) && to->is(Kind::time)) {
+    // A key or an item of a list in a coarser unit would be another time.
+    if (!can_cast(v.type->dtype, to->dtype, Casting::safe)) refuse();
+    return time_in(v, to, n);
+  }
   if (v.is_array() && to->is_array()) {
     if (v.type->ndim == 0 && to->ndim != 0) refuse();
     if (v.type->element != to->element || v.type->ndim != to->ndim || (v.type->layout != to->layout && to->layout != 'A')) refuse();

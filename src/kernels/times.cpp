@@ -227,103 +227,82 @@ Value FunctionCompiler::reduction_of_times(const std::string& name, const Value&
       n);
 }
 
+/// A value that is to be stored in an array of times, in the array's unit, rounded down as NumPy's; without a type where it is none such.
+Value FunctionCompiler::stored_time(const Value& v, Type element, const Node* n) {
+  const Type from = !v.type ? nullptr : v.is_array() ? v.type->element : v.type;
+  if (!from || from == element || !from->is(Kind::time) || !element->is(Kind::time)) return {};
+  return can_cast(from->dtype, element->dtype, Casting::same_kind) ? cast_to(element, v, n) : Value{};
+}
+
+namespace {
+
+/// The types of times, and whether there is something else, in arrays, tuples and lists.
+void look_for_times(Type t, std::set<Type>* times, bool* others) {
+  if (!t || t->is(Kind::none) || !t->has_value()) return;
+  if (t->is(Kind::time))
+    times->insert(t);
+  else if ((t->is_array() || t->is_container()) && t->element)
+    look_for_times(t->element, times, others);
+  else if (t->is_tuple())
+    for (Type item : t->items) look_for_times(item, times, others);
+  else
+    *others = true;
+}
+
+bool is_in(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// clang-format off
+/// NumPy's functions that arrange, compare or find times. All others refuse them: what computes in floats would lose units and NaT.
+constexpr std::string_view kOfTimes[] = {
+    "zeros_like", "ones_like", "empty_like", "full", "full_like", "array", "asarray", "ascontiguousarray", "asfortranarray", "copy", "diag",
+    "diagonal", "diagflat", "reshape", "ravel", "transpose", "expand_dims", "squeeze", "moveaxis", "swapaxes", "rollaxis", "broadcast_to",
+    "flip", "fliplr", "flipud", "rot90", "roll", "tile", "repeat", "append", "insert", "delete", "concatenate", "stack", "hstack", "vstack",
+    "dstack", "column_stack", "array_split", "split", "hsplit", "vsplit", "dsplit", "shape", "size", "ndim", "min", "max", "amin", "amax",
+    "any", "all", "sum", "argmin", "argmax", "count_nonzero", "ptp", "diff", "sort", "argsort", "searchsorted", "unique", "nonzero",
+    "flatnonzero", "argwhere", "take", "extract", "isin", "union1d", "intersect1d", "setdiff1d", "setxor1d", "array_equal", "nditer",
+    "ndenumerate", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "compress", "select", "written", "time_differences"};
+/// Of these, what arranges the elements of several operands in a new array.
+constexpr std::string_view kJoining[] = {"concatenate", "append", "stack", "hstack", "vstack", "dstack", "column_stack", "array", "union1d",
+                                         "setxor1d", "select"};
+constexpr std::string_view kMethodsOfTimes[] = {
+    "sort", "argsort", "any", "all", "min", "max", "argmin", "argmax", "sum", "ptp", "flatten", "ravel", "reshape", "copy", "astype", "view",
+    "fill", "item", "transpose", "repeat", "nonzero", "take", "searchsorted", "swapaxes", "squeeze", "diagonal", "compress"};
+// clang-format on
+
+}  // namespace
+
 /// Fails where one of NumPy's functions gets times that it does not take. A value: the result of one that has a form of its own.
 std::optional<Value> FunctionCompiler::function_of_times(const std::string& name, const CallArguments& args, const Node* n) {
   if (!name.starts_with("numpy.")) return std::nullopt;
+  const std::string_view plain = std::string_view(name).substr(6);
   const auto given = std::find_if(args.positional.begin(), args.positional.end(),
                                   [](const Value& v) { return v.type && !v.is(Kind::dtype) && holds_time(v.type); });
   if (given == args.positional.end()) return std::nullopt;
-  static constexpr std::string_view kTake[] = {
-      "zeros_like",
-      "ones_like",
-      "empty_like",
-      "full",
-      "full_like",
-      "array",
-      "asarray",
-      "ascontiguousarray",
-      "asfortranarray",
-      "copy",
-      "diag",
-      "diagonal",
-      "diagflat",
-      "reshape",
-      "ravel",
-      "transpose",
-      "expand_dims",
-      "squeeze",
-      "moveaxis",
-      "swapaxes",
-      "rollaxis",
-      "broadcast_to",
-      "flip",
-      "fliplr",
-      "flipud",
-      "rot90",
-      "roll",
-      "tile",
-      "repeat",
-      "append",
-      "insert",
-      "delete",
-      "concatenate",
-      "stack",
-      "hstack",
-      "vstack",
-      "dstack",
-      "column_stack",
-      "array_split",
-      "split",
-      "hsplit",
-      "vsplit",
-      "dsplit",
-      "shape",
-      "size",
-      "ndim",
-      "min",
-      "max",
-      "amin",
-      "amax",
-      "any",
-      "all",
-      "sum",
-      "argmin",
-      "argmax",
-      "count_nonzero",
-      "ptp",
-      "diff",
-      "sort",
-      "argsort",
-      "searchsorted",
-      "unique",
-      "nonzero",
-      "flatnonzero",
-      "argwhere",
-      "take",
-      "extract",
-      "isin",
-      "union1d",
-      "intersect1d",
-      "setdiff1d",
-      "setxor1d",
-      "array_equal",
-      "where",
-      "nditer",
-      "ndenumerate",
-      "broadcast_arrays",
-      "atleast_1d",
-      "atleast_2d",
-      "atleast_3d",
-      "compress",
-  };
-  const std::string_view plain = std::string_view(name).substr(6);
   if ((plain == "nanmin" || plain == "nanmax") && args.positional.size() == 1 && args.keywords.empty() && given->is_array())
     return reduction_of_times(std::string(plain), *given, n,
                               [&](const std::string& of, const Value& x) { return host_reduction(of, x, {}, n); });
-  if (std::find(std::begin(kTake), std::end(kTake), plain) == std::end(kTake))
+  if (!is_in(plain, kOfTimes))
     fail(n, fmt::format("{}() does not take {} in compiled functions", name, given->type->spelling), {},
          "take the ticks: x.view(numpy.int64)");
+  if (plain == "diff" && (args.positional.size() > 1 || !args.keywords.empty()))
+    fail(n, "numpy.diff() of times takes the array alone in compiled functions", {}, "write a[1:] - a[:-1]");
+  if (is_in(plain, kJoining)) {
+    std::set<Type> times;
+    bool others = false;
+    for (const Value& v : args.positional)
+      if (v.type && !(plain == "select" && &v == args.positional.data())) look_for_times(v.type, &times, &others);
+    if (times.size() > 1 || (others && plain != "append"))
+      fail(n, fmt::format("{}() joins times of one unit alone in compiled functions", name), {}, "convert them with .astype()");
+  }
   return std::nullopt;
+}
+
+void FunctionCompiler::expect_method_of_times(const Value& self, const std::string& name, const Node* n) {
+  if (self.type && self.is_array() && self.type->element->is(Kind::time) && !is_in(name, kMethodsOfTimes))
+    fail(n, fmt::format(".{}() does not take {} in compiled functions", name, self.type->spelling), {},
+         "take the ticks: x.view(numpy.int64)");
 }
 
 /// int64(time), time.astype(...): ticks become numbers and numbers ticks, as in NumPy; bool() is what is not 0.
@@ -333,7 +312,7 @@ Value FunctionCompiler::cast_time(Type to, const Value& v, const Node* n) {
     if (unit_of(to->dtype).base == TimeBase::generic)
       to = is_datetime(to->dtype) ? date_type(unit_of(v.type->dtype)) : delta_type(unit_of(v.type->dtype));
     if (is_datetime(to->dtype) != is_datetime(v.type->dtype)) return Value::of(to, code("{}{{({}).t}}", cpp(to), v.text));
-    return converted(v, to, n);
+    return Value::of(to, time_in(v, to, n));
   }
   if (to->is(Kind::time)) return Value::of(to, code("{}{{{}}}", cpp(to), convert(v, int64_type(), n)));
   return converted(Value::of(int64_type(), code("({}).t", v.text)), to, n);
@@ -360,8 +339,10 @@ Value FunctionCompiler::time_of_class(Type to, const CallArguments& args, const 
     if (!parsed)
       fail(n, fmt::format("numpy.{}() does not take the text '{}' in compiled functions", name, text), {}, "make it outside and pass it");
     const Value made = time_constant(parsed->first, date_type(parsed->second));
-    return generic ? made : converted(made, to, n);
+    return generic ? made : cast_time(to, made, n);
   }
+  if (p[0].is(Kind::time) && is_date(p[0]) != date)
+    fail(n, fmt::format("numpy.{}() does not take {}", name, p[0].type->spelling), {}, "use .view()");
   if (p[0].is(Kind::time)) return cast_time(to, p[0], n);
   Value ticks = p[0].is(Kind::literal) ? converted(p[0], int64_type(), n) : p[0];
   if (!ticks.is_scalar() || is_inexact(ticks.type->dtype))

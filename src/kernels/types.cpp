@@ -508,7 +508,7 @@ bool converts(Type from, Type to) {
   if (from->is(Kind::literal)) return converts(int64_type(), to);
   if (from->is(Kind::string) && to->is(Kind::text)) return true;
   if (to->is(Kind::member)) return enumeration_of(from) == to;
-  if (from->is(Kind::time) && to->is(Kind::time)) return can_cast(from->dtype, to->dtype, Casting::same_kind);
+  if (from->is(Kind::time) && to->is(Kind::time)) return can_cast(from->dtype, to->dtype, Casting::safe);
   if (to->is(Kind::choice)) return !functions_of(from).empty() && unify(to, from) == to;
   if (from->is_scalar() && to->is_scalar()) return is_complex(to->dtype) || !is_complex(from->dtype);
   if (to->is(Kind::optional)) return from->is(Kind::none) || converts(from->is(Kind::optional) ? from->element : from, to->element);

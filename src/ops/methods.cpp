@@ -91,8 +91,8 @@ Array ufunc_reduce(Op op, const Array& a, const ReduceOptions& options) {
   check_fold(op, a, options.dtype);
   if (const auto row = reduction_of(op)) {
     const bool direct = op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor || op == Op::add || op == Op::multiply;
-    if (direct || options.dtype || is_time(a.dtype())) return reduce(*row, a, options);
-    Array x = cast(a, fold_dtype(op, a.dtype(), {}));
+    if (direct || (options.dtype && op != Op::hypot) || is_time(a.dtype())) return reduce(*row, a, options);
+    Array x = cast(a, options.dtype ? *options.dtype : fold_dtype(op, a.dtype(), {}));
     // The identity 0 of hypot makes even a single element positive.
     if (op == Op::hypot) x = absolute(x);
     return reduce(*row, x, options);

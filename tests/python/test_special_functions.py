@@ -355,3 +355,11 @@ def test_values_between_expansions(xp, name, operands, value):
 def test_corners_of_expansions(name, arguments):
     with bc.device("cpu"):
         assert_allclose(function(name)(*arguments), getattr(scipy_special, name)(*arguments), rtol=1e-10)
+
+
+def test_noncentral_t_at_ends_of_its_arguments():
+    nctdtr = bc.scipy.special.nctdtr
+    got = nctdtr([np.inf, np.inf, 5.0, 5.0, 5.0, 1e-100, 1e-300], [1, 0, 2, -2, 2, 1, 1], [2.0, 1.0, 1e155, -1e200, 1e200, 2.0, 2.0])
+    one = 0.8413447460685429
+    assert_allclose(bc.asnumpy(got), [one, one, 1, 0, 1, 1 - one, 1 - one], rtol=1e-13)
+    assert np.isnan(nctdtr(0.5, 1, 1e200))

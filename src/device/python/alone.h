@@ -8,17 +8,17 @@
 
 namespace bc {
 
-#define BC_ALONE1_OF(name, T, c_name)                                                                          \
-  extern "C" __attribute__((noinline, const, nothrow)) inline T bc_alone_##c_name(T a) { return bc::name(a); } \
-  BC_FN T alone_##name(T a) { return bc_alone_##c_name(a); }
-#define BC_ALONE2_OF(name, T, c_name) \
-  extern "C" __attribute__((noinline, const, nothrow)) inline T bc_alone_##c_name(T a, T b) { return bc::name(a, b); }
-#define BC_ALONE1(name, c_name)        \
-  BC_ALONE1_OF(name, float, c_name##f) \
-  BC_ALONE1_OF(name, double, c_name)
-#define BC_ALONE2(name, c_name)        \
-  BC_ALONE2_OF(name, float, c_name##f) \
-  BC_ALONE2_OF(name, double, c_name)
+#define BC_ALONE1_OF(name, T, libm_name)                                                                          \
+  extern "C" __attribute__((noinline, const, nothrow)) inline T bc_alone_##libm_name(T a) { return bc::name(a); } \
+  BC_FN T alone_##name(T a) { return bc_alone_##libm_name(a); }
+#define BC_ALONE2_OF(name, T, libm_name) \
+  extern "C" __attribute__((noinline, const, nothrow)) inline T bc_alone_##libm_name(T a, T b) { return bc::name(a, b); }
+#define BC_ALONE1(name, libm_name)        \
+  BC_ALONE1_OF(name, float, libm_name##f) \
+  BC_ALONE1_OF(name, double, libm_name)
+#define BC_ALONE2(name, libm_name)        \
+  BC_ALONE2_OF(name, float, libm_name##f) \
+  BC_ALONE2_OF(name, double, libm_name)
 
 BC_ALONE1(exp, exp)
 BC_ALONE1(exp2, exp2)

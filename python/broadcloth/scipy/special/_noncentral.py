@@ -378,12 +378,22 @@ def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
         return math.nan
     if math.isinf(t):
         return 1.0 if t > 0 else 0.0
-    square = t * t
-    y = square / (square + df)
-    rest = df / (square + df)
+    if math.isinf(df):
+        return _ndtr(t - nc)
+    if df < 1e-20:
+        return _ndtr(-nc)  # nearly all of the rest lies beyond any t
     b = 0.5 * df
+    y = 1.0
+    rest = df / abs(t) / abs(t) if t != 0 else 0.0
+    if abs(t) < 1e150:  # else the square may have no number
+        square = t * t
+        y = square / (square + df)
+        rest = df / (square + df)
     if y == 0:
         return _ndtr(-nc)
+    if rest < 1e-300:
+        # The tail, a power of rest, has no number of its own; where df is small it is not near 0.
+        return math.nan if b < 1 else 1.0 if t > 0 else 0.0
     if nc * nc < 1e-290:
         tail = 0.5 * _beta_complement(0.5, b, y, rest)
         return 1 - tail if t > 0 else tail
