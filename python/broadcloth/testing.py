@@ -11,41 +11,16 @@ from .run._fallback import on_copies, read_only
 if TYPE_CHECKING:
     from numpy.testing import *  # noqa: F403
 
-__all__ = [  # noqa: F405  (set by __getattr__)
-    "TestCase",
-    "assert_",
-    "assert_allclose",
-    "assert_almost_equal",
-    "assert_approx_equal",
-    "assert_array_almost_equal",
-    "assert_array_almost_equal_nulp",
-    "assert_array_compare",
-    "assert_array_equal",
-    "assert_array_less",
-    "assert_array_max_ulp",
+_ASSERTIONS = [
+    "assert_", "assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal",
+    "assert_array_almost_equal_nulp", "assert_array_compare", "assert_array_equal", "assert_array_less", "assert_array_max_ulp",
     "assert_equal",
-    "assert_no_warnings",
-    "assert_raises",
-    "assert_raises_regex",
-    "assert_string_equal",
-    "assert_warns",
-    "suppress_warnings",
-]
-ASSERTIONS = frozenset(
-    [
-        "assert_",
-        "assert_allclose",
-        "assert_almost_equal",
-        "assert_approx_equal",
-        "assert_array_almost_equal",
-        "assert_array_almost_equal_nulp",
-        "assert_array_compare",
-        "assert_array_equal",
-        "assert_array_less",
-        "assert_array_max_ulp",
-        "assert_equal",
-    ]
-)
+]  # fmt: skip
+_OTHERS = [
+    "TestCase", "assert_no_warnings", "assert_raises", "assert_raises_regex", "assert_string_equal", "assert_warns", "suppress_warnings",
+]  # fmt: skip
+ASSERTIONS = frozenset(_ASSERTIONS)
+__all__ = sorted([*_ASSERTIONS, *_OTHERS])
 
 
 def _numbers_and_copies(value: Any) -> Any:

@@ -283,6 +283,7 @@ std::vector<std::string> builtin_names();
 DType sum_dtype(DType d);
 /// Kinds of reductions, by their names.
 inline bool averages(std::string_view name) { return name == "mean" || name == "var" || name == "std"; }
+std::optional<int> row_of_comparison(Operator op);
 inline bool finds_place(std::string_view name) { return name == "argmin" || name == "argmax"; }
 inline bool finds_extreme(std::string_view name) { return finds_place(name) || name == "min" || name == "max"; }
 

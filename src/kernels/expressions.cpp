@@ -1112,19 +1112,6 @@ Value FunctionCompiler::compare_numbers(Operator op, const Value& a, const Value
   return r;
 }
 
-/// The ufunc of a comparison.
-static std::optional<Op> comparing_row(Operator op) {
-  switch (op) {
-    case Operator::eq: return Op::equal;
-    case Operator::ne: return Op::not_equal;
-    case Operator::lt: return Op::less;
-    case Operator::le: return Op::less_equal;
-    case Operator::gt: return Op::greater;
-    case Operator::ge: return Op::greater_equal;
-    default: return std::nullopt;
-  }
-}
-
 Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b, const Node* n) {
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
@@ -1162,7 +1149,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
     return Value::of(bool_type(), operation(convert(a, members, n), negated ? "!=" : "==", convert(b, members, n)));
   }
   if (a.is(Kind::time) || b.is(Kind::time))
-    if (const auto row = comparing_row(op)) return elementwise(static_cast<int>(*row), {a, b}, n);
+    if (const auto row = row_of_comparison(op)) return elementwise(*row, {a, b}, n);
   if (a.is(Kind::choice) || b.is(Kind::choice)) {
     const Type functions = unify(a.type, b.type);
     if (equality && (!functions || !functions->is(Kind::choice))) return known(negated);

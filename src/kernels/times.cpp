@@ -30,6 +30,20 @@ Code in_unit(const Code& text, TimeUnit from, TimeUnit to, bool dates) {
 
 }  // namespace
 
+/// The number of a comparison's ufunc; nullopt for other operators.
+std::optional<int> row_of_comparison(Operator op) {
+  const auto row = [](Op o) { return std::optional(static_cast<int>(o)); };
+  switch (op) {
+    case Operator::eq: return row(Op::equal);
+    case Operator::ne: return row(Op::not_equal);
+    case Operator::lt: return row(Op::less);
+    case Operator::le: return row(Op::less_equal);
+    case Operator::gt: return row(Op::greater);
+    case Operator::ge: return row(Op::greater_equal);
+    default: return std::nullopt;
+  }
+}
+
 void FunctionCompiler::no_loop_of_times(int op, const std::vector<Value>& x, const Node* n) {
   std::string types;
   for (const Value& v : x) types += (types.empty() ? "" : " and ") + v.type->spelling;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 
 import numpy as np
 
@@ -182,16 +183,20 @@ def time_differences(a):
     return a[..., 1:] - a[..., :-1]
 
 
+def _first_of_best(a, better):
+    best = a[0]
+    for i in range(1, a.size):
+        if better(a[i], best):
+            best = a[i]
+    return best
+
+
 @stands_for("builtins.least")
 def first_least(a):
     """min() of an array."""
     if a.size == 0:
         raise ValueError("min() iterable argument is empty")
-    best = a[0]
-    for i in range(1, a.size):
-        if a[i] < best:
-            best = a[i]
-    return best
+    return _first_of_best(a, operator.lt)
 
 
 @stands_for("builtins.greatest")
@@ -199,11 +204,7 @@ def first_greatest(a):
     """max() of an array."""
     if a.size == 0:
         raise ValueError("max() iterable argument is empty")
-    best = a[0]
-    for i in range(1, a.size):
-        if a[i] > best:
-            best = a[i]
-    return best
+    return _first_of_best(a, operator.gt)
 
 
 @stands_for("numpy.cumsum")

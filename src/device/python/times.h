@@ -5,39 +5,28 @@
 namespace bc {
 namespace py {
 
-/// A date: ticks since 1970.
-struct Date {
+/// Ticks since 1970, or of a difference.
+template <bool date>
+struct Time {
   i64 t;
   // As keys and in lists.
   BC_INLINE u64 hash() const { return static_cast<u64>(t); }
-  BC_INLINE bool equals(Date o) const;
-  BC_INLINE bool less(Date o) const;
+  BC_INLINE bool equals(Time o) const { return *this == o; }
+  BC_INLINE bool less(Time o) const { return *this < o; }
   template <class Writer>
   void write_to(Writer& w) const {
     write(w, t);  // of a key that is missing
   }
 };
-/// A time difference.
-struct Delta {
-  i64 t;
-  // As keys and in lists.
-  BC_INLINE u64 hash() const { return static_cast<u64>(t); }
-  BC_INLINE bool equals(Delta o) const;
-  BC_INLINE bool less(Delta o) const;
-  template <class Writer>
-  void write_to(Writer& w) const {
-    write(w, t);
-  }
-};
+using Date = Time<true>;
+using Delta = Time<false>;
 
 constexpr i64 kNaT = static_cast<i64>(u64{1} << 63);
 
 template <class T>
 inline constexpr bool is_time = false;
-template <>
-inline constexpr bool is_time<Date> = true;
-template <>
-inline constexpr bool is_time<Delta> = true;
+template <bool date>
+inline constexpr bool is_time<Time<date>> = true;
 
 // ---- Comparison: NaT is unequal to all, and neither before nor after anything.
 
@@ -65,10 +54,6 @@ template <class T, enable_if<is_time<T>> = 0>
 BC_INLINE bool operator>=(T a, T b) {
   return b <= a;
 }
-BC_INLINE bool Date::equals(Date o) const { return *this == o; }
-BC_INLINE bool Delta::equals(Delta o) const { return *this == o; }
-BC_INLINE bool Date::less(Date o) const { return *this < o; }
-BC_INLINE bool Delta::less(Delta o) const { return *this < o; }
 template <class T>
 BC_INLINE bool is_nat(T a) {
   return a.t == kNaT;
