@@ -229,3 +229,14 @@ def test_min_and_max_of_an_array_are_pythons():
         np.testing.assert_array_equal(f(a), (min(a), max(a)))
     with pytest.raises(ValueError, match="empty"):
         f(np.empty(0))
+
+
+def test_kernels_of_times_compile_for_cuda():
+    def kernel(a, d, out, ratios):
+        i = cuda.grid(1)
+        if i < a.size and a[i] < np.datetime64("2020-03-01"):
+            out[i] = a[i] + d[i] * 2
+            ratios[i] = d[i] / d[0] + d[i] // d[0] + np.isnat(d[i])
+
+    ptx, _ = cuda.compile_ptx(kernel, "void(datetime64[D][:], timedelta64[h][:], datetime64[h][:], float64[:])", cc=(9, 0))
+    assert ".entry" in ptx

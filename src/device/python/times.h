@@ -120,7 +120,7 @@ BC_FN Delta time_quotient(Delta a, double divisor) { return whole_ticks(a.t == k
 /// Rounded towards zero; NaT where the divisor is 0.
 BC_FN Delta time_quotient(Delta a, i64 n) { return {a.t == kNaT || n == 0 ? kNaT : n == -1 ? -a.t : a.t / n}; }
 BC_FN double time_ratio(Delta a, Delta b) {
-  return nat_of_either(a, b) ? __builtin_nan("") : static_cast<double>(a.t) / static_cast<double>(b.t);
+  return nat_of_either(a, b) ? limits<double>::nan() : static_cast<double>(a.t) / static_cast<double>(b.t);
 }
 BC_FN i64 time_floor_ratio(Delta a, Delta b) { return a.t == kNaT || b.t == kNaT || b.t == 0 ? 0 : bc::floor_divide(a.t, b.t); }
 BC_FN Delta time_remainder(Delta a, Delta b) { return {a.t == kNaT || b.t == kNaT || b.t == 0 ? kNaT : bc::remainder(a.t, b.t)}; }
