@@ -207,10 +207,6 @@ def _gradients(
 # ---- Functions of functions --------------------------------------------------------------------------------------------------------------
 
 
-def _is_differentiable(x: Any) -> bool:
-    return isinstance(x, ndarray) and x.dtype.kind in "fcV"
-
-
 def _argument(x: Any) -> ndarray:
     """An argument as the start of a graph: its own array, and a function of the caller's where that is followed already."""
     from ._creation import array

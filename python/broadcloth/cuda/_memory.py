@@ -105,15 +105,6 @@ def device_array_like(ary: Any, stream: Any = 0) -> Any:
     return made.transpose([axes.index(a) for a in range(len(axes))])
 
 
-def _is_c(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
-    expected = item
-    for n, s in zip(reversed(shape), reversed(strides)):
-        if n > 1 and s != expected:
-            return False
-        expected *= n
-    return True
-
-
 def _as_stream(stream: Any) -> Any:
     from ._stream import ExternalStream
 

@@ -156,10 +156,6 @@ def _size(a: ndarray) -> ndarray:
     return abs(a).sum(-2).max(-1)
 
 
-def _complex(a: ndarray) -> ndarray:
-    return a if a.dtype.kind == "c" else a.astype(np.complex64 if a.dtype.itemsize == 4 else np.complex128)
-
-
 def _real_if_close(made: ndarray, a: ndarray) -> ndarray:
     """The real part where a function of a real matrix is real but for rounding."""
     if a.dtype.kind == "c" or made.dtype.kind != "c":
