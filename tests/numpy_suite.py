@@ -151,9 +151,10 @@ def give_assertions_copies() -> None:
     """The assertions of numpy.ma get NumPy's arrays, as those of numpy.testing do in every program."""
     import numpy.ma.testutils as checks
 
-    from broadcloth.run import _face, _fallback
+    from broadcloth.run import _fallback
+    from broadcloth.testing import ASSERTIONS
 
-    for name in _face._ASSERTIONS & set(vars(checks)):
+    for name in ASSERTIONS & set(vars(checks)):
         setattr(checks, name, _fallback.on_copies(getattr(checks, name)))
 
 
