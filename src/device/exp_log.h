@@ -96,6 +96,30 @@ BC_FN float log_sum(float k, float f) {
   return fma(k, 0x1.62e43p-24f, fma(f, f * p, f));
 }
 
+// ---- exponentials: e^x = 2^n e^r, |r| <= ln(2) / 2
+/// e^r - 1 - r
+BC_FN float exp_tail(float r) { return r * r * BC_P5(r, 0.49999994f, 0.16666515f, 0.041668087f, 0.0083693005f, 0.0013838373f); }
+BC_FN double exp_tail(double r) {
+  return r * r *
+         BC_P11(r, 0.5, 0.16666666666666688, 0.041666666666666824, 0.008333333333313889, 0.0013888888888777865, 0.00019841269903406994,
+                2.4801587559806353e-05, 2.755722859541315e-06, 2.755708638054938e-07, 2.5113983462544334e-08, 2.096077590163711e-09);
+}
+/// p * 2^n, n given as bits of n + round_magic; two factors, so that overflow and subnormal results are rounded once.
+template <class T>
+BC_INLINE T scale_by(T p, T n_magic) {
+  using L = float_layout<T>;
+  using U = typename L::uint;
+  U biased = bits_as<U>(n_magic) - bits_as<U>(round_magic<T>()) + static_cast<U>(4 * L::kBias);
+  U first = biased >> 1, second = biased - first;
+  constexpr U kShift = static_cast<U>(L::kBias);
+  return p * bits_as<T>((first - kShift) << L::kMantissa) * bits_as<T>((second - kShift) << L::kMantissa);
+}
+template <class T>
+BC_INLINE T clamp(T x, T lo, T hi) {
+  x = x > hi ? hi : x;
+  return x < lo ? lo : x;
+}
+
 #if BC_CUDA
 
 BC_NATIVE1(exp, expf, exp)
@@ -146,24 +170,6 @@ BC_INLINE T native_log1p(T x) {
 BC_FN float log1p(float x) { return native_log1p(x); }
 BC_FN double log1p(double x) { return native_log1p(x); }
 
-// ---- exponentials: e^x = 2^n e^r, |r| <= ln(2) / 2
-/// e^r - 1 - r
-BC_FN float exp_tail(float r) { return r * r * BC_P5(r, 0.49999994f, 0.16666515f, 0.041668087f, 0.0083693005f, 0.0013838373f); }
-BC_FN double exp_tail(double r) {
-  return r * r *
-         BC_P11(r, 0.5, 0.16666666666666688, 0.041666666666666824, 0.008333333333313889, 0.0013888888888777865, 0.00019841269903406994,
-                2.4801587559806353e-05, 2.755722859541315e-06, 2.755708638054938e-07, 2.5113983462544334e-08, 2.096077590163711e-09);
-}
-/// p * 2^n, n given as bits of n + round_magic; two factors, so that overflow and subnormal results are rounded once.
-template <class T>
-BC_INLINE T scale_by(T p, T n_magic) {
-  using L = float_layout<T>;
-  using U = typename L::uint;
-  U biased = bits_as<U>(n_magic) - bits_as<U>(round_magic<T>()) + static_cast<U>(4 * L::kBias);
-  U first = biased >> 1, second = biased - first;
-  constexpr U kShift = static_cast<U>(L::kBias);
-  return p * bits_as<T>((first - kShift) << L::kMantissa) * bits_as<T>((second - kShift) << L::kMantissa);
-}
 template <class T>
 BC_INLINE T exp_reduce(T x, T& n_magic) {
   constexpr T kLog2e = sizeof(T) == 4 ? T(0x1.715476p+0) : T(0x1.71547652b82fep+0);
@@ -172,11 +178,6 @@ BC_INLINE T exp_reduce(T x, T& n_magic) {
   n_magic = fma(x, kLog2e, round_magic<T>());
   T n = n_magic - round_magic<T>();
   return fma(n, -kLo, fma(n, -kHi, x));
-}
-template <class T>
-BC_INLINE T clamp(T x, T lo, T hi) {
-  x = x > hi ? hi : x;
-  return x < lo ? lo : x;
 }
 template <class T>
 BC_INLINE T native_exp(T x) {

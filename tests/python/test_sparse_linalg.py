@@ -855,3 +855,49 @@ def test_bandwidths_of_all_formats():
     assert linalg.spbandwidth(sparse.csr_array((3, 3))) == (0, 0)
     assert linalg.is_sptriangular(sparse.csc_array(bc.tri(4))) == (True, False)
     assert linalg.spbandwidth(sparse.csc_array(bc.ones((2, 5)))) == (1, 4)
+
+
+def test_qmr_asks_a_matrix_for_its_own_preconditioner(xp):
+    """SciPy's: `psolve(b, side)` and `rpsolve(b, side)` of the matrix, from the left and the right."""
+    dense = np.diag([4.0, 5.0, 6.0, 7.0]) + np.diag([1.0, 2.0, 1.0], 1) - np.diag([2.0, 1.0, 1.0], -1)
+    calls = []
+
+    class Preconditioned(linalg.LinearOperator):
+        def __init__(self):
+            super().__init__(np.dtype(float), dense.shape)
+            self.matrix = xp.asarray(dense)
+
+        def _matvec(self, x):
+            return self.matrix @ x
+
+        def _rmatvec(self, x):
+            return self.matrix.T @ x
+
+        def psolve(self, b, side):
+            calls.append(side)
+            return b / xp.asarray(np.diag(dense)) if side == "left" else b
+
+        rpsolve = psolve
+
+    b = np.array([1.0, 2.0, 3.0, 4.0])
+    x, info = linalg.qmr(Preconditioned(), xp.asarray(b), rtol=1e-12)
+    assert info == 0 and {"left", "right"} == set(calls)
+    np.testing.assert_allclose(host(x), np.linalg.solve(dense, b), rtol=1e-9)
+
+
+@pytest.mark.parametrize("part", ["r", "i"])
+def test_eigs_near_a_complex_shift_of_an_operator(xp, part):
+    dense = np.diag(np.arange(1.0, 9)) + np.diag(np.ones(7), 1) - np.diag(np.ones(7), -1)
+    a = xp.asarray(dense)
+    operator = linalg.LinearOperator(dense.shape, lambda x: a @ x, lambda x: a.T @ x, dtype=np.float64)
+    found = np.sort_complex(host(linalg.eigs(operator, 2, sigma=2.5 + 0.5j, OPpart=part, v0=xp.asarray(np.ones(8)))[0]))
+    whole = np.linalg.eigvals(dense)
+    assert all(np.abs(whole - value).min() < 1e-8 for value in found), (found, whole)
+
+
+def test_operators_take_numpys_matrices_to_the_default_device(xp):
+    A, b = np.diag([1.0, 2.0, 3.0]), np.ones(3)
+    got = linalg.funm_multiply_krylov(xp.scipy.linalg.expm, A, b)
+    assert got.device == xp.default_device()
+    np.testing.assert_allclose(host(got), np.exp([1.0, 2.0, 3.0]), rtol=1e-10)
+    assert linalg.aslinearoperator(A).device == xp.default_device()

@@ -659,6 +659,26 @@ def test_special_powers(xp, dtype):
     np.testing.assert_allclose(got[~special], want[~special], rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).smallest_subnormal)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_results_that_are_whole_numbers_are_exact(xp, dtype):
+    """What a program prints or casts to integers: 2.0**11 is 2048 on every device, and not the number before it."""
+    limit = 2 ** (np.finfo(dtype).nmant + 1)
+    pairs = [(b, e) for b in range(2, 200) for e in range(1, 53) if b**e <= limit]
+    bases, exponents = (np.array(column, dtype) for column in zip(*pairs))
+    powers = np.array([float(b**e) for b, e in pairs], dtype)
+    np.testing.assert_array_equal(host(xp.power(xp.asarray(bases), xp.asarray(exponents))), powers)
+    two = np.arange(np.finfo(dtype).minexp, np.finfo(dtype).maxexp)
+    powers_of_two = np.ldexp(np.ones(len(two), dtype), two)
+    np.testing.assert_array_equal(host(xp.power(xp.asarray(2, dtype=dtype), xp.asarray(two.astype(dtype)))), powers_of_two)
+    np.testing.assert_array_equal(host(xp.exp2(xp.asarray(two.astype(dtype)))), powers_of_two)
+    np.testing.assert_array_equal(host(xp.log2(xp.asarray(powers_of_two))), two.astype(dtype))
+    whole = np.arange(1, 200, dtype=dtype)
+    np.testing.assert_array_equal(host(xp.cbrt(xp.asarray(whole**3))), whole)
+    np.testing.assert_array_equal(host(xp.hypot(xp.asarray(3 * whole), xp.asarray(4 * whole))), 5 * whole)
+    tens = np.arange(23 if dtype == "float64" else 11)
+    np.testing.assert_array_equal(host(xp.log10(xp.asarray(np.array([10.0**int(n) for n in tens], dtype)))), tens.astype(dtype))
+
+
 @pytest.mark.parametrize("name", ["log", "log2", "log10", "cbrt"])
 def test_every_half(xp, name):
     n = np.arange(65536, dtype="uint16").view("float16")

@@ -149,7 +149,8 @@ def _inverse(A: Any, M: Any, sigma: Any, operator: LinearOperator) -> LinearOper
         return factor_operator(shifted)
     second = None if M is None else aslinearoperator(M)
     apply = lambda v: operator.matvec(v) - sigma * (v if second is None else second.matvec(v))
-    whole = LinearOperator(operator.shape, apply, dtype=operator.dtype)
+    dtype = np.result_type(operator.dtype, np.complex64) if _is_complex(sigma) else operator.dtype
+    whole = LinearOperator(operator.shape, apply, dtype=dtype)
 
     def solve(b: ndarray) -> ndarray:
         b = b.reshape(-1)
@@ -160,7 +161,7 @@ def _inverse(A: Any, M: Any, sigma: Any, operator: LinearOperator) -> LinearOper
             raise ValueError("the inverse of a LinearOperator did not converge: give OPinv or Minv")
         return x
 
-    return LinearOperator(operator.shape, solve, dtype=operator.dtype)
+    return LinearOperator(operator.shape, solve, dtype=dtype)
 
 
 def _shifted(A: Any, M: Any, sigma: Any) -> Any:

@@ -575,6 +575,11 @@ def _check_symmetric(A: LinearOperator, y: ndarray, what: str) -> None:
         raise ValueError(f"non-symmetric {what}")
 
 
+def _own_preconditioner(A: Any, s: System, side: str) -> LinearOperator:
+    """One side's preconditioner of a matrix that brings its own along: `psolve(b, "left")`, and `rpsolve` for the adjoint."""
+    return LinearOperator(s.A.shape, lambda b: A.psolve(b, side), lambda b: A.rpsolve(b, side), dtype=s.dtype)
+
+
 @_documented(_BOTH)
 def qmr(
     A: Any, b: ArrayLike, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M1: Any = None,
@@ -583,9 +588,10 @@ def qmr(
     """The quasi-minimal residual method (Freund & Nachtigal, 1991) without look-ahead, preconditioned from the left and the right."""
     s = System("qmr", A, b, x0, None)
     if M1 is None and M2 is None and hasattr(A, "psolve"):
-        raise NotImplementedError("qmr: expected M1 and M2 for a matrix that brings psolve along")
-    left = IdentityOperator(s.A.shape, s.dtype) if M1 is None else aslinearoperator(M1)
-    right = IdentityOperator(s.A.shape, s.dtype) if M2 is None else aslinearoperator(M2)
+        left, right = (_own_preconditioner(A, s, side) for side in ("left", "right"))
+    else:
+        left = IdentityOperator(s.A.shape, s.dtype) if M1 is None else aslinearoperator(M1)
+        right = IdentityOperator(s.A.shape, s.dtype) if M2 is None else aslinearoperator(M2)
     size, limit = s.tolerance(rtol, atol)
     if size == 0:
         return s.b, 0

@@ -28,10 +28,11 @@ def ours(A: Any) -> Any:
 
 
 def device_of(A: Any) -> Any:
-    """Where a matrix lies; None of an operator, which takes vectors of every device."""
-    if is_sparse(A) and not hasattr(A, "device"):
-        A = A.data  # SciPy's; the data of ours may be lists
-    return A.device if isinstance(A, ndarray) else getattr(A, "device", None)
+    """Where a matrix lies, or is copied to: NumPy's and SciPy's go to the default device. None of an operator, which takes vectors of
+    every device."""
+    if isinstance(A, np.ndarray) or (is_sparse(A) and not hasattr(A, "device")):
+        return _c.default_device()  # an array of NumPy's has a device too, the text "cpu"
+    return getattr(A, "device", None)
 
 
 def promoted(*dtypes: Any) -> np.dtype:
