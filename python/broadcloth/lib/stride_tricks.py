@@ -19,8 +19,9 @@ __all__ = ["as_strided", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
 
 
 def as_strided(
-    x: ArrayLike, shape: Sequence[int] | None = None, strides: Sequence[int] | None = None, subok: bool = False, writeable: bool = True
-) -> ndarray:
+    x: ArrayLike, shape: Sequence[int] | None = None, strides: Sequence[int] | None = None, subok: bool = False, writeable: bool = True, *,
+    check_bounds: bool | None = None,
+) -> ndarray:  # fmt: skip
     """A view with any shape and strides inside an array's memory.
 
     Parameters
@@ -34,11 +35,13 @@ def as_strided(
         Without effect.
     writeable : bool
         False gives a view that cannot be written.
+    check_bounds : bool, optional
+        NumPy 2.5's. The bounds are checked whatever it says: a view outside of the memory is never given.
 
     Raises
     ------
     ValueError
-        The view would leave the memory (NumPy does not check that), or a stride is no multiple of an element.
+        The view would leave the memory, or a stride is no multiple of an element.
 
     Examples
     --------
