@@ -1452,3 +1452,39 @@ def test_coordinates_take_another_shape_in_place(shape):
     for convert in (vector.tobsr, vector.tocsc, vector.todia, vector.tolil):
         with pytest.raises(ValueError, match="Cannot convert"):
             convert()
+
+
+NOT_LINEAR = {
+    "abs": abs,
+    "round": lambda m: round(m, 0),
+    "power": lambda m: m.power(2),
+    "sqrt": lambda m: abs(m).sqrt(),
+    "sin": lambda m: m.sin(),
+    "sign": lambda m: m.sign(),
+    "greater": lambda m: m > 1,
+    "maximum": lambda m: m.maximum(0.5 * m),
+    "extremes": lambda m: np.array([float(m.max()), float(m.min()), int(m.argmax()), int(m.argmin())]),
+    "count": lambda m: np.array(m.count_nonzero()),
+    "square": lambda m: m.multiply(m),
+}
+
+
+@pytest.mark.parametrize("name", NOT_LINEAR)
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
+def test_elements_of_one_place_are_summed_before_what_is_not_linear(xp, form, name):
+    """Matrices that are assembled piece by piece hold several elements of one place."""
+    data, row, column = np.array([3.0, -1.0, 2.0, 2.0, -5.0]), np.array([0, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 2])
+
+    def made(module, a):
+        if form == "coo":
+            return module.coo_array((a(data), (a(row), a(column))), shape=(2, 3))
+        if form == "csc":
+            parts = data[[2, 3, 0, 1, 4]], np.array([1, 1, 0, 0, 1]), np.array([0, 2, 4, 5])
+        else:
+            parts = data.reshape(-1, 1, 1) if form == "bsr" else data, column, np.array([0, 2, 5])
+        return getattr(module, form + "_array")(tuple(map(a, parts)), shape=(2, 3))
+
+    ours, theirs = made(sparse, xp.asarray), made(ss, np.array)
+    want, got = NOT_LINEAR[name](theirs), NOT_LINEAR[name](ours)
+    np.testing.assert_allclose(dense(got), dense(want))
+    assert float(sparse.linalg.norm(made(sparse, xp.asarray))) == pytest.approx(np.sqrt(45.0))

@@ -414,6 +414,10 @@ class spbase:
         """The matrix with f of its elements, which keeps zeros."""
         return self.tocsr()._mapped(f)
 
+    def _mapped_sums(self, f: Callable[[ndarray], ndarray]) -> Any:
+        """The same where f is not linear: elements of one place are added up before."""
+        return self._summed()._mapped(f)
+
     def _summed(self) -> Any:
         """The matrix with the elements of one place added up, in place as in SciPy, where it may have several."""
         return self
@@ -529,10 +533,10 @@ class spbase:
         return self.copy()
 
     def __abs__(self) -> Any:
-        return self._mapped(abs)
+        return self._mapped_sums(abs)
 
     def __round__(self, ndigits: int = 0) -> Any:
-        return self._mapped(lambda x: bc.round(x, ndigits))
+        return self._mapped_sums(lambda x: bc.round(x, ndigits))
 
     def multiply(self, other: Any) -> Any:
         """The elementwise product with a number, or a sparse or dense operand, which broadcasts."""
@@ -617,7 +621,7 @@ class spbase:
             raise NotImplementedError(
                 "zero power is not supported as it would densify the matrix.\nUse `np.ones(A.shape, dtype=A.dtype)` for this case."
             )
-        return self._mapped(lambda x: (x if dtype is None else x.astype(dtype)) ** n)
+        return self._mapped_sums(lambda x: (x if dtype is None else x.astype(dtype)) ** n)
 
     def __mul__(self, other: Any) -> Any:
         return self.multiply(other)
@@ -876,7 +880,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 def _ufunc(name: str) -> Callable[[Any], Any]:
     def method(self: Any) -> Any:
-        return self._mapped(getattr(bc, name))
+        return self._mapped_sums(getattr(bc, name))
 
     method.__name__ = name
     method.__doc__ = f"The elements' `{name}`."

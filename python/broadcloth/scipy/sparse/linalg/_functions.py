@@ -52,7 +52,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> ndarray:
         if axis[0] % 2 == axis[1] % 2:
             raise ValueError("Duplicate axes given.")
         if ord in (None, "fro", "f"):
-            data = _c.asarray((x if x.format in ("csr", "csc", "coo") else x.tocsr()).data)
+            data = _c.asarray((x if x.format in ("csr", "csc", "coo") else x.tocsr())._summed().data)
             return length(data) if data.dtype.kind in "fc" else _c.ufuncs["sqrt"]((data.astype(np.float64) ** 2).sum())
         if ord == 2:
             from ._eigen import svds
