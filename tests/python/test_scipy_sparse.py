@@ -1488,3 +1488,22 @@ def test_elements_of_one_place_are_summed_before_what_is_not_linear(xp, form, na
     want, got = NOT_LINEAR[name](theirs), NOT_LINEAR[name](ours)
     np.testing.assert_allclose(dense(got), dense(want))
     assert float(sparse.linalg.norm(made(sparse, xp.asarray))) == pytest.approx(np.sqrt(45.0))
+
+
+def test_the_transpose_of_the_last_axes(xp):
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    np.testing.assert_array_equal(dense(sparse.coo_array(xp.asarray(cube)).mT), cube.swapaxes(1, 2))
+    for form in FORMATS:
+        np.testing.assert_array_equal(dense(getattr(sparse, form + "_matrix")(xp.asarray(DENSE)).mT), DENSE.T)
+    with pytest.raises(ValueError, match="ndim < 2 is undefined"):
+        _ = sparse.coo_array(xp.asarray([1.0, 2.0])).mT
+
+
+def test_a_dictionary_of_keys_pops_what_it_holds():
+    d = sparse.dok_array((3, 4))
+    d[1, 2] = 5.0
+    for key in ((0, 0), (22, 21)):
+        with pytest.raises(KeyError, match=str(key[0])):
+            d.pop(key)
+    assert d.pop((0, 0), None) is None and d.pop((0, 0), 7) == 7
+    assert d.pop((1, 2)) == 5 and d.nnz == 0

@@ -360,9 +360,12 @@ class _dok(_assembled):
         """Removes all elements."""
         self._dict.clear()
 
-    def pop(self, key: Any, default: Any = None, /) -> Any:
-        """Removes a place's element and gives it, or the default where there is none."""
-        return self._dict.pop(self._place(key), default)
+    def pop(self, key: Any, /, *default: Any) -> Any:
+        """Removes a place's element and gives it; where there is none, the default, or KeyError without one."""
+        place = self._place(key)
+        if place not in self._dict and not default:
+            raise KeyError(key)
+        return self._dict.pop(place, *default)
 
     def popitem(self) -> tuple[Any, Any]:
         """Removes some place's element and gives both."""

@@ -234,6 +234,13 @@ class spbase:
         return self.transpose()
 
     @property
+    def mT(self) -> Any:
+        """The transpose, of the last two axes where there are more."""
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.transpose() if self.ndim == 2 else self.transpose((*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+    @property
     def real(self) -> Any:
         return self._mapped(lambda x: x.real.copy())
 
