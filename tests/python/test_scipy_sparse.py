@@ -1507,3 +1507,35 @@ def test_a_dictionary_of_keys_pops_what_it_holds():
             d.pop(key)
     assert d.pop((0, 0), None) is None and d.pop((0, 0), 7) == 7
     assert d.pop((1, 2)) == 5 and d.nnz == 0
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_axes_of_sparse_arrays_are_moved_as_scipys_are(xp, form):
+    made = lambda library: getattr(library, form + "_array")(xp.asarray(DENSE) if library is sparse else DENSE)
+    ours, theirs = made(sparse), made(ss)
+    for f in (
+        lambda library, m: library.permute_dims(m),
+        lambda library, m: library.permute_dims(m, (1, 0)),
+        lambda library, m: library.permute_dims(m, (0, -1)),
+        lambda library, m: library.permute_dims(m, (0, 0)),
+        lambda library, m: library.swapaxes(m, 0, 1),
+        lambda library, m: library.swapaxes(m, 1, -1),
+        lambda library, m: library.swapaxes(m, 0, 2),
+    ):
+        # SciPy's permute_dims changes coordinates that it does not copy.
+        got, want = (outcome(lambda library, f=f: f(library, made(library)), library) for library in (sparse, ss))
+        assert_same(got, want)
+    for axis in (0, 1, 2, -1, -3):
+        if hasattr(ss, "expand_dims"):
+            assert_same(sparse.expand_dims(ours, axis=axis), ss.expand_dims(theirs, axis=axis))
+        np.testing.assert_array_equal(dense(sparse.expand_dims(ours, axis=axis)), np.expand_dims(DENSE, axis))
+    with pytest.raises(ValueError, match="Invalid axis 3 for N=2"):
+        sparse.expand_dims(ours, axis=3)
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    for a, b in ((0, 1), (1, 2), (0, 2), (-1, 0)):
+        np.testing.assert_array_equal(dense(sparse.swapaxes(sparse.coo_array(xp.asarray(cube)), a, b)), cube.swapaxes(a, b))
+
+
+def test_blocks_of_nothing_have_no_extent():
+    for library in (sparse, ss):
+        assert library.block_array([[None, None]]).shape == (0, 0) and library.block_array([[None]], dtype="f4").dtype == np.float32

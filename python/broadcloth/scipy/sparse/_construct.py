@@ -287,6 +287,8 @@ def _compressed_blocks(blocks: list[list[Any]], format: str, dtype: Any, array: 
 def _placed(parts: list[tuple[Any, int, int]], shape: tuple[int, int], dtype: Any, array: bool) -> Any:
     """Matrices in coordinates, each with the place of its first element, as one."""
     t = index_dtype(*shape, sum(b.data.size for b, _, _ in parts))
+    if not parts:
+        return _class("coo", array)(shape, dtype=dtype)
     if dtype is None:
         dtype = np.result_type(*(b.dtype for b, _, _ in parts))
     data = bc.concatenate([b.data.astype(dtype, copy=False) for b, _, _ in parts])
@@ -542,7 +544,7 @@ def _sampled(rng: Any, dtype: Any, count: int) -> Any:
 
 
 def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
-    """The sparse array with its axes in another order; reversed unless `axes` says otherwise.
+    """The sparse array with its axes in another order, in coordinates; reversed unless `axes` says otherwise.
 
     Examples
     --------
@@ -551,29 +553,48 @@ def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
     (3, 1)
     """
     if axes is None:
-        return A.transpose(copy=copy)
-    if A.ndim > 2:
-        return A.transpose(axes, copy=copy)
-    order = [operator.index(a) for a in axes]
-    if sorted(a % A.ndim if -A.ndim <= a < A.ndim else -1 for a in order) != list(range(A.ndim)):
-        raise ValueError(f"axes {tuple(axes)} do not match a sparse array of {A.ndim} dimensions")
-    return A.transpose(copy=copy) if order[0] % A.ndim != 0 else A.copy() if copy else A
+        order = [*range(A.ndim)][::-1]
+    else:
+        order = [a + A.ndim if a < 0 else a for a in map(operator.index, axes)]
+        if sorted(order) != [*range(A.ndim)]:
+            raise ValueError(f"Incorrect number of axes or values: axes {tuple(axes)} of a sparse array of {A.ndim} dimensions")
+    if order == [*range(A.ndim)]:
+        return A.copy() if copy else A
+    return A.tocoo(copy=copy).transpose(order, copy=copy)
 
 
 def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
-    """The sparse array with two axes exchanged.
+    """A copy of the sparse array with two axes exchanged, in coordinates.
 
     Examples
     --------
     >>> from broadcloth.scipy import sparse
-    >>> sparse.swapaxes(sparse.coo_array([[1, 2, 3]]), 0, 1).shape
-    (3, 1)
+    >>> sparse.swapaxes(sparse.coo_array([[[1, 2, 3], [2, 0, 0]]]), 1, 2).shape
+    (1, 3, 2)
     """
-    axes = [operator.index(a) for a in (axis1, axis2)]
-    for a in axes:
+    order = [*range(A.ndim)]
+    first, second = (operator.index(a) for a in (axis1, axis2))
+    for a in (first, second):
         if not -A.ndim <= a < A.ndim:
-            raise ValueError(f"Invalid axis ({a}) for {A.ndim}D array")
-    return A if axes[0] % A.ndim == axes[1] % A.ndim else A.transpose()
+            raise ValueError(f"Invalid axis: {a} is out of bounds for ndim={A.ndim}")
+    order[first], order[second] = order[second], order[first]
+    return permute_dims(A, order, copy=True)
+
+
+def expand_dims(A: Any, /, *, axis: int = 0) -> Any:
+    """A copy of the sparse array with an axis of one element more, at `axis` of its shape, in coordinates.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.expand_dims(sparse.csr_array([[1, 2], [2, 0]]), axis=1).shape
+    (2, 1, 2)
+    """
+    at = operator.index(axis)
+    if not -A.ndim - 1 <= at <= A.ndim:
+        raise ValueError(f"Invalid axis {axis} for N={A.ndim}. Must be in [-N-1, N].")
+    at %= A.ndim + 1
+    return A.tocoo(copy=True).reshape(*A.shape[:at], 1, *A.shape[at:])
 
 
 def get_index_dtype(arrays: Any = (), maxval: Any = None, check_contents: bool = False) -> np.dtype:
