@@ -463,6 +463,8 @@ def _ravelled(multi_index: Sequence[Any], dims: ShapeLike, mode: Any, order: str
     for at, extent, how in columns if order == "C" else columns[::-1]:
         if at.dtype.kind not in "iu":
             raise TypeError("only int indices permitted")
+        if extent == 0 and at.size:
+            raise ValueError("cannot unravel if shape has zero entries.")
         if how == "wrap":
             at = at % extent
         elif how == "clip":

@@ -590,3 +590,13 @@ def test_flat_indices_and_coordinates(xp, shape, count):
         beyond = (*at[:-1], np.full(count, shape[-1]))
         with pytest.raises(ValueError, match="invalid entry in coordinates array"):
             xp.ravel_multi_index(tuple(map(xp.asarray, beyond)), shape)
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_no_coordinates_lie_in_a_shape_without_places(xp, mode):
+    nowhere = [xp.zeros(1, dtype=np.int64)] * 3
+    with pytest.raises(ValueError):
+        np.ravel_multi_index([np.zeros(1, np.int64)] * 3, (2, 1, 0), mode=mode)
+    with pytest.raises(ValueError):
+        xp.ravel_multi_index(nowhere, (2, 1, 0), mode=mode)
+    assert xp.ravel_multi_index([xp.zeros(0, dtype=np.int64)] * 3, (2, 1, 0), mode=mode).shape == (0,)

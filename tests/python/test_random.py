@@ -866,3 +866,17 @@ def test_seeds_may_be_elements():
 def test_arguments_of_empty_shuffles_are_checked(xp):
     with pytest.raises(np.exceptions.AxisError):
         bc.random.default_rng(1).shuffle(xp.zeros((0, 3)), axis=2)
+
+
+def test_permutation_takes_an_object_whose_array_is_ours(xp):
+    class Holder:
+        def __init__(self):
+            self.values = xp.arange(5)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.values
+
+    holder = Holder()
+    got = xp.random.RandomState(1).permutation(holder)
+    np.testing.assert_array_equal(np.asarray(got), np.random.RandomState(1).permutation(np.arange(5)))
+    np.testing.assert_array_equal(np.asarray(holder.values), np.arange(5))

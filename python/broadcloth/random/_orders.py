@@ -28,12 +28,21 @@ def chosen(a: Any, axis: int, device: Any, draw: Callable[[Any], Any]) -> Any:
 def permutation(x: Any, axis: int, device: Any, draw: Callable[[Any], Any], mix: Callable[[Any], None]) -> Any:
     """A copy of `x` with its parts along an axis in the order that `draw` draws for their number; `mix` brings a vector into that order."""
     if not isinstance(x, ndarray) or x.ndim == 0:
-        return on_device(draw(on_host(x)), device)
+        return on_device(draw(_to_mix(x)), device)
     if axis == 0 and _lies_in_line(x):
         elements = x.get()  # `draw` would copy it again, into pages that are new each time
         mix(elements)
         return on_device(elements, x.device if device is None else device)
     return _placed(_reordered(x, draw(_extent(x, axis)), axis), device)
+
+
+def _to_mix(x: Any) -> Any:
+    """What NumPy's permutation takes: an array of ours that an object's `__array__` gives is a copy, since NumPy reorders it in place."""
+    given = on_host(x)
+    if isinstance(given, (np.ndarray, np.generic, int, list, tuple)) or not hasattr(given, "__array__"):
+        return given
+    found = given.__array__()
+    return found.get() if isinstance(found, ndarray) else given
 
 
 def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
