@@ -997,7 +997,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     // As in CPython it ends early where the list has become shorter than the place to read.
     const Value l = v.items[0];
     const std::string last = temporary("last");
-    linef("const i64 {} = {}.size() - 1;", last, l.text);
+    linef("const i64 {} = {} - 1;", last, v.items.size() > 1 ? v.items[1].text : code("{}.size()", l.text));
     return Iteration{"0",
                      [l, last](const std::string& k) { return Value::fetched(l.type->element, code("{}.at({} - {})", l.text, last, k)); },
                      [l, last](const std::string& k) {
@@ -1042,8 +1042,11 @@ Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* who
 Value FunctionCompiler::iterable_of(const Node* loop) {
   const Node* const over = loop->b;
   std::vector<const Node*> calls = {over};
-  if (over->kind == NodeKind::call && over->a->kind == NodeKind::name && (over->a->text == "enumerate" || over->a->text == "zip"))
-    calls.insert(calls.end(), over->list.begin(), over->list.end());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Node* const call = calls[i];
+    if (call->kind == NodeKind::call && call->a->kind == NodeKind::name && (call->a->text == "enumerate" || call->a->text == "zip"))
+      calls.insert(calls.end(), call->list.begin(), call->list.end());
+  }
   walked_calls_.insert(calls.begin(), calls.end());
   Value v = present(expression(over), loop);
   for (const Node* call : calls) walked_calls_.erase(call);

@@ -650,3 +650,20 @@ def test_a_loop_over_a_reversed_list_sees_what_it_changes():
             if plain is grown and n == 1:
                 continue
             assert njit(plain)(n) == plain(n)
+
+
+def test_a_reversed_list_in_a_variable_ends_where_it_did_when_it_was_made():
+    def kept(n):
+        a = [i for i in range(n)]
+        r, z = reversed(a), zip(reversed(a), enumerate(reversed(a)))
+        a.append(100)
+        first = [x for x in r]
+        b = [i for i in range(n)]
+        s = reversed(b)
+        b.pop(0)
+        t = list(s)
+        u, v, w = reversed((1, 2)), reversed(range(n)), reversed("abc")
+        return first, list(z), t, list(u), list(v), list(w), a
+
+    for n in (1, 2, 5):
+        assert njit(kept)(n) == kept(n)
