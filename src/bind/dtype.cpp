@@ -69,8 +69,8 @@ std::optional<DType> from_kind(char kind, int64_t size) {
   if (kind == 'S' || kind == 'U' || kind == 'T') why = "strings stay on the host, in NumPy's arrays";
   if (kind == 'O') why = "Python objects stay on the host, in NumPy's arrays";
   if (kind == 'g') why = "longdouble stays on the host, in NumPy's arrays; float64 is the widest float here";
-  if (std::string_view("iufc").find(kind) != std::string_view::npos && !PyObject_IsTrue(attr(o, "isnative").get()))
-    why = "arrays have the machine's byte order; asarray(), frombuffer() and fromfile() convert numbers of the other";
+  if (std::string_view("iufcmM").find(kind) != std::string_view::npos && !PyObject_IsTrue(attr(o, "isnative").get()))
+    why = "arrays have the machine's byte order; asarray(), frombuffer() and fromfile() convert those of the other";
   const PyRef subarray = attr(o, "subdtype");
   if (subarray.get() != Py_None) {
     kind = ' ';

@@ -274,6 +274,7 @@ std::optional<Constant> constant_of(PyObject* o) {
     return c;
   }
   if (PyLong_Check(o)) {
+    if (!PyLong_CheckExact(o) && attr_or_null(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__members__")) c.member = keep(o);
     int overflow = 0;
     const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (!overflow) {

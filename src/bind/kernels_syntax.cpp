@@ -407,15 +407,23 @@ class Reader {
       inside->a->a = given(n->a->a, arguments);
     } else if (call && (is_iterator(n) || is_one_of(n->a->text, {"range", "ndenumerate", "ndindex"}))) {
       for (Node*& item : inside->list) item = given(item, arguments);
+      if (n->a->text == "reversed" && !inside->list.empty() && inside->list[0]->kind == NodeKind::name)
+        inside->b = parameter(n, &root_->nodes.emplace_back(Node{.kind = NodeKind::length, .line = n->line}), arguments);
       for (auto& [name, item] : inside->keywords) item = given(item, arguments);
     } else {
-      *inside = Node{.kind = NodeKind::name, .line = n->line, .column = n->column, .end_line = n->end_line, .end_column = n->end_column};
-      inside->text = "given." + std::to_string(arguments->size());
-      bind(inside->text);
-      current_->parameters.push_back({inside->text});
-      arguments->push_back(n);
+      return parameter(n, n, arguments);
     }
     return inside;
+  }
+  /// The name of a new parameter of the current function, for what stands at `n`.
+  Node* parameter(const Node* n, Node* argument, std::vector<Node*>* arguments) {
+    Node* const name = &root_->nodes.emplace_back(
+        Node{.kind = NodeKind::name, .line = n->line, .column = n->column, .end_line = n->end_line, .end_column = n->end_column});
+    name->text = "given." + std::to_string(arguments->size());
+    bind(name->text);
+    current_->parameters.push_back({name->text});
+    arguments->push_back(argument);
+    return name;
   }
   static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> all) {
     return std::find(all.begin(), all.end(), name) != all.end();

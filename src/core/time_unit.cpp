@@ -49,16 +49,24 @@ int64_t finer(TimeBase b) {
   return steps[static_cast<int>(b)];
 }
 
-/// Converts `count` of `from` to the finer base `to`; nullopt where the result does not fit 63 bits. Both are calendar bases (years,
-/// months), or neither is.
+/// Converts `count` of `from` to the finer base `to`; nullopt where the result does not fit 63 bits, or where one `from` is 2**56 or more
+/// `to`, as in NumPy: few values of two such units would fit int64 in the finer one. Both are calendar bases (years, months), or neither
+/// is.
 std::optional<int64_t> in_base(int64_t count, TimeBase from, TimeBase to) {
+  int64_t factor = 1;
   for (int b = static_cast<int>(from); b < static_cast<int>(to); ++b)
-    if (__builtin_mul_overflow(count, finer(TimeBase(b)), &count)) return std::nullopt;
+    if (__builtin_mul_overflow(factor, finer(TimeBase(b)), &factor) || factor >> 56) return std::nullopt;
+  if (__builtin_mul_overflow(count, factor, &count)) return std::nullopt;
   return count;
 }
 
-[[noreturn]] void too_fine(const char* what, TimeUnit a, TimeUnit b) {
-  raise(ErrorKind::Overflow, "Integer overflow getting a {} for NumPy datetime metadata [{}] and [{}].", what, to_string(a), to_string(b));
+[[noreturn]] void no_common(TimeUnit a, TimeUnit b) {
+  raise(ErrorKind::Overflow, "Integer overflow getting a common metadata divisor for NumPy datetime metadata [{}] and [{}].", to_string(a),
+        to_string(b));
+}
+[[noreturn]] void no_factor(TimeUnit a, TimeUnit b) {
+  raise(ErrorKind::Overflow, "Integer overflow while computing the conversion factor between NumPy datetime units {} and {}",
+        base_name(a.base), base_name(b.base));
 }
 
 [[noreturn]] void no_common(DType a, DType b) {
@@ -74,7 +82,7 @@ TimeFactor mean_length(TimeUnit calendar, TimeUnit unit) {
   denominator /= common;
   if (!of_day || __builtin_mul_overflow(calendar.count * 146097, *of_day / common, &numerator) ||
       __builtin_mul_overflow(denominator * (weeks ? 7 : 1), unit.count, &denominator))
-    too_fine("common metadata divisor", calendar, unit);
+    no_factor(calendar, unit);
   const int64_t divisor = std::gcd(numerator, denominator);
   return {numerator / divisor, denominator / divisor};
 }
@@ -129,6 +137,7 @@ TimeUnit common_unit(TimeUnit a, TimeUnit b, bool exact) {
   if (a.base == TimeBase::generic) return b;
   if (b.base == TimeBase::generic || a == b) return a;
   if (a.base > b.base) std::swap(a, b);  // b is the finer one
+  const TimeUnit given = a;
   if (is_calendar(a) && !is_calendar(b)) {
     BC_CHECK(!exact, Type,
              "Cannot get a common metadata divisor for Numpy datetime metadata [{}] and [{}] because they have incompatible nonlinear base "
@@ -138,7 +147,7 @@ TimeUnit common_unit(TimeUnit a, TimeUnit b, bool exact) {
     a.base = TimeBase::week;
   }
   const std::optional<int64_t> fine = in_base(a.count, a.base, b.base);
-  if (!fine) too_fine("common metadata divisor", a, b);
+  if (!fine) no_common(given, b);
   return {b.base, std::gcd(*fine, b.count)};
 }
 
@@ -154,7 +163,7 @@ TimeFactor time_factor(TimeUnit from, TimeUnit to) {
     numerator = in_base(from.count, from.base, to.base);
   else
     denominator = in_base(to.count, to.base, from.base);
-  if (!numerator || !denominator) too_fine("conversion factor", from, to);
+  if (!numerator || !denominator) no_factor(from, to);
   const int64_t divisor = std::gcd(*numerator, *denominator);
   return {*numerator / divisor, *denominator / divisor};
 }

@@ -363,6 +363,7 @@ class BuiltinCall : NamedCall {
     if (p_[0].is(Kind::list) && !p_[0].display && c_.walked_calls_.contains(n_)) {
       Value live = Value::known(builtin_type("reversed"));  // the list as it is in each turn
       live.items = {p_[0].simple ? p_[0] : c_.spill(p_[0], "l")};
+      if (n_->b) live.items.push_back(c_.expression(n_->b));
       return live;
     }
     Value back = Value::whole_slice();

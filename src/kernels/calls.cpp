@@ -488,7 +488,7 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
     if (v.lazy) fail(n, fmt::format("an array expression cannot be an argument: it would need memory for a new {}", v.type->spelling));
     types.push_back(v.type);
   }
-  if (!f.declared.empty() && captured.empty() && syntax.rest.empty()) types = declared_for(f, types, n).arguments;
+  if (!f.declared.empty() && captured.empty()) types = declared_for(f, types, n).arguments;
 
   unit_.trail.push_back(fmt::format("{}:{}, in {}", syntax_.file, n->line, syntax_.name));
   Specialised* s = nullptr;

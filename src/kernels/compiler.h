@@ -284,6 +284,7 @@ DType sum_dtype(DType d);
 /// Kinds of reductions, by their names.
 inline bool averages(std::string_view name) { return name == "mean" || name == "var" || name == "std"; }
 std::optional<int> row_of_comparison(Operator op);
+std::string_view extreme_function_of_times(std::string_view name);
 inline bool finds_place(std::string_view name) { return name == "argmin" || name == "argmax"; }
 inline bool finds_extreme(std::string_view name) { return finds_place(name) || name == "min" || name == "max"; }
 
@@ -663,7 +664,7 @@ class FunctionCompiler {
     std::string k, first, last, length, grain;
   };
   void share_objects(const std::set<std::string>& bound, const std::vector<std::optional<Local>>& before, Block* head);
-  static Code joined_pieces(const std::string& op, const std::string& c, const Code& x, const Code& y);
+  Code joined_pieces(const std::string& op, Type element, const Code& x, const Code& y);
   void reduce_pieces(const ParallelReduction& r, ParallelText* t, const Node* n);
   void parallel_for(const Node* n, const Value& range);
   bool differs_by_turn(const Node* index, int depth) const;

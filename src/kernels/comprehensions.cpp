@@ -187,12 +187,21 @@ Value FunctionCompiler::comprehension(const Node* n) {
   if (!host()) fail(n, "comprehensions are not supported in kernels", {}, "write into an array");
   if (iterator || (n->text == "generator" && !as_lists_.contains(n))) {
     CallArguments args;
-    args.nodes.assign(n->orelse.begin(), n->orelse.end());
+    std::ranges::copy_if(n->orelse, std::back_inserter(args.nodes), [](const Node* k) { return k->kind != NodeKind::length; });
     args.positional = ordered(args.nodes);
     // A generator that is evaluated alone stays part of the call, and ends with it.
     const bool alone = std::count_if(args.positional.begin(), args.positional.end(), [](const Value& v) { return v.acts(); }) == 1;
     for (Value& v : args.positional)
       if (v.acts() && !(alone && v.started)) v = spill(v);
+    for (size_t i = 0; i < n->orelse.size(); ++i) {
+      if (n->orelse[i]->kind != NodeKind::length) continue;
+      const Value& l = args.positional[i - 1];
+      const bool list = l.is(Kind::list) && !l.display && !is_incomplete(l.type);
+      const Value length =
+          list ? spill(Value::of(int64_type(), code("{}.size()", paren(l)).with(kReads))) : constant_value(Constant{int64_t{0}});
+      args.positional.insert(args.positional.begin() + static_cast<std::ptrdiff_t>(i), length);
+      args.nodes.insert(args.nodes.begin() + static_cast<std::ptrdiff_t>(i), n->orelse[i]);
+    }
     return call_value(inner_function(n), std::move(args), n);
   }
   return Comprehension(*this, n, std::exchange(hint_, nullptr)).make();

@@ -322,7 +322,12 @@ Value FunctionCompiler::collected(const std::string& what, const Value& over, co
     element = found;
     if (set && !can_be_key(element)) fail(n, fmt::format("{} cannot be in a set", element->spelling));
     t = set ? set_type(element) : list_type(element);
-    linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>()", cpp(t)) : code("py::new_list<{}>(0)", cpp(element)));
+    // The elements of a range differ, so that their number is the set's.
+    const bool range = set && !keep && over.is(Kind::range) && over.items.size() == 3 &&
+                       std::all_of(over.items.begin(), over.items.end(), [](const Value& v) { return v.simple || v.constant; });
+    const auto part = [&](size_t i) { return convert(over.items[i], int64_type(), n); };
+    const Code room = range ? code("py::range_length({}, {}, {})", part(0), part(1), part(2)) : Code("8");
+    linef("const {} {} = {};", cpp(t), out, set ? code("py::new_table<{}>({})", cpp(t), room) : code("py::new_list<{}>(0)", cpp(element)));
   };
   const auto put = [&](Value item, const char* next, const char*) {
     if (keep) {
@@ -1046,7 +1051,7 @@ Iteration FunctionCompiler::text_iteration(const Value& v, const Node* at) {
                    [s](const std::string& k) { return Value::called(text_type(), code("py::character({}, {})", s.text, k)); }};
 }
 
-/// numpy.ndindex and numpy.ndenumerate: the flat index, taken apart axis by axis.
+/// numpy.ndindex and numpy.ndenumerate: a counter for each axis, because dividing the flat index in each turn costs more than short turns.
 std::optional<Iteration> FunctionCompiler::indices_iteration(const Value& v, const Node* at) {
   const bool values = v.type->name == "ndenumerate";
   const Value a = v.items[0];
@@ -1058,14 +1063,27 @@ std::optional<Iteration> FunctionCompiler::indices_iteration(const Value& v, con
     for (const Value& extent : v.items) extents.push_back(extent.text);
   Code length = "1";
   for (const Code& e : extents) length += " * " + e;
-  return Iteration{length, [this, a, values, extents, at](const std::string& k) {
-                     std::vector<Value> index(extents.size());
-                     Code left = k;
-                     for (size_t d = extents.size(); d-- > 0;) {
-                       index[d] = Value::of(int64_type(), d == 0 ? left : code("({}) % {}", left, extents[d]).at(Precedence::operation));
-                       index[d].index = index[d].non_negative = true;
-                       index[d] = spill(index[d], "i");
-                       left = code("({}) / {}", left, extents[d]);
+  std::vector<std::string> counters;
+  for (size_t d = 0; d + 1 < extents.size(); ++d) {
+    counters.push_back(temporary("axis"));
+    linef("i64 {} = 0;", counters.back());
+  }
+  if (!extents.empty()) {
+    counters.push_back(temporary("axis"));
+    linef("i64 {} = -1;", counters.back());  // each turn begins with a step
+  }
+  return Iteration{length, [this, a, values, extents, counters, at](const std::string&) {
+                     Code step;
+                     for (size_t d = 0; d < extents.size(); ++d) {
+                       const Code next = code("++{};", counters[d]);
+                       step = d == 0 ? next : code("if (++{0} == {1}) {{ {0} = 0; {2} }}", counters[d], extents[d], step);
+                     }
+                     if (!extents.empty()) line(step);
+                     std::vector<Value> index;
+                     for (const std::string& counter : counters) {
+                       Value i = Value::of(int64_type(), counter);
+                       i.index = i.non_negative = true;
+                       index.push_back(spill(i, "i"));
                      }
                      const Value all = tuple_of(index);
                      if (!values) return all;

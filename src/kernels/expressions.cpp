@@ -1162,6 +1162,8 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (a.is(Kind::dtype) && b.is(Kind::dtype) && equality) return known((a.type->element == b.type->element) != negated);  // type(x) == int
   if (compile_time(a) && compile_time(b) && equality && !a.integer() && !b.integer()) return known((a.type == b.type) != negated);
   if (a.is(Kind::string) != b.is(Kind::string) && equality) return known(negated);
+  if ((op == Operator::is || op == Operator::is_not) && a.constant && b.constant && a.constant->member != b.constant->member)
+    return known(negated);
   if (a.integer() && b.integer())
     if (const auto r = fold_compare(op, *a.integer(), *b.integer())) return known(*r);
   if (a.constant && b.constant && a.constant->boolean() && b.constant->boolean() && equality)

@@ -212,7 +212,14 @@ void FunctionCompiler::share_objects(const std::set<std::string>& bound, const s
 }
 
 /// The result of two pieces' results by the operator of `name op= …`; nothing where there is no such operator.
-Code FunctionCompiler::joined_pieces(const std::string& op, const std::string& c, const Code& x, const Code& y) {
+Code FunctionCompiler::joined_pieces(const std::string& op, Type element, const Code& x, const Code& y) {
+  const std::string c = cpp(element);
+  if (element->is(Kind::time)) {
+    // A date's pieces are differences from 0, so that dates and differences are both joined by their ticks.
+    if (op == "+") return code("py::time_sum<{}>({}, {})", c, x, y);
+    const std::string_view function = extreme_function_of_times(op);
+    return function.empty() ? Code() : code("py::{}({}, {})", function, x, y);
+  }
   if (op == "+" || op == "*") return code("bc::{}<{}>({}, {})", op == "+" ? "add" : "multiply", c, x, y);
   if (is_extreme(op)) return op.size() == 3 ? code("py::{}<{}>({}, {})", op, c, x, y) : code("bc::{}<{}>({}, {})", op, c, x, y);
   if (op == "|" || op == "^" || op == "&") return code("{}({} {} {})", c, x, op, y);
@@ -223,17 +230,22 @@ Code FunctionCompiler::joined_pieces(const std::string& op, const std::string& c
 void FunctionCompiler::reduce_pieces(const ParallelReduction& r, ParallelText* t, const Node* n) {
   const Type type = env_.locals[static_cast<size_t>(r.index)]->type;
   const std::string& python = syntax_.locals[static_cast<size_t>(r.index)];
-  const bool array = type->is_array() && type->ndim > 0 && type->element->is_scalar();
-  if (!type->is_scalar() && !array)
-    fail(n, fmt::format("prange: '{}' is {}; numbers and arrays of them are summed up over the turns", python, type->spelling),
+  const bool array = type->is_array() && type->ndim > 0;
+  const Type element = array ? type->element : type;
+  if (!element->is_scalar() && !element->is(Kind::time))
+    fail(n, fmt::format("prange: '{}' is {}; numbers, times and arrays of them are summed up over the turns", python, type->spelling),
          {{python, type}}, "sum up each number in a variable of its own");
-  const std::string name = variable(r.index, type), c = cpp(array ? type->element : type), parts = temporary("parts");
-  const Code joined = joined_pieces(r.op, c, array ? Code("x") : Code(name), array ? Code("y") : code("{}.data[{}]", parts, t->k));
+  const std::string name = variable(r.index, type), c = cpp(element), parts = temporary("parts");
+  const Code joined = joined_pieces(r.op, element, array ? Code("x") : Code(name), array ? Code("y") : code("{}.data[{}]", parts, t->k));
   if (joined.empty())
     fail(n, fmt::format("prange: '{}' cannot be joined over the turns by {}=", python, r.op), {{python, type}},
          "+=, -=, *=, /=, |=, ^=, &=, max() and min() can");
   const bool extreme = is_extreme(r.op);
-  const Code identity = code("bc::cast<{}>({})", c, r.op == "*" ? "1" : r.op == "&" ? "-1" : "0");
+  const Code identity = element->is(Kind::time) ? code("{}{{0}}", c)
+                                                : code("bc::cast<{}>({})", c,
+                                                       r.op == "*"   ? "1"
+                                                       : r.op == "&" ? "-1"
+                                                                     : "0");
   const auto add = [this](Block* to, Code statement, int deeper = 0) { to->line(depth_ + deeper, std::move(statement)); };
   if (!array) {
     add(&t->head, code("py::Host<{}, 1, 'C'> {} = py::fresh<{}, 1>(py::Tuple<i64, 1>{{{{({} + {} - 1) / {}}}}});", c, parts, c, t->length,

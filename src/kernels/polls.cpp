@@ -65,6 +65,7 @@ void collect_waited(const Node* test, const std::set<std::string>& bound, std::s
 
 bool names_one(const Node* n, std::string_view name) { return n && n->kind == NodeKind::name && n->text == name; }
 bool is_at_least(const Node* n, int64_t least) {
+  if (n && n->kind == NodeKind::call && n->list.size() == 1 && n->a->text.find("int") != std::string::npos) n = n->list[0];  // np.uint64(1)
   const int64_t* value = n && n->kind == NodeKind::constant ? n->literal.integer() : nullptr;
   return value && *value >= least;
 }

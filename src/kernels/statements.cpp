@@ -224,11 +224,17 @@ void FunctionCompiler::run() {
     fail(nullptr, fmt::format("the kernel {} returns {}; a kernel must not return a value", syntax_.name, spec_.result->spelling));
   const size_t parameters = syntax_.parameters.size() + (syntax_.rest.empty() ? 0 : 1);
   std::string list;
+  std::set<std::string> rebound;
+  bound_names(syntax_.body, &rebound);
   for (size_t i = 0; i < spec_.arguments.size(); ++i) {
     const Type t = spec_.arguments[i];
     if (!t->has_value()) continue;
     const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", cpp(t), variables_.at({static_cast<int>(at), t}));
+    // An object that the function does not bind again is the caller's, which counts its references.
+    const bool counted = t->is_array() || t->is_container() || t->is(Kind::instance) || t->is(Kind::text);
+    const bool lent = host() && counted && !syntax_.yields && at < syntax_.locals.size() && !rebound.contains(syntax_.locals[at]);
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", lent ? code("const {}&", cpp(t)).text() : cpp(t),
+                        variables_.at({static_cast<int>(at), t}));
   }
   spec_.captures = captures_;
   for (int i : captures_) {
@@ -805,6 +811,14 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
   LoopTypes types;
   types.head = found == loop_types_.end() ? entry : join(entry, found->second.head);
   types.exit = found == loop_types_.end() ? Env{{}, false} : found->second.exit;
+  if (found == loop_types_.end()) {
+    // What the turns bind is no constant in any of them: `s = 0` before `s += x` is an int64, not an integer that takes the type of x.
+    std::set<std::string> bound;
+    bound_names(n->body, &bound);
+    for (size_t i = 0; i < syntax_.locals.size() && i < types.head.locals.size(); ++i)
+      if (std::optional<Local>& l = types.head.locals[i]; l && l->constant && l->constant->integer() && bound.contains(syntax_.locals[i]))
+        l->constant = nullptr;
+  }
 
   const bool with_else = !n->orelse.empty() && has_break(n->body);
   const std::string flag = with_else ? temporary("broke") : "";
@@ -997,7 +1011,7 @@ std::optional<Iteration> FunctionCompiler::iteration(const Value& v, const Node*
     // As in CPython it ends early where the list has become shorter than the place to read.
     const Value l = v.items[0];
     const std::string last = temporary("last");
-    linef("const i64 {} = {}.size() - 1;", last, l.text);
+    linef("const i64 {} = {} - 1;", last, v.items.size() > 1 ? v.items[1].text : code("{}.size()", l.text));
     return Iteration{"0",
                      [l, last](const std::string& k) { return Value::fetched(l.type->element, code("{}.at({} - {})", l.text, last, k)); },
                      [l, last](const std::string& k) {
@@ -1042,8 +1056,11 @@ Value FunctionCompiler::walked(const Value& v, const Node* loop, const Node* who
 Value FunctionCompiler::iterable_of(const Node* loop) {
   const Node* const over = loop->b;
   std::vector<const Node*> calls = {over};
-  if (over->kind == NodeKind::call && over->a->kind == NodeKind::name && (over->a->text == "enumerate" || over->a->text == "zip"))
-    calls.insert(calls.end(), over->list.begin(), over->list.end());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Node* const call = calls[i];
+    if (call->kind == NodeKind::call && call->a->kind == NodeKind::name && (call->a->text == "enumerate" || call->a->text == "zip"))
+      calls.insert(calls.end(), call->list.begin(), call->list.end());
+  }
   walked_calls_.insert(calls.begin(), calls.end());
   Value v = present(expression(over), loop);
   for (const Node* call : calls) walked_calls_.erase(call);

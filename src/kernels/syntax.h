@@ -20,6 +20,7 @@ using ConstantTuple = std::vector<Constant>;
 struct Constant {
   // monostate: None. Integers past int64 are uint64.
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::complex<double>, std::string, ConstantTuple> value;
+  const void* member = nullptr;  ///< of a number that is a member of an enumeration: the object, which `is` compares
   bool operator==(const Constant&) const = default;
 
   const int64_t* integer() const { return std::get_if<int64_t>(&value); }
@@ -66,7 +67,7 @@ enum class NodeKind : uint8_t {
   name,        ///< text
   attribute,   ///< a.text
   subscript,   ///< a[b]
-  call,        ///< a(*list, **keywords)
+  call,        ///< a(*list, **keywords); b, of reversed() in an "iterator": the name of the list's length
   binary,      ///< a op b
   unary,       ///< op a
   boolean,     ///< list joined by op
@@ -86,6 +87,7 @@ enum class NodeKind : uint8_t {
                   ///< expression is a call of the function `inner` with what is in `orelse`, too; so is an "iterator", the call b of
                   ///< zip() and its like where it may be walked over in several places
   yield,       ///< yield a
+  length,      ///< in the `orelse` of an "iterator": the length of the list before it, which reversed() takes when it is called
 };
 // clang-format on
 

@@ -145,12 +145,19 @@ Value FunctionCompiler::compared_times(int op, Value x, Value y, const Node* n) 
   return Value::of(bool_type(), operation(x.text, sign(), y.text));
 }
 
+/// The function of the device library for NumPy's and Python's extremes of two times; empty for other names.
+std::string_view extreme_function_of_times(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
+      {"minimum", "earlier"}, {"maximum", "later"}, {"fmin", "earlier_known"}, {"fmax", "later_known"}, {"min", "min"}, {"max", "max"}};
+  for (const auto& [of, function] : kFunctions)
+    if (of == name) return function;
+  return {};
+}
+
 Value FunctionCompiler::extreme_of_times(int op_number, Value x, Value y, const Node* n) {
-  const Op op = static_cast<Op>(op_number);
   if (is_date(x) != is_date(y)) no_loop_of_times(op_number, {x, y}, n);
   const Type t = scalar_type(meet_of_times(op_number, &x, &y, n));
-  const char* function = op == Op::minimum ? "earlier" : op == Op::maximum ? "later" : op == Op::fmin ? "earlier_known" : "later_known";
-  return Value::of(t, code("py::{}({}, {})", function, x.text, y.text));
+  return Value::of(t, code("py::{}({}, {})", extreme_function_of_times(info(static_cast<Op>(op_number)).name), x.text, y.text));
 }
 
 Value FunctionCompiler::unary_of_time(int op, const Value& x, const Node* n) {

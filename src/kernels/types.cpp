@@ -529,6 +529,11 @@ bool converts(Type from, Type to) {
 int conversion_cost(Type from, Type to) {
   if (from == to) return 0;
   if (!converts(from, to)) return -1;
+  if (from->is_tuple() && to->is_tuple()) {
+    int sum = 0;
+    for (size_t i = 0; i < from->items.size(); ++i) sum += conversion_cost(from->items[i], to->items[i]);
+    return sum;
+  }
   if (!from->is_scalar() || !to->is_scalar()) return 1;
   const DType a = from->dtype, b = to->dtype;
   if (!can_cast(a, b, Casting::safe)) return can_cast(a, b, Casting::same_kind) ? 10000 : 1000000;

@@ -545,3 +545,29 @@ def test_bounds_of_numbers_have_their_unit(xp, make, bounds):
 @pytest.mark.parametrize("spec", ["", ">30"])
 def test_an_element_is_formatted_with_its_unit(xp, value, spec):
     assert_like_numpy(xp, f"a = xp.array([{value}]); f'{{a[0]:{spec}}}'")
+
+
+@pytest.mark.parametrize("kind", ["M8", "m8"])
+def test_units_that_are_too_far_apart_raise_as_in_numpy(kind):
+    units = ["Y", "M", "W", "D", "h", "25m", "s", "ms", "us", "ns", "ps", "fs", "as"]
+    for a in units:
+        for b in units:
+            x, y = np.array([3], f"{kind}[{a}]"), np.array([4], f"{kind}[{b}]")
+            for compute in (lambda xp, x, y: x < y, lambda xp, x, y: x.astype(y.dtype), lambda xp, x, y: xp.where([True], x, y)):
+                try:
+                    want = compute(np, x, y)
+                except OverflowError:
+                    with pytest.raises(OverflowError, match="^Integer overflow"):
+                        compute(bc, bc.array(x), bc.array(y))
+                except TypeError:
+                    with pytest.raises(TypeError):
+                        compute(bc, bc.array(x), bc.array(y))
+                else:
+                    assert_same(compute(bc, bc.array(x), bc.array(y)), want)
+
+
+def test_dates_of_another_byte_order_are_converted_or_refused_with_the_reason():
+    dates = np.array(["2020-01-01", "NaT"], ">M8[s]")
+    assert_same(bc.asarray(dates), dates.astype("M8[s]"))
+    with pytest.raises(TypeError, match=r"machine's byte order; asarray\(\).*>M8"):
+        bc.njit(lambda a: a[0])(dates)

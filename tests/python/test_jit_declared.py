@@ -179,3 +179,24 @@ def test_a_compiled_call_that_fits_two_declared_signatures_is_an_error_as_from_p
         return a + b
 
     assert njit(lambda a: twice(a, 2))(1) == 3
+
+
+def test_compiled_calls_of_functions_with_star_parameters_convert_to_their_signatures():
+    @njit(["float64(int64, Tuple((int64, int64)))", "float64(int64, Tuple((int64,)))"])
+    def total(first, *rest):
+        s = first / 1
+        for x in rest:
+            s += x
+        return s
+
+    assert njit(lambda: (total(1.9, 2.9, 3.9), total(1, 2.5)))() == (total(1.9, 2.9, 3.9), total(1, 2.5)) == (6.0, 3.0)
+    with pytest.raises(bc.TypingError, match=r"(?s)total: no signature takes .*declared for \(int64, \(int64, int64\)\)"):
+        njit(lambda: total(1))()
+    with pytest.raises(bc.TypingError, match="no signature takes"):
+        njit(lambda: total(1, 2, 3, 4))()
+
+    @njit(["int64(Tuple((float32,)))", "float64(Tuple((float64,)))"])
+    def nearest(*x):
+        return x[0] * 2
+
+    assert njit(lambda x: (nearest(x), nearest(np.float32(x))))(0.6) == (1.2, 1)

@@ -650,3 +650,39 @@ def test_a_loop_over_a_reversed_list_sees_what_it_changes():
             if plain is grown and n == 1:
                 continue
             assert njit(plain)(n) == plain(n)
+
+
+def test_a_reversed_list_in_a_variable_ends_where_it_did_when_it_was_made():
+    def kept(n):
+        a = [i for i in range(n)]
+        r, z = reversed(a), zip(reversed(a), enumerate(reversed(a)))
+        a.append(100)
+        first = [x for x in r]
+        b = [i for i in range(n)]
+        s = reversed(b)
+        b.pop(0)
+        t = list(s)
+        u, v, w = reversed((1, 2)), reversed(range(n)), reversed("abc")
+        return first, list(z), t, list(u), list(v), list(w), a
+
+    for n in (1, 2, 5):
+        assert njit(kept)(n) == kept(n)
+
+
+def test_indices_of_all_axes_count_on_where_a_turn_goes_on_early():
+    def walked(a):
+        seen, picked = [], []
+        for i, j, k in np.ndindex(a.shape):
+            if (i + j + k) % 2:
+                continue
+            seen.append((i, j, k))
+        for (i, j, k), v in np.ndenumerate(a):
+            if v > 20:
+                break
+            picked.append((k, j, i, v))
+        both = [(p, q, i) for (p, q), i in zip(np.ndindex(2, 3), range(5))]
+        return seen, picked, both, [t for t in np.ndindex(3)], [t for t in np.ndindex(2, 0, 3)]
+
+    for shape in ((2, 3, 4), (1, 1, 1), (3, 0, 2), (4, 1, 5)):
+        a = np.arange(np.prod(shape)).reshape(shape)
+        assert njit(walked)(a) == walked(a)

@@ -756,3 +756,23 @@ def test_members_of_enumerations_are_equal_to_themselves_alone():
     assert njit(lambda: Size.SMALL == 0.5)() is True
     with pytest.raises(bc.TypingError, match="no operator =="):
         njit(lambda: Loose.A == 3)()
+
+
+def test_identity_of_members_that_are_numbers():
+    class Gear(enum.IntEnum):
+        FIRST = 1
+        SECOND = 2
+
+    class Lamp(enum.IntEnum):
+        ON = 1
+
+    def compared(k):
+        kept = Lamp.ON
+        either = Gear.FIRST if k else Gear.SECOND
+        return (
+            Gear.FIRST is Lamp.ON, Gear.FIRST is not Lamp.ON, Gear.FIRST is Gear.FIRST, Gear.FIRST is Gear.SECOND, Gear.FIRST == Lamp.ON,
+            kept is Gear.FIRST, kept is Lamp.ON, kept == Gear.FIRST, either is Gear.FIRST, either is not Gear.SECOND,
+        )  # fmt: skip
+
+    for k in (0, 1):
+        assert njit(compared)(k) == compared(k)

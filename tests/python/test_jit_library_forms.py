@@ -454,3 +454,17 @@ def test_optional_arguments_of_other_types():
 def test_types_of_lists_and_sets():
     assert types.List(types.int64) == types.List(types.int64, reflected=True) and isinstance(types.List(types.int64), types.List)
     assert str(types.Set(types.float64)) == "set(float64)" and bc.types.optional is types.Optional
+
+
+def test_interpolation_at_places_in_any_order_and_beside_infinities():
+    compiled = njit(lambda x, xp, fp: np.interp(x, xp, fp))
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 3, 17, 400):
+        xp, fp = np.sort(rng.random(n)), rng.random(n)
+        for x in (rng.random(200) * 1.2 - 0.1, np.linspace(0, 1, 50), xp, xp[::-1].copy(), np.array([np.nan, 0.5, np.inf, -np.inf])):
+            np.testing.assert_allclose(compiled(x, xp, fp), np.interp(x, xp, fp), rtol=1e-12)
+    xp = np.array([0.0, 1.0, 1.0, 2.0, 3.0, 4.0])
+    for fp in ([np.inf, 1.0, 2.0, -np.inf, -np.inf, 0.0], [1.0, np.inf, np.inf, np.nan, 2.0, np.inf]):
+        x = np.linspace(-0.5, 4.5, 21)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(compiled(x, xp, np.array(fp)), np.interp(x, xp, fp))

@@ -545,3 +545,34 @@ def test_powers_that_are_roots_or_products(exponent):
     for f in (one_after_the_other, all_at_once):
         assert_allclose(f(a), exact, rtol=5e-16)
         assert_array_equal(np.signbit(f(a[:10])), np.signbit(exact[:10]))
+
+
+def test_sums_of_unsigned_integers_stay_integers():
+    def total(a):
+        s = 0
+        for x in a:
+            s += x & 3
+        t = 0
+        k = 0
+        while k < len(a):
+            t = t + a[k]
+            k += 1
+        return s, t, s - 100
+
+    for dtype in ("u1", "u2", "u4", "u8"):
+        a = np.arange(1, 9).astype(dtype)
+        got = njit(total)(a)
+        assert got == (12, 36, -88) and all(type(v) is int for v in got)
+
+
+def test_bits_are_counted_with_typed_ones():
+    def bits(a):
+        s = 0
+        for x in a:
+            while x:
+                x &= x - np.uint64(1)
+                s += 1
+        return s
+
+    a = np.array([0, 1, 255, 2**63, 2**64 - 1], np.uint64)
+    assert njit(bits)(a) == 1 + 8 + 1 + 64

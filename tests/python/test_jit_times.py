@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
-from broadcloth import TypingError, cuda, njit
+from broadcloth import TypingError, cuda, njit, prange
 
 DATES = np.array(["2020-01-01", "NaT", "1969-12-31", "2020-02-29", "1900-03-01"], "M8[D]")
 DELTAS = np.array([3, "NaT", -7, 0, 40], "m8[D]")
@@ -240,3 +240,65 @@ def test_kernels_of_times_compile_for_cuda():
 
     ptx, _ = cuda.compile_ptx(kernel, "void(datetime64[D][:], timedelta64[h][:], datetime64[h][:], float64[:])", cc=(9, 0))
     assert ".entry" in ptx
+
+
+def test_units_that_are_too_far_apart_are_refused():
+    days, picoseconds = np.array([400], "m8[D]"), np.array([1], "m8[ps]")
+    for f in (operator.lt, operator.add, np.maximum):
+        with pytest.raises(OverflowError):
+            f(days, picoseconds)
+        for x, y in ((days, picoseconds), (days[0], picoseconds[0])):
+            with pytest.raises(TypingError, match="Integer overflow getting a common metadata divisor"):
+                njit(lambda x, y, f=f: f(x, y))(x, y)
+
+
+def test_parallel_loops_sum_up_times():
+    @njit(parallel=True)
+    def folded(a, date):
+        least, most, late, known, nat, s, down, when = a[1], a[1], a[1], a[1], a[1], a[1] - a[1], a[1], date
+        for i in prange(len(a)):
+            s += a[i]
+            down -= a[i]
+            when = when + a[i]
+            least = min(least, a[i])
+            most = max(most, a[i])
+            if late < a[i]:
+                late = a[i]
+            known = np.fmin(known, a[i])
+            nat = np.maximum(nat, a[i])
+        return s, down, when, least, most, late, known, nat
+
+    date = np.datetime64("2020-01-01", "s")
+    plain = np.random.default_rng(3).integers(-(10**6), 10**6, 5000).astype("m8[s]")
+    with_nat = plain.copy()
+    with_nat[[0, 4321]] = "NaT"
+    for a in (plain, with_nat):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            known = a[~np.isnat(a)]
+            want = (a.sum(), a[1] - a.sum(), date + a.sum(), known.min(), known.max(), known.max(), known.min(), a.max())
+        for got, wanted in zip(folded(a, date), want, strict=True):
+            same(got, wanted)
+
+    @njit(parallel=True)
+    def columns(a, s, most):
+        for i in prange(len(a)):
+            s += a[i]
+            most = np.maximum(most, a[i])
+        return s, most
+
+    table = with_nat.reshape(-1, 5)
+    for start in (np.arange(5).astype("m8[s]"), np.arange(5).astype("M8[s]")):
+        got = columns(table, start.copy(), table[1])
+        same(got[0], start + table.sum(0))
+        same(got[1], table.max(0))
+
+    @njit(parallel=True)
+    def scaled(n):
+        d = np.timedelta64(1, "s")
+        for _ in prange(n):
+            d *= 2
+        return d
+
+    with pytest.raises(TypingError, match=r"'d' cannot be joined over the turns by \*="):
+        scaled(3)

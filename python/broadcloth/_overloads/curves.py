@@ -69,18 +69,51 @@ def _uneven_slopes(y, h, out, edge_order):
         out[..., -1] = q / (p * (p + q)) * y[..., -3] - (q + p) / (p * q) * y[..., -2] + (2.0 * q + p) / (q * (p + q)) * y[..., -1]
 
 
-def _interpolated(x, xp, fp, left, right):
+def _interval(x, xp, at):
+    """The interval from xp[k] to xp[k + 1] that holds x: searched from `at` in steps that double, then by halves."""
+    low, high, step = 0, xp.size - 1, 1
+    if x >= xp[at]:
+        low = at
+        while low + step < high and x >= xp[low + step]:
+            low += step
+            step *= 2
+        high = min(high, low + step)
+    else:
+        high = at
+        while high - step > 0 and x < xp[high - step]:
+            high -= step
+            step *= 2
+        low = max(0, high - step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if x >= xp[middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _interpolated(x, xp, fp, left, right, at):
+    """The value at x, and the interval that holds x; `at` is the interval to look at first, which that of the last x often is."""
     n = xp.size
     if np.isnan(x):
-        return np.nan
+        return fp[0] * 1.0 if n == 1 else np.nan, at
     if x <= xp[0]:
-        return left if x < xp[0] else fp[0] * 1.0
+        return left if x < xp[0] else fp[0] * 1.0, at
     if x >= xp[n - 1]:
-        return right if x > xp[n - 1] else fp[n - 1] * 1.0
-    at = np.searchsorted(xp, x, side="right") - 1
+        return right if x > xp[n - 1] else fp[n - 1] * 1.0, at
+    at = _interval(x, xp, at)
     # As floats: differences of unsigned integers would wrap around.
-    low, start = fp[at] * 1.0, xp[at] * 1.0
-    return low + (fp[at + 1] - low) / (xp[at + 1] - start) * (x - start)
+    low, high, start, stop = fp[at] * 1.0, fp[at + 1] * 1.0, xp[at] * 1.0, xp[at + 1] * 1.0
+    if x == start:
+        return low, at  # beside an infinity too
+    slope = (high - low) / (stop - start)
+    y = slope * (x - start) + low
+    if np.isnan(y):  # beside an infinity: from the other end, as NumPy
+        y = slope * (x - stop) + high
+        if np.isnan(y) and low == high:
+            y = low
+    return y, at
 
 
 @stands_for("numpy.interp")
@@ -103,10 +136,11 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if isinstance(x, np.ndarray):
         flat = x.ravel()
         out = np.empty(flat.size)
+        at = 0
         for i in range(flat.size):
-            out[i] = _interpolated(flat[i], xp, fp, first, last)
+            out[i], at = _interpolated(flat[i], xp, fp, first, last, at)
         return out.reshape(x.shape)
-    return _interpolated(x, xp, fp, first, last)
+    return _interpolated(x, xp, fp, first, last, 0)[0]
 
 
 @stands_for("numpy.convolve")

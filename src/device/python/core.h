@@ -54,7 +54,7 @@ BC_INLINE T reread(const T& place) {
 }
 
 /// Converts an index that counts from the end.
-BC_FN i64 wrap(i64 i, i64 n) { return i < 0 ? i + n : i; }
+BC_FN i64 wrap(i64 i, i64 n) { return __builtin_expect(i < 0, 0) ? i + n : i; }
 
 // For numbers that are not negative; division by zero gives zero.
 BC_FN i64 whole_quotient(i64 a, i64 b) { return b == 0 ? 0 : static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b)); }

@@ -9,9 +9,10 @@ namespace py {
 
 struct Nothing {};
 
-/// The slots where a hash may be found, one after the other. The first is given by the high bits of its product with the golden ratio
-/// (Knuth, The Art of Computer Programming 3, 6.4), which keeps numbers at most equal distances apart; from the third on they are mixed,
-/// so that the distances for which it does not make no long clusters.
+/// The slots where a hash may be found, one after the other. The first of an integer is given by its low bits, as in CPython: numbers that
+/// follow each other lie side by side in memory. That of other keys is given by the high bits of the hash's product with the golden ratio
+/// (Knuth, The Art of Computer Programming 3, 6.4). From the third on slots are mixed, so that numbers whose low bits agree make no long
+/// clusters.
 struct Probe {
   u64 at, mask, hash, count;
   BC_INLINE u64 slot() const { return at & mask; }
@@ -34,7 +35,9 @@ struct DictBody {
   Block *memory, *table;
   i64 used, size, room, mask;  ///< entries including deleted ones, live entries, allocated entries, slots - 1
   i64 shift;                   ///< 64 - log2(slots)
-  BC_INLINE Probe probe(u64 hash) const { return {(hash * 0x9e3779b97f4a7c15ull) >> shift, static_cast<u64>(mask), hash, 0}; }
+  BC_INLINE Probe probe(u64 hash) const {
+    return {is_int<K> ? hash : (hash * 0x9e3779b97f4a7c15ull) >> shift, static_cast<u64>(mask), hash, 0};
+  }
   BC_INLINE Entry* entries() const { return reinterpret_cast<Entry*>(memory + 1); }
   BC_INLINE i32* slots() const { return reinterpret_cast<i32*>(table + 1); }
   static void end_of(Block* block) {
