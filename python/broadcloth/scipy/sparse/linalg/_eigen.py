@@ -429,7 +429,13 @@ def eigsh(
         raise ValueError(f"unrecognized mode '{mode}'")
     if which not in ("LM", "SM", "LA", "SA", "BE"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LA', 'SA', 'BE', got {which!r}")
-    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng, mode=mode)
+    p = None
+    if mode == "cayley" and which == "SM" and sigma is not None and OPinv is None:
+        p = _reciprocal(A, k, M, sigma, Minv, v0, rng)
+    if p is not None:
+        which = "LM"
+    else:
+        p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng, mode=mode)
     width = min(p.n, max(2 * k + 1, 20) if ncv is None else ncv)
     if width <= k:
         raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
@@ -438,6 +444,16 @@ def eigsh(
     order = np.argsort(w)
     values = _c.asarray(w[order].astype(p.dtype.char.lower()), device=p.device)
     return (values, vectors[:, order.tolist()]) if return_eigenvectors else values
+
+
+def _reciprocal(A: Any, k: int, M: Any, sigma: Any, Minv: Any, v0: Any, rng: Any) -> _Problem | None:
+    """Cayley's operator of -sigma, which is the inverse of that of sigma: its largest eigenvalues, which converge, belong to the smallest of
+    sigma's, which lie inside of its spectrum and hardly converge. None where A + sigma M has no inverse."""
+    try:
+        p = _Problem("eigsh", A, k, M, -sigma, (Minv, None), v0, rng, mode="cayley")
+        return p if math.isfinite(float(norm(p.apply(p.v0)))) else None
+    except (RuntimeError, np.linalg.LinAlgError):  # what SuperLU and LAPACK raise for a singular matrix
+        return None
 
 
 def eigs(
