@@ -329,7 +329,7 @@ BC_RARE double betainc_small(double a, double b, double y) {
   for (double k = 1.0; k < 1000.0; ++k) {
     term *= (k - a) / k * y;
     sum += term / (b + k);
-    if (fabs(term) < 1e-17 * fabs(sum)) break;
+    if (fabs(term) <= 1e-17 * fabs(sum)) break;
   }
   return -expm1(b * (log(y) - log_whole / 18.0) + log1p(b * sum));
 }

@@ -184,6 +184,30 @@ def chndtr(x: Any, df: Any, nc: Any) -> Any:
     return _chndtr(x, df, nc)
 
 
+def _beta_complement(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """1 - betainc(a, b, y), of the one of y and 1 - y that has all digits."""
+    return _betainc(b, a, rest) if rest < 0.5 else _betaincc(a, b, y)
+
+
+def _ncf_tail(half: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The sum over j of Poisson weights times 1 - betainc(a + j, b, y), which grow with j: it goes up."""
+    j = max(0.0, math.floor(half - 12 * math.sqrt(half + 4) - 40))
+    last = _last_term(half)
+    weight = _poisson(j, half)
+    a += j
+    term = math.exp(_log_beta_term(a, b, y, rest))
+    outside = _beta_complement(a, b, y, rest)
+    total = 0.0
+    while j <= last:
+        total += weight * outside
+        outside = min(outside + term, 1.0)
+        term *= (a + b) * y / (a + 1)
+        j += 1
+        a += 1
+        weight *= half / j
+    return total
+
+
 def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     if not (dfn > 0 and dfd > 0 and nc >= 0 and f >= 0) or math.isinf(nc):
         return math.nan
@@ -198,6 +222,10 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
         return _betainc(0.5 * dfn, b, y)
     if half > _LONGEST:
         return math.nan
+    if rest < 0.01:
+        tail = _ncf_tail(half, 0.5 * dfn, b, y, rest)
+        if 1 - tail > rest or rest < 1e-13:
+            return max(1 - tail, 0.0)  # y would lose the digits of rest
     j = _first_place(half, 0.5 * dfn, b, y, rest)
     if j < 0:
         return 0.0
@@ -264,11 +292,6 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         second = min(second + second_term, second_limit)
         a -= 1
         j -= 1
-
-
-def _beta_complement(a: Any, b: Any, y: Any, rest: Any) -> Any:
-    """1 - betainc(a, b, y), of the one of y and 1 - y that has all digits."""
-    return _betainc(b, a, rest) if rest < 0.5 else _betaincc(a, b, y)
 
 
 def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from .... import _broadcloth as _c
 from .... import linalg as _linalg
 from ...._broadcloth import ndarray
 from ...._warnings import warn
+from ...linalg._operands import LinAlgWarning
 from ._krylov import norm
 from ._operators import LinearOperator, aslinearoperator, device_of, is_sparse, ours, promoted
 
@@ -450,7 +452,9 @@ def _reciprocal(A: Any, k: int, M: Any, sigma: Any, Minv: Any, v0: Any, rng: Any
     """Cayley's operator of -sigma, which is the inverse of that of sigma: its largest eigenvalues, which converge, belong to the smallest of
     sigma's, which lie inside of its spectrum and hardly converge. None where A + sigma M has no inverse."""
     try:
-        p = _Problem("eigsh", A, k, M, -sigma, (Minv, None), v0, rng, mode="cayley")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)
+            p = _Problem("eigsh", A, k, M, -sigma, (Minv, None), v0, rng, mode="cayley")
         return p if math.isfinite(float(norm(p.apply(p.v0)))) else None
     except (RuntimeError, np.linalg.LinAlgError):  # what SuperLU and LAPACK raise for a singular matrix
         return None
