@@ -309,8 +309,10 @@ def _restarted(
         values, vectors = w[best], Y[:, best]
         if converged.all() or restart == maxiter - 1:
             break
-        # Some more directions than are wanted make the restart better, the more the more have converged.
-        keep = min(k + max(int(converged.sum()), (width - k) // 2), width - 1)
+        # Some more directions than are wanted make the restart better, the more the more have converged. Where many eigenvalues are of
+        # nearly one size, that alone may take ten times as long as few directions do; every third restart with few is never much worse.
+        done = int(converged.sum())
+        keep = min(k + (max(done, (width - k) // 2) if restart % 3 else min(done, (width - k) // 2) + 1), width - 1)
         more = _chosen(w, which, keep)
         Q = Y[:, more] if symmetric else _kept_basis(T, w, Y, more, width - 1)
         keep = Q.shape[1]
@@ -330,10 +332,10 @@ def _restarted(
         # `_krylov` fills columns from `kept` on; the coupling row is the first one's part along the kept directions, which
         # Gram-Schmidt finds again.
     if not converged.all():
-        done = np.flatnonzero(converged)
-        found = _basis(p, V, vectors[:, done], width)
-        text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(done)}/{k} eigenvectors converged)"
-        raise ArpackNoConvergence(text, _c.asarray(p.values(values[done], found), device=p.device), found)
+        some = np.flatnonzero(converged)
+        found = _basis(p, V, vectors[:, some], width)
+        text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(some)}/{k} eigenvectors converged)"
+        raise ArpackNoConvergence(text, _c.asarray(p.values(values[some], found), device=p.device), found)
     return values, _basis(p, V, vectors, width)
 
 
