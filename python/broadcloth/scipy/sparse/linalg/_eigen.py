@@ -190,13 +190,14 @@ def _shifted(A: Any, M: Any, sigma: Any) -> Any:
 
 def _krylov_on_host(p: _Problem, V: np.ndarray, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
     """Arnoldi's steps as below on the host's arrays, where nothing has to wait for a device."""
+    least = 8 * float(np.finfo(p.dtype).eps)
     for j in range(first, width):
         w = _c.asnumpy(p.apply(_c.asarray(V[j], device=p.device)))
         size = math.sqrt(np.vdot(w, w).real)
         w, H[: j + 1, j] = _orthogonal(p, V[: j + 1], w)
         after = math.sqrt(np.vdot(w, w).real)
         H[j + 1, j] = after
-        if after <= 8 * np.finfo(p.dtype).eps * size or not math.isfinite(after):
+        if after <= least * size or not math.isfinite(after):
             H[j + 1, j] = 0
             w, _ = _orthogonal(p, V[: j + 1], _c.asnumpy(p.random(generator)))
             after = math.sqrt(np.vdot(w, w).real)
