@@ -52,7 +52,9 @@ std::vector<PyMethodDef> linalg_functions() {
                  [](const Array& a, int64_t vectors) { return linalg::svd_by_eigh(a, vectors_of(vectors)); }),
       BC_LOOKING("linalg_eigh(a, lower, vectors) The eigenvalues, and eigenvectors, of Hermitian matrices.", linalg::eigh),
       BC_LOOKING("linalg_eig(a, vectors, left=False) The complex eigenvalues, and right and left eigenvectors.", linalg::eig),
-      BC_LOOKING("linalg_lstsq(a, b, tolerance) x, sums of squares of the residuals, rank and singular values.", linalg::lstsq),
+      BC_LOOKING("linalg_lstsq(a, b, tolerance, pivoted=False) x, sums of squares of the residuals, rank and singular values; pivoted: by "
+                 "a QR factorization with column exchanges, on the CPU, without singular values.",
+                 linalg::lstsq),
       BC_LOOKING("linalg_lstsq_by_qr(a, b, tolerance) x, sums of squares and singular values if the rank is full for sure, else nothing.",
                  linalg::lstsq_by_qr),
       BC_LOOKING("linalg_schur(a) T and Z.", linalg::schur),

@@ -149,6 +149,50 @@ PyRef list_part(PyObject* rows, PyObject* data, PyObject* first, PyObject* next)
   return tuple_of({places.get(), values.get()});
 }
 
+/// Where a column is in an ascending list of columns, or would be.
+Py_ssize_t column_place(PyObject* columns, int64_t column, bool& there) {
+  Py_ssize_t low = 0, high = PyList_Size(columns);
+  there = false;
+  while (low < high) {
+    const Py_ssize_t middle = low + (high - low) / 2;
+    PyObject* item = PyList_GetItem(columns, middle);
+    int64_t at = 0;
+    if (!read_number(item, at)) at = to_int(item, "a column");
+    there = there || at == column;
+    if (at < column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// Puts objects at places of a matrix of lists, one after the other; a zero takes away what is there.
+void list_put(PyObject* rows, PyObject* data, PyObject* row, PyObject* column, PyObject* values) {
+  BC_CHECK(PyList_Check(rows) && PyList_Check(data) && PyList_Check(values), Type, "sparse_list_put: expected lists");
+  const Integers i(row), j(column);
+  BC_CHECK(i.size() == j.size() && i.size() == PyList_Size(values), Value, "sparse_list_put: expected one row and column for each value");
+  for (int64_t k = 0; k < i.size(); ++k) {
+    const int64_t at_row = i.data()[k];
+    BC_CHECK(at_row >= 0 && at_row < std::min(PyList_Size(rows), PyList_Size(data)), Index, "sparse_list_put: no row {}", at_row);
+    PyObject *columns = PyList_GetItem(rows, at_row), *elements = PyList_GetItem(data, at_row), *value = PyList_GetItem(values, k);
+    BC_CHECK(PyList_Check(columns) && PyList_Check(elements), Type, "sparse_list_put: expected lists");
+    bool there = false;
+    const Py_ssize_t at = column_place(columns, j.data()[k], there);
+    const int truth = PyObject_IsTrue(value);
+    check(truth < 0 ? -1 : 0);
+    if (truth == 0) {
+      if (there) check(PyList_SetSlice(columns, at, at + 1, nullptr)), check(PyList_SetSlice(elements, at, at + 1, nullptr));
+    } else if (there) {
+      check(PyList_SetItem(elements, at, new_ref(value)));
+    } else {
+      const PyRef number = PyRef::steal(PyLong_FromLongLong(j.data()[k]));
+      check(PyList_Insert(columns, at, number.get()));
+      check(PyList_Insert(elements, at, value));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> sparse_functions() {
@@ -196,6 +240,9 @@ std::vector<PyMethodDef> sparse_functions() {
           "sparse_list_part(rows: object, data: object, first: object, next: object) -> tuple[list[list[int]], list[list[Any]]] The "
           "lists of selected columns: int64 vectors say where a column goes first, and after each place, or -1.",
           list_part),
+      BC_FUNCTION("sparse_list_put(rows: object, data: object, row: object, column: object, values: object) Puts objects at places of a "
+                  "matrix of lists; int64 vectors say where.",
+                  list_put),
       BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
                      bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),

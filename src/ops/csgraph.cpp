@@ -434,44 +434,51 @@ Array path_lengths(const Array& lengths, const Array& predecessors, double missi
 
 Tree breadth_first(const Graph& graph, int64_t start) {
   const Rows g(graph, false);
-  std::vector<int32_t> order{static_cast<int32_t>(start)}, before(g.size(), kNone);
+  std::vector<int32_t> order(g.size()), before(g.size(), kNone);
   std::vector<char> seen(g.size());
+  order[0] = static_cast<int32_t>(start);
   seen[start] = true;
-  for (size_t at = 0; at < order.size(); ++at) {
-    const auto [begin, end] = g.places(order[at]);
+  int64_t count = 1;
+  for (int64_t at = 0; at < count; ++at) {
+    const int32_t from = order[at];
+    const auto [begin, end] = g.places(from);
     for (int32_t e = begin; e < end; ++e) {
       const int32_t node = g.indices[e];
       if (seen[node]) continue;
       seen[node] = true;
-      before[node] = order[at];
-      order.push_back(node);
+      before[node] = from;
+      order[count++] = node;
     }
   }
   const Device device = graph.data.device();
-  return {array_of(order, {static_cast<int64_t>(order.size())}, device), array_of(before, {g.size()}, device)};
+  return {array_of(order, {count}, device), array_of(before, {g.size()}, device)};
 }
 
 Tree depth_first(const Graph& graph, int64_t start) {
   const Rows g(graph, false);
-  std::vector<int32_t> order{static_cast<int32_t>(start)}, before(g.size(), kNone), path = order;
-  std::vector<int32_t> next(g.indptr.begin(), g.indptr.end() - 1);
-  std::vector<bool> seen(g.size());
-  seen[start] = true;
-  while (!path.empty()) {
-    const int32_t node = path.back();
-    if (next[node] == g.indptr[node + 1]) {
-      path.pop_back();
+  std::vector<int32_t> order(g.size()), before(g.size(), kNone), next(g.indptr.begin(), g.indptr.end() - 1);
+  std::vector<char> seen(g.size());
+  auto node = static_cast<int32_t>(start);
+  order[0] = node;
+  seen[node] = true;
+  int64_t count = 1;
+  while (node != kNone) {  // the nodes before one are the way back to the start
+    const int32_t end = g.indptr[node + 1];
+    int32_t e = next[node];
+    while (e < end && seen[g.indices[e]]) ++e;
+    next[node] = e;
+    if (e == end) {
+      node = before[node];
       continue;
     }
-    const int32_t to = g.indices[next[node]++];
-    if (seen[to]) continue;
+    const int32_t to = g.indices[e];
     seen[to] = true;
     before[to] = node;
-    order.push_back(to);
-    path.push_back(to);
+    order[count++] = to;
+    node = to;
   }
   const Device device = graph.data.device();
-  return {array_of(order, {static_cast<int64_t>(order.size())}, device), array_of(before, {g.size()}, device)};
+  return {array_of(order, {count}, device), array_of(before, {g.size()}, device)};
 }
 
 Components components(const Graph& graph, bool strong) {

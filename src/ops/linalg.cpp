@@ -355,13 +355,14 @@ std::vector<Array> eig(const Array& a, bool vectors, bool left) {
   return record_checked(std::move(op), {cast(a, t)}, {a.shape()}, kNoEigenvalues);
 }
 
-std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance) {
+std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance, bool pivoted) {
   const DType t = common_dtype({&a, &b});
   BC_CHECK(rows_of(a) == rows_of(b), LinAlg, "Incompatible dimensions");
   const int64_t n = columns_of(a), k = columns_of(b);
   const Dims batch = broadcast_shapes("lstsq", batch_of(a), batch_of(b));
   auto op = make_op(Linalg::lstsq, t, batch);
   op->tolerance = tolerance;
+  op->pivoted = pivoted;
   op->add(t, Dims{n, k});
   op->add(real_type(t), Dims{k});
   op->add(DType::i32, Dims());

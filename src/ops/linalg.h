@@ -66,8 +66,8 @@ Array singular_values_by_eigh(const Array& a);
 /// Complex eigenvalues, and right, and then left, eigenvectors if wanted; left ones only with right ones.
 std::vector<Array> eig(const Array& a, bool vectors, bool left = false);
 /// x, the sums of squares of its residuals (of meaning where the rank is full and there are more rows than columns), the rank and the
-/// singular values.
-std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance);
+/// singular values; pivoted, of the CPU: by a QR factorization with column exchanges, with NaN for those values and sums.
+std::vector<Array> lstsq(const Array& a, const Array& b, double tolerance, bool pivoted = false);
 /// x, the sums of squares and the singular values of a matrix with at least as many rows as columns, by QR factorization (of many rows by
 /// Cholesky's factors, where the condition allows it), if its rank is certainly full; else nothing. The singular values are computed when
 /// they are read. Waits for the factors.

@@ -74,14 +74,14 @@ struct LinalgExtra final : LibraryExtra {
   bool unit_diagonal = false;              ///< of a triangular matrix: the diagonal is not read and is assumed to be ones
   Transposed transposed = Transposed::no;  ///< op(a)
   Vectors vectors = Vectors::thin;
-  bool pivoted = false;    ///< qr with column exchanges; balancing with exchanges of rows and columns
+  bool pivoted = false;    ///< qr with column exchanges; lstsq by it, without s; balancing with exchanges of rows and columns
   bool scaled = false;     ///< balancing with scaling
   bool left = false;       ///< eig: also computes left eigenvectors
   bool hermitian = false;  ///< ldl: the matrix is Hermitian, not symmetric
   int64_t below = 0;       ///< number of diagonals of a band below the main diagonal; the others are above it
   int64_t count = 0;       ///< number of eigenvalues from number `below` on; 0: all
   QrChange change = QrChange::update;
-  double tolerance = 0;           ///< of lstsq: singular values below it times the largest one count as zero
+  double tolerance = 0;           ///< of lstsq: the share of the largest singular value, or of its estimate, below which others count as zero
   DType dtype;                    ///< of the matrices
   const char* failure = nullptr;  ///< the text of the error if the last part is not zero; nullptr: that part is a result
   Dims batch;

@@ -1402,16 +1402,91 @@ def test_what_arrays_of_several_axes_cannot_do_is_refused(cubes):
                  lambda: a + b.T, lambda: a.reshape(7, 7, 7), lambda: a.transpose((0, 1))):  # fmt: skip
         with pytest.raises((ValueError, TypeError)):
             call()
-    for call in (lambda: a.row, lambda: a._getnnz(axis=0), lambda: a.count_nonzero(axis=0), lambda: a @ b, lambda: np.ones((2, 3)) @ a,
-                 lambda: a[[0, 1]], lambda: a.tensordot(b, axes=1), lambda: a @ bc.ones((2, 5, 2)),
+    for call in (lambda: a.row, lambda: a.count_nonzero(axis=3), lambda: a @ b, lambda: np.ones((2, 3)) @ a,
+                 lambda: a.tensordot(b, axes=1), lambda: a @ bc.ones((2, 5, 2)),
                  lambda: a * sparse.coo_array(np.ones((4, 5))),
                  lambda: sparse.vstack([a, a]), lambda: sparse.tril(a)):  # fmt: skip
         with pytest.raises((NotImplementedError, ValueError)):
             call()
-    with pytest.raises(IndexError):
-        a[3]
-    with pytest.raises(IndexError):
-        a[0, 0, 0, 0]
+    for key in (3, (0, 0, 0, 0), [[0, 3]], [0.5], ([0, 1], [0, 1, 2]), (..., ...), np.ones((3, 5), bool), "x", b):
+        with pytest.raises(IndexError):
+            a[key]
+        with pytest.raises(IndexError):
+            a[key] = 1
+    for value in (np.ones((2, 5)), sparse.coo_array(np.ones((2, 5)))):
+        with pytest.raises(ValueError):
+            a[0] = value
+    with pytest.raises(TypeError):
+        a[0, 0, 0] = 1j
+
+
+def random_key(rng, shape):
+    """A key for some of the axes: numbers, slices, new axes, an ellipsis, masks of one or two axes, index arrays of one or two axes."""
+    extents, keys = list(shape), []
+    arrays, common = rng.random() < 0.7, rng.integers(1, 4, 2)
+    while extents and rng.random() < 0.9:
+        n, kind = extents[0], rng.random()
+        if kind < 0.15 and arrays:
+            keys.append(rng.random(tuple(extents[: int(rng.integers(1, 3))])) < 0.3)
+            extents = extents[keys[-1].ndim - 1 :]
+        elif kind < 0.3:
+            keys.append(int(rng.integers(-n, n)))
+        elif kind < 0.6 or not arrays:
+            ends = [None if rng.random() < 0.3 else int(rng.integers(-n - 1, n + 2)) for _ in range(2)]
+            keys.append(slice(*ends, int(rng.choice([1, 1, 2, -1, -2]))))
+        else:
+            keys.append(rng.integers(-n, n, common[int(rng.integers(0, 2)) :]))
+        extents.pop(0)
+        if rng.random() < 0.1:
+            keys.append(None)
+    if rng.random() < 0.3:
+        keys.insert(len(keys) if extents else int(rng.integers(0, len(keys) + 1)), ...)
+    return tuple(keys)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_coordinates_are_indexed_as_numpy_does(xp, seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 6, rng.integers(1, 5)).tolist())
+    want = np.where(rng.random(shape) < 0.4, rng.integers(1, 9, shape), 0).astype(rng.choice(["f8", "i4", "c16"]))
+    a, key = sparse.coo_array(xp.asarray(want)), random_key(rng, shape)
+    try:
+        part = want[key]
+    except IndexError:
+        for act in (lambda: a[key], lambda: a.__setitem__(key, 1)):
+            with pytest.raises(IndexError):
+                act()
+        return
+    got = a[key]
+    got = dense(got)
+    assert got.dtype == part.dtype and got.shape == part.shape and (got == part).all()
+    places = tuple(k for k in key if k is not None)
+    extents = want[places].shape
+    value = np.where(rng.random(extents) < 0.5, rng.integers(1, 99, extents), 0) if rng.random() < 0.7 else int(rng.integers(0, 3))
+    want[places] = value
+    whole = [value, xp.asarray(value)] + ([sparse.coo_array(value), ss.coo_array(value)] if np.ndim(value) and np.size(value) else [])
+    a[key] = whole[int(rng.integers(0, len(whole)))]
+    assert (dense(a) == want).all() and a.dtype == want.dtype
+    for axis in range(-len(shape), len(shape)) if len(shape) > 2 else []:
+        assert (dense(a.count_nonzero(axis)) == np.count_nonzero(want, axis)).all()
+
+
+def test_assignment_to_coordinates_in_full_as_scipy(cubes):
+    (a, _), (theirs, _) = cubes
+    a, theirs = a.copy(), theirs.copy()
+    row = ss.coo_array(np.array([[1.0, 0, 2, 0, 3]]))
+    for key, value in (((0, 1, 2), 0.0), ((slice(1, 3), 0), row), (([2, 0], slice(None), [1, 3]), [[1.0], [0.0]]), (np.s_[..., 4], 0),
+                       ((1,), np.ones((1, 1, 5)))):  # fmt: skip
+        a[key] = value
+        # SciPy drops axes of extent 1 of a dense value before it broadcasts it.
+        theirs[key] = np.broadcast_to(value, theirs[key].shape) if isinstance(value, list) else value
+        same_array(a, theirs)
+        assert a.nnz == theirs.nnz
+    mask = theirs > 1
+    assert dense(a[sparse.coo_array(mask)]).tolist() == theirs.toarray()[mask.toarray()].tolist()
+    a[mask] = 7
+    assert (dense(a) == np.where(mask.toarray(), 7, theirs.toarray())).all()
+    assert dense(a._getnnz(axis=(0, 2))).tolist() == np.bincount(dense(a.coords[1]), minlength=4).tolist()
 
 
 def test_nonzero_places_of_columns_are_in_the_order_of_rows():

@@ -15,6 +15,7 @@ from matrices import DTYPES, dagger, eps
 from support import host
 
 pytest.importorskip("scipy.sparse.linalg")
+import scipy.linalg
 import scipy.sparse as scipy_sparse
 import scipy.sparse.linalg as reference
 
@@ -327,6 +328,26 @@ def test_eigsh_in_its_other_modes(mode, which):
     np.testing.assert_allclose(a @ v, m @ v * w, atol=1e-7 * abs(w).max())
     with pytest.raises(ValueError, match="unrecognized mode"):
         linalg.eigsh(bc.asarray(a), k, sigma=1.0, mode="other")
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("sigma", [-30.3, 40.0])
+def test_smallest_values_of_cayleys_mode_lie_inside_of_the_spectrum(device, form, sigma):
+    # (w + sigma) / (w - sigma) is smallest for the w near -sigma.
+    rng = np.random.default_rng(2)
+    a, m = np.diag(np.arange(1.0, 201)) + 0.1 * np.eye(200, k=1) + 0.1 * np.eye(200, k=-1), np.diag(rng.uniform(1, 3, 200))
+    for second in (None, m):
+        values = scipy.linalg.eigh(a, second, eigvals_only=True)
+        wanted = np.sort(values[np.argsort(abs((values + sigma) / (values - sigma)))[:5]])
+        w, v = linalg.eigsh(formed(a, form), 5, None if second is None else formed(second, form), sigma, "SM", mode="cayley")
+        np.testing.assert_allclose(host(w), wanted, rtol=1e-9)
+        np.testing.assert_allclose(a @ host(v), (np.eye(200) if second is None else m) @ host(v) * host(w), atol=1e-6)
+
+
+def test_cayleys_mode_where_minus_sigma_is_an_eigenvalue():
+    a = np.diag(np.r_[-2.0, np.linspace(-1, 3, 11)])
+    w = linalg.eigsh(bc.asarray(a), 1, sigma=2.0, which="SM", mode="cayley", return_eigenvectors=False)
+    np.testing.assert_allclose(host(w), [-2.0], rtol=1e-9)
 
 
 def test_multiple_eigenvalues_and_invariant_spaces(device):

@@ -362,4 +362,19 @@ def test_noncentral_t_at_ends_of_its_arguments():
     got = nctdtr([np.inf, np.inf, 5.0, 5.0, 5.0, 1e-100, 1e-300], [1, 0, 2, -2, 2, 1, 1], [2.0, 1.0, 1e155, -1e200, 1e200, 2.0, 2.0])
     one = 0.8413447460685429
     assert_allclose(bc.asnumpy(got), [one, one, 1, 0, 1, 1 - one, 1 - one], rtol=1e-13)
-    assert np.isnan(nctdtr(0.5, 1, 1e200))
+    # The tail is a power of df / t**2, times a moment of the normal distribution: values of mpmath.
+    far = [(0.5, 1, -1e200, 8.125283409963627e-102), (0.02, -3, -1e160, 6.1781223618535132e-4), (0.02, -3, 1e160, 0.99999921072089419),
+           (0.001, 0, -1e300, 0.24955665327175237), (0.001, 5, 1e151, 0.29504029502720777), (1e-10, -1, -1e149, 0.8413447162267787),
+           (0.5, 1e6, 1e200, 1), (2, 0.3, -1e155, 3.020602051758844e-311)]  # fmt: skip
+    df, nc, t, want = np.transpose(far)
+    assert_allclose(bc.asnumpy(nctdtr(df, nc, t)), want, rtol=1e-11, atol=1e-320)
+
+
+def test_beta_distributions_with_small_parameters():
+    a, b, x = np.transpose([(5e-11, 0.5, 1e-298), (1e-5, 0.5, 1e-10), (1e-8, 0.5, 0.3), (1e-8, 0.5, 0.9), (1e-8, 2, 1e-9), (1e-10, 0.5, 1e-100),
+                            (1e-4, 30, 1e-5), (1e-6, 1, 1e-7), (0.003, 0.004, 1e-4), (1e-3, 700, 1e-3)])  # fmt: skip
+    for name in ("betainc", "betaincc"):
+        assert_allclose(bc.asnumpy(function(name)(a, b, x)), getattr(scipy_special, name)(a, b, x), rtol=2e-14)
+    # y = dfn f / (dfn f + dfd) rounds to 1 though the tail beyond it does not vanish.
+    got = function("ncfdtr")(2, [0.001, 0.001, 0.1, 0.1], [1.5, 1.5, 1.5, 150], [1e20, 1e12, 1e20, 1e6])
+    assert_allclose(bc.asnumpy(got), [0.026163045166574896, 0.017152242766235948, 0.9111756287913233, 0.4499803685067358], rtol=1e-13)

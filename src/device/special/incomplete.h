@@ -246,8 +246,9 @@ BC_FN bool is_uneven(double a, double b) { return (a >= 10.0) != (b >= 10.0) && 
 /// beta(a, 1/2), for which gamma(a) / gamma(a + 1/2) is stepped up.
 BC_FN double half_beta(double a) {
   const bool low = a < 8.0;
-  const double b = a + 3.5, c = a + 4.0, d = b * b, e = c * c;  // the factors in pairs: b^2 - 3.5^2, b^2 - 2.5^2 ..., the same of c
-  const double below = low ? ((d - 12.25) * (d - 6.25)) * ((d - 2.25) * (d - 0.25)) : 1.0;
+  // The factors in pairs: b^2 - 3.5^2, in which a small a would lose its digits, b^2 - 2.5^2 ..., the same of c.
+  const double b = a + 3.5, c = a + 4.0, d = b * b, e = c * c;
+  const double below = low ? ((a * (a + 7.0)) * (d - 6.25)) * ((d - 2.25) * (d - 0.25)) : 1.0;
   const double above = low ? ((e - 12.25) * (e - 6.25)) * ((e - 2.25) * (e - 0.25)) : 1.0;
   const double w = (low ? a + 8.0 : a) - 0.25;
   return half_beta_far(1.0 / (w * w)) * above / (below * sqrt(w));
@@ -315,13 +316,31 @@ BC_FN double betainc_fraction(double a, double b, double x, double y) {
   }
   return c.below / c.above;
 }
+/// I_x(a, b) for a small b and y = 1 - x < 0.001, where both are near 0 and 1 - I_y(b, a) would leave no digits: the logarithm of I_y(b, a) by
+/// its series (DLMF 8.17.8), and of b beta(a, b) by Gauss' rule for the integral of digamma(1 + u) - digamma(a + u) to b.
+BC_RARE double betainc_small(double a, double b, double y) {
+  const double middle = 0.5 * b, apart = 0.7745966692414834 * middle;
+  double log_whole = 0.0;
+  for (int i = -1; i < 2; ++i) {
+    const double u = i * apart + middle;
+    log_whole += (digamma(1.0 + u) - digamma(a + u)) * (i == 0 ? 8.0 : 5.0);
+  }
+  double sum = 0.0, term = 1.0;
+  for (double k = 1.0; k < 1000.0; ++k) {
+    term *= (k - a) / k * y;
+    sum += term / (b + k);
+    if (fabs(term) <= 1e-17 * fabs(sum)) break;
+  }
+  return -expm1(b * (log(y) - log_whole / 18.0) + log1p(b * sum));
+}
 /// I_x(a, b) for positive finite numbers, y = 1 - x, and x^a y^b / beta(a, b).
 BC_RARE double betainc_parts(double a, double b, double x, double y, double whole, double& factor) {
   factor = betainc_factor(a, b, x, y, whole);
   // Beyond the point where the other side's fraction converges faster, for a small b that side leaves no digits.
   if (x * (a + b + 2.0) <= a + 1.0 || (b < 1.0 && x < 0.9)) return factor * betainc_fraction(a, b, x, y);
   const double r = 1.0 - factor * betainc_fraction(b, a, y, x);
-  return r < 0.5 && x < 0.999 && b < 1.0 ? factor * betainc_fraction(a, b, x, y) : r;
+  if (x >= 0.999) return r < 0.02 ? betainc_small(a, b, y) : r;
+  return r < 0.5 && b < 1.0 ? factor * betainc_fraction(a, b, x, y) : r;
 }
 /// I_x(a, b) for y = 1 - x.
 BC_RARE double betainc_part(double a, double b, double x, double y) {

@@ -201,23 +201,31 @@ def matrix_balance(
     n = x.shape[-1]
     (host,) = on_host("matrix_balance", x)
     made, *found = _c.linalg_balanced(host, permute, scale)
-    ends = _c.asnumpy(found[1]).reshape(-1, 2)
+    ends = _c.asnumpy(found[1]).reshape(-1, 2).tolist()
     places = _c.asnumpy(found[0]).reshape(len(ends), n)
-    factors, order = np.ones((len(ends), n)), np.tile(np.arange(n), (len(ends), 1))
-    for k, (low, high) in enumerate(ends):
-        factors[k, low : high + 1] = places[k, low : high + 1]
-        # LAPACK exchanges from the last row up to `high`, then from the first one on.
-        for i in (*range(n - 1, high, -1), *range(low)):
-            other = int(places[k, i]) - 1
-            order[k, [other, i]] = order[k, [i, other]]
+    # Outside of the rows between the ends are numbers of rows, whose factors are 1.
+    factors, orders = np.array(places), []
+    for (low, high), row, own in zip(ends, places, factors, strict=True):
+        own[:low] = own[high + 1 :] = 1
+        order = [*range(n)]
+        if low > 0 or high < n - 1:
+            exchanged = row.tolist()
+            # LAPACK exchanges from the last row up to `high`, then from the first one on.
+            for i in (*range(n - 1, high, -1), *range(low)):
+                other = int(exchanged[i]) - 1
+                order[other], order[i] = order[i], order[other]
+        orders.append(order)
+    permutations = np.array(orders, np.int64).reshape(len(ends), n)
     shape = x.shape[:-1]
-    factors, order = factors.reshape(shape), order.reshape(shape)
-    if separate and len(shape) > 1:
-        return back(x.device, made)[0], _c.asarray(np.stack([factors, order], axis=-2), device=x.device)
+    (made,) = back(x.device, made)
     if separate:
-        return back(x.device, made)[0], (_c.asarray(factors, device=x.device), _c.asarray(order, device=x.device))
-    transformation = (np.arange(n)[:, None] == order[..., None, :]) * factors[..., None, :]
-    return back(x.device, made)[0], _c.asarray(transformation, device=x.device)
+        factors, permutations = factors.astype(np.float64).reshape(shape), permutations.reshape(shape)
+        if len(shape) > 1:
+            return made, _c.asarray(np.stack([factors, permutations], axis=-2), device=x.device)
+        return made, (_c.asarray(factors, device=x.device), _c.asarray(permutations, device=x.device))
+    transformation = np.zeros((len(ends), n, n))
+    transformation[np.arange(len(ends))[:, None], permutations, np.arange(n)] = factors
+    return made, _c.asarray(transformation.reshape(x.shape), device=x.device)
 
 
 # ---- Pairs of matrices ------------------------------------------------------------------------------------------------------------------

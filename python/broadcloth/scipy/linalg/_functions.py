@@ -213,9 +213,9 @@ def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
 
 def _sqrtm(a: ndarray) -> ndarray:
     root, plain, info = _c.linalg_sqrtm(a)
-    if info.size and bool((info != 0).any()):
+    if _c.asnumpy(info).any():
         warn("Matrix is singular. The result might be inaccurate or the array might not have a square root.", LinAlgWarning)
-    return root.real.copy() if a.dtype.kind != "c" and bool((plain != 0).all()) else root
+    return root.real.copy() if a.dtype.kind != "c" and _c.asnumpy(plain).all() else root
 
 
 def logm(A: ArrayLike, disp: bool | None = None) -> Any:

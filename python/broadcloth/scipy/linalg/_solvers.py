@@ -533,7 +533,7 @@ def lstsq(
     overwrite_b: bool = False,
     check_finite: bool = True,
     lapack_driver: str | None = None,
-) -> tuple[ndarray, ndarray, Any, ndarray]:
+) -> tuple[ndarray, ndarray, Any, ndarray | None]:
     """The shortest x for which a @ x is nearest to b, by singular values.
 
     Parameters
@@ -547,7 +547,8 @@ def lstsq(
     check_finite : bool
         Whether NaN and infinity are looked for.
     lapack_driver : {None, 'gelsd', 'gelss', 'gelsy'}
-        All are computed as 'gelsd'.
+        'gelsy', by a QR factorization with column exchanges, has no residues and no singular values; the others are 'gelsd'. A GPU computes
+        all by its own routines.
 
     Returns
     -------
@@ -556,7 +557,7 @@ def lstsq(
         The sums of squares for each column (one number for a vector), empty where the rank is below n or m <= n.
     rank : int
     s : ndarray
-        The singular values.
+        The singular values; None for 'gelsy'.
 
     Examples
     --------
@@ -572,8 +573,21 @@ def lstsq(
     if right.shape[0] != x.shape[0]:
         raise ValueError(f"Shape mismatch: a and b should have the same number of rows ({x.shape[0]} != {right.shape[0]}).")
     share = float(np.finfo(np.result_type(x.dtype, right.dtype)).eps) if cond is None else cond
+    if lapack_driver == "gelsy" and x.size and right.size:
+        return _by_exchanges(x, right, share)
     solution, residues, rank, s = _linalg.lstsq(x, right, share)
     return solution, residues[0] if right.ndim == 1 and residues.size else residues, rank, s
+
+
+def _by_exchanges(a: ndarray, b: ndarray, share: float) -> tuple[ndarray, ndarray, int, None]:
+    """What lstsq gives for the driver 'gelsy'."""
+    if a.device.type == "cpu":
+        x, _, count, _ = _c.linalg_lstsq(a, b[:, None] if b.ndim == 1 else b, share, True)
+        x, rank = x[:, 0] if b.ndim == 1 else x, int(count)
+    else:
+        x, _, found, _ = _linalg.lstsq(a, b, share)
+        rank = int(found)
+    return x, _c.empty(0, x.dtype, device=x.device), rank, None
 
 
 def pinv(

@@ -431,6 +431,9 @@ class _lil(_assembled):
     def _getnnz(self, axis: Any = None) -> Any:
         return sum(map(len, self.rows.tolist())) if axis is None else self.tocsr()._getnnz(axis)
 
+    def count_nonzero(self, axis: Any = None) -> Any:
+        return sum(sum(map(bool, row)) for row in self.data.tolist()) if axis is None else super().count_nonzero(axis)
+
     def tocsr(self, copy: bool = False) -> Any:
         ends = np.empty(len(self.rows) + 1, np.int64)
         rows = self.rows.tolist()
@@ -491,24 +494,51 @@ class _lil(_assembled):
         values = self._on_device(_flat(data, self._dtype, n))
         return self._kind("coo")._of_vector(values, self._on_device(np.array(places, index_dtype(n, length))), length, True)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        place = self._neighbours(key)
+        if place is None or not self._set_neighbours(*place, value):
+            super().__setitem__(key, value)
+
+    def _neighbours(self, key: Any) -> tuple[int, int, int] | None:
+        """The row, the first column and the number of columns of a key for neighbours in one row; None for any other key."""
+        row, columns = key if type(key) is tuple and len(key) == 2 else (key, slice(None))
+        if type(row) is not int or type(columns) is not slice:
+            return None
+        (m, n), span = self._shape, range(self._shape[1])[columns]
+        return (row % m, span.start, len(span)) if -m <= row < m and span.step == 1 and n else None
+
+    def _set_neighbours(self, row: int, first: int, count: int, value: Any) -> bool:
+        """Stores a number, or a vector of so many, in neighbouring columns; False for any other value."""
+        if is_scalar(value):
+            value = self._dtype.type(value).item()
+            columns, begin, end = self._range_of(row, first, count)
+            columns[begin:end] = range(first, first + count) if value else ()
+            self.data[row][begin:end] = [value] * (count if value else 0)
+            return True
+        if type(value) in (ndarray, np.ndarray) and value.shape == (count,) and value.dtype.kind in "biuf":
+            self._store_range(row, first, (value.get() if type(value) is ndarray else value).astype(self._dtype, copy=False))
+            return True
+        return False
+
+    def _range_of(self, row: int, first: int, count: int) -> tuple[list[int], int, int]:
+        """A row's columns, and which of them lie between two."""
+        columns = self.rows[row]
+        return columns, bisect_left(columns, first), bisect_left(columns, first + count)
+
     def _store(self, i: np.ndarray, j: np.ndarray, x: np.ndarray) -> None:
-        if j.shape[1] == 1 or (i != i[:, :1]).any():
-            super()._store(i, j, x)
-            return
-        if j.shape[1] > 1 and (np.diff(j) == 1).all():
+        if j.shape[1] > 1 and (i == i[:, :1]).all() and (np.diff(j) == 1).all():
             for row, first, values in zip(i[:, 0].tolist(), j[:, 0].tolist(), x, strict=True):
                 self._store_range(row, first, values)
             return
-        for row, columns, values in zip(i[:, 0].tolist(), j.tolist(), x.tolist(), strict=True):
-            elements = dict(zip(self.rows[row], self.data[row], strict=True))
-            elements.update(zip(columns, values, strict=True))
-            kept = sorted(item for item in elements.items() if item[1] != 0)
-            self.rows[row], self.data[row] = [k for k, _ in kept], [v for _, v in kept]
+        if i.size * 20 < self._shape[0]:  # less work than a list of all rows
+            super()._store(i, j, x)
+            return
+        i, j = (np.array(k, np.int64).ravel() for k in (i, j))
+        _c.sparse_list_put(self.rows.tolist(), self.data.tolist(), i, j, x.ravel().tolist())
 
     def _store_range(self, row: int, first: int, values: np.ndarray) -> None:
         """Puts values into neighbouring columns of a row."""
-        columns = self.rows[row]
-        begin, end = bisect_left(columns, first), bisect_left(columns, first + values.size)
+        columns, begin, end = self._range_of(row, first, values.size)
         kept = np.flatnonzero(values)
         columns[begin:end] = (kept + first).tolist()
         self.data[row][begin:end] = values[kept].tolist()

@@ -101,6 +101,16 @@ class _dia(spbase):
         bc.add.at(data, (which, coo.col), coo.data)
         return cls._made(data, offsets.astype(index_dtype(*coo.shape)), coo.shape)
 
+    def _multiply_dense(self, other: ndarray) -> Any:
+        if 0 in self._shape or not self._broadcasts(other.shape) or np.broadcast_shapes(self._shape, other.shape) != self._shape:
+            return spbase._multiply_dense(self, other)
+        (m, n), width = self._shape, min(self.data.shape[1], self._shape[1])
+        column = bc.arange(width, device=self.device)
+        row = column - self.offsets[:, None]
+        factors = bc.broadcast_to(other, (m, n))[row.clip(0, m - 1), column]
+        data = bc.where((row >= 0) & (row < m), self.data[:, :width] * factors, 0)
+        return self._made(data, self.offsets, self._shape)
+
     def get(self) -> Any:
         """The matrix as SciPy's, of the same class, in host memory."""
         return self._scipy_class()((self.data.get(), self.offsets.get()), shape=self.shape)

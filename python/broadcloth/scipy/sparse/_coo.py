@@ -27,6 +27,7 @@ from ._base import (
     spbase,
     swaps,
 )  # fmt: skip
+from ._places import Selection, elements_of
 from ._reductions import EXTREMES, extreme_of, stored_extreme
 from ._rows import Rows, check_places, index_dtype
 
@@ -274,14 +275,19 @@ class _coo(spbase):
         return deliver(matrix.mean(1, dtype).reshape(shape), out)
 
     def _getnnz(self, axis: Any = None) -> Any:
-        if axis is not None and self.ndim > 2:
-            raise NotImplementedError("elements along an axis are not counted in a sparse array of more than two dimensions")
-        return spbase._getnnz(self, axis)
+        if axis is None or self.ndim <= 2:
+            return spbase._getnnz(self, axis)
+        return self._counted(axis, lambda matrix: matrix._getnnz(1))
 
     def count_nonzero(self, axis: Any = None) -> Any:
-        if axis is not None and self.ndim > 2:
-            raise NotImplementedError("elements along an axis are not counted in a sparse array of more than two dimensions")
-        return spbase.count_nonzero(self, axis)
+        if axis is None or self.ndim <= 2:
+            return spbase.count_nonzero(self, axis)
+        return self._counted(axis, lambda matrix: matrix.count_nonzero(1))
+
+    def _counted(self, axis: Any, count: Callable[[Any], Any]) -> Any:
+        """The counts of elements of the rows of `_reduced_last`'s matrix, which are along the given axes of more than two."""
+        matrix, shape = self._reduced_last(axis)
+        return count(matrix).reshape(shape)
 
     def _broadcast_to(self, shape: tuple[int, ...], copy: bool = False) -> Any:
         """The array with its elements repeated along axes of extent 1 and new axes before the first one."""
@@ -562,52 +568,31 @@ class _coo(spbase):
     def __getitem__(self, key: Any) -> Any:
         if not self._is_array():
             raise TypeError(f"'{type(self).__name__}' object is not subscriptable")
-        if self.ndim > 2:
-            return self._part(key)
-        found = self.tocsr()[key]
-        return found.tocoo() if issparse(found) else found
-
-    def _part(self, key: Any) -> Any:
-        """The elements of numbers and slices for some axes of several."""
-        keys = [*key] if isinstance(key, tuple) else [key]
-        fill = [slice(None)] * (self.ndim - len(keys) + sum(k is Ellipsis or k is None for k in keys))
-        at = next((i for i, k in enumerate(keys) if k is Ellipsis), len(keys))
-        keys[at : at + 1] = fill
-        if len(keys) - sum(k is None for k in keys) != self.ndim:
-            raise IndexError(f"invalid number of indices: expected at most {self.ndim}, got {key!r}")
-        keep: Any = True
-        kept, shape = [], []
-        axes = zip(self.coords, self._shape, strict=True)
-        for k in keys:
-            if k is None:
-                kept.append(bc.zeros_like(self._col))
-                shape.append(1)
-                continue
-            places, n = next(axes)
-            if isinstance(k, slice):
-                span = range(n)[k]
-                beyond = places - span.start
-                keep = keep & (beyond % span.step == 0) & (beyond // span.step >= 0) & (beyond // span.step < len(span))
-                kept.append(beyond // span.step)
-                shape.append(len(span))
-            elif isinstance(k, (int, np.integer)) and not isinstance(k, bool):
-                if not -n <= k < n:
-                    raise IndexError(f"index ({k}) out of range")
-                keep = keep & (places == int(k) % n)
-            else:
-                raise NotImplementedError(f"a sparse array of {self.ndim} dimensions is indexed by numbers and slices here, got {k!r}")
-        if not kept:
-            return self.data[keep].sum(dtype=self.dtype)
-        return self._of_coords(self.data[keep], [c[keep] for c in kept], tuple(shape), False)
+        selection, coords = Selection(key, self._shape, self.device), self.coords
+        keep, kept = selection.inside(coords)
+        data = self.data[keep]
+        if not selection.order:
+            return data.sum(dtype=self.dtype)
+        kept = {axis: places[keep] for axis, places in kept.items()}
+        place = None
+        if selection.has_arrays():
+            element, place = selection.matches([c[keep] for c in coords])
+            data, kept = data[element], {axis: places[element] for axis, places in kept.items()}
+        ordered = self.has_canonical_format and place is None and all(isinstance(k, int) or k.step > 0 for k in selection.axes)
+        return self._of_coords(data, selection.coordinates(kept, place, data), selection.shape(), ordered)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self._is_array():
             raise TypeError(f"'{type(self).__name__}' object does not support item assignment")
-        if self.ndim > 2:
-            raise NotImplementedError(f"elements of a sparse array of {self.ndim} dimensions are not assigned")
-        csr = self.tocsr()
-        csr[key] = value
-        self.__dict__.update(csr.tocoo().__dict__)
+        selection, value = Selection(key, self._shape, self.device), self._adopt(value)
+        if 0 in np.shape(value):
+            return
+        made, places = selection.of_result(*elements_of(value, selection.shape(new_axes=False), self.dtype, self.device))
+        coords = self.coords
+        stays = ~selection.selects(coords)
+        coords = [bc.concatenate([c[stays], p]) for c, p in zip(coords, places, strict=True)]
+        canonical = self.has_canonical_format and not made.size
+        self.__dict__.update(self._of_coords(bc.concatenate([self.data[stays], made]), coords, self._shape, canonical).__dict__)
 
     def setdiag(self, values: Any, k: int = 0) -> None:
         csr = self.tocsr()

@@ -26,14 +26,14 @@ def _placed(a: Any, device: Any) -> Any:
     return bc.asarray(a, device=device)
 
 
-def _number(i: Any, n: int) -> int:
+def number_of(i: Any, n: int) -> int:
     i = operator.index(i)
     if not -n <= i < n:
         raise IndexError(f"index ({i}) out of range")
     return i + n if i < 0 else i
 
 
-def _numbers(i: Any, n: int) -> Any:
+def numbers_of(i: Any, n: int) -> Any:
     """An index array, checked (which looks), with negative numbers counted from the end."""
     if i.dtype.kind not in "iu":
         raise IndexError("Index dtype must be bool or integer: got " + str(i.dtype))
@@ -118,15 +118,15 @@ def _axis(k: Any, axis: int, n: int, device: Any) -> Axis:
     if isinstance(k, slice):
         return slice(*k.indices(n))
     if _is_number(k):
-        return _number(k, n)
+        return number_of(k, n)
     a = _as_index(k, device)
     if a.dtype.kind == "b":
         if a.ndim != 1 or a.size != n:
             raise IndexError(f"bool index {axis} has shape {a.shape} instead of ({n},)")
         return a.nonzero()[0]
     if a.ndim == 0:
-        return _number(int(a), n)
-    return _numbers(a, n)
+        return number_of(int(a), n)
+    return numbers_of(a, n)
 
 
 def _length(s: slice) -> int:

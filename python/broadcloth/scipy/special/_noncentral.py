@@ -16,8 +16,8 @@ from ._functions import special_function
 
 __all__ = ["chndtr", "ncfdtr", "nctdtr", "tklmbda"]
 
-_NAMES = ["gammainc", "betainc", "betaincc", "ndtr", "expit", "erfcx"]
-_gammainc, _betainc, _betaincc, _ndtr, _expit, _erfcx = (_c.ufuncs[name] for name in _NAMES)
+_NAMES = ["gammainc", "gammaincc", "betainc", "betaincc", "ndtr", "expit", "erfcx"]
+_gammainc, _gammaincc, _betainc, _betaincc, _ndtr, _expit, _erfcx = (_c.ufuncs[name] for name in _NAMES)
 
 
 _LONGEST = 1e10  # the largest mean of Poisson weights that are summed; the sum takes about 20 square roots of it
@@ -184,6 +184,30 @@ def chndtr(x: Any, df: Any, nc: Any) -> Any:
     return _chndtr(x, df, nc)
 
 
+def _beta_complement(a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """1 - betainc(a, b, y), of the one of y and 1 - y that has all digits."""
+    return _betainc(b, a, rest) if rest < 0.5 else _betaincc(a, b, y)
+
+
+def _ncf_tail(half: Any, a: Any, b: Any, y: Any, rest: Any) -> Any:
+    """The sum over j of Poisson weights times 1 - betainc(a + j, b, y), which grow with j: it goes up."""
+    j = max(0.0, math.floor(half - 12 * math.sqrt(half + 4) - 40))
+    last = _last_term(half)
+    weight = _poisson(j, half)
+    a += j
+    term = math.exp(_log_beta_term(a, b, y, rest))
+    outside = _beta_complement(a, b, y, rest)
+    total = 0.0
+    while j <= last:
+        total += weight * outside
+        outside = min(outside + term, 1.0)
+        term *= (a + b) * y / (a + 1)
+        j += 1
+        a += 1
+        weight *= half / j
+    return total
+
+
 def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
     if not (dfn > 0 and dfd > 0 and nc >= 0 and f >= 0) or math.isinf(nc):
         return math.nan
@@ -198,6 +222,10 @@ def _ncfdtr(dfn: Any, dfd: Any, nc: Any, f: Any) -> Any:
         return _betainc(0.5 * dfn, b, y)
     if half > _LONGEST:
         return math.nan
+    if rest < 0.01:
+        tail = _ncf_tail(half, 0.5 * dfn, b, y, rest)
+        if 1 - tail > rest or rest < 1e-13:
+            return max(1 - tail, 0.0)  # y would lose the digits of rest
     j = _first_place(half, 0.5 * dfn, b, y, rest)
     if j < 0:
         return 0.0
@@ -264,11 +292,6 @@ def _nct_sums(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         second = min(second + second_term, second_limit)
         a -= 1
         j -= 1
-
-
-def _beta_complement(a: Any, b: Any, y: Any, rest: Any) -> Any:
-    """1 - betainc(a, b, y), of the one of y and 1 - y that has all digits."""
-    return _betainc(b, a, rest) if rest < 0.5 else _betaincc(a, b, y)
 
 
 def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
@@ -373,6 +396,18 @@ def _nct_tail(nc: Any, b: Any, y: Any, rest: Any, size: Any) -> Any:
     return _nct_opposite(b, nc, size)
 
 
+def _nct_far(b: Any, nc: Any, t: Any) -> Any:
+    """P(T < t) where nc and t have one sign, |t| > 1e150 and |nc| > 1e5: of the normal numerator only its mean and its variance count."""
+    quotient = nc / t
+    log = math.log(b) + 2 * math.log(quotient)
+    spread = 1 + b * (2 * b - 1) / nc / nc
+    if log < -600:  # the square has no number
+        log = b * log - math.lgamma(b + 1)
+        return -math.expm1(log) if t > 0 else spread * math.exp(log)
+    square = b * quotient * quotient
+    return _gammaincc(b, square) if t > 0 else min(spread * _gammainc(b, square), 1.0)
+
+
 def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
     if not df > 0 or math.isnan(nc) or math.isnan(t) or math.isinf(nc):
         return math.nan
@@ -391,20 +426,28 @@ def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
         rest = df / (square + df)
     if y == 0:
         return _ndtr(-nc)
+    size = abs(t)
+    scale = 0.0  # the logarithm of what the tail is multiplied by
     if rest < 1e-300:
-        # The tail, a power of rest, has no number of its own; where df is small it is not near 0.
-        return math.nan if b < 1 else 1.0 if t > 0 else 0.0
+        # The tail is a power of `rest`, which may have no number of its own: it is computed nearer to 0, where it has one.
+        scale = b * (math.log(df) - 2 * math.log(size) + 290 * math.log(10))
+        rest = 1e-290
+        size = math.sqrt(df) * 1e145
     if nc * nc < 1e-290:
-        tail = 0.5 * _beta_complement(0.5, b, y, rest)
+        tail = 0.5 * _scaled(_beta_complement(0.5, b, y, rest), scale)
         return 1 - tail if t > 0 else tail
     if nc * t < 0:
-        tail = _nct_tail(abs(nc), b, y, rest, abs(t))
+        tail = _scaled(_nct_tail(abs(nc), b, y, rest, size), scale)
         return tail if t < 0 else 1 - tail
     if 0.5 * nc * nc > _LONGEST:
-        return math.nan
-    if t > 0:
-        return min(_ndtr(-nc) + 0.5 * _nct_sums(nc, b, y, rest), 1.0)
-    return 0.5 * _nct_complements(-nc, b, y, rest)[0]
+        return math.nan if scale == 0 else _nct_far(b, nc, t)
+    if t < 0 or rest < 0.01:
+        tail = 0.5 * _scaled(_nct_complements(abs(nc), b, y, rest)[0], scale)
+        if t < 0:
+            return tail
+        if 1 - tail > rest or rest < 1e-13:
+            return max(1 - tail, 0.0)  # y would lose the digits of rest
+    return min(_ndtr(-nc) + 0.5 * _nct_sums(nc, b, y, rest), 1.0)
 
 
 @special_function("fff ddd")

@@ -50,6 +50,7 @@ class Graph:
         self.data = matrix.data.astype(np.float64, copy=False)
         self.indices, self.indptr = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
         self.device = self.data.device
+        self.canonical: bool = matrix.has_canonical_format
 
     @property
     def parts(self) -> tuple[ndarray, ndarray, ndarray]:

@@ -11,6 +11,7 @@ from ...._broadcloth import ndarray
 from ...._sorting import unique
 from ...._warnings import warn
 from .. import coo_array
+from .._rows import Rows
 from ..linalg import LinearOperator
 from ..linalg._operators import is_sparse, ours
 from ._graphs import NONE, Graph, on_host
@@ -122,29 +123,30 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     before = _c.asarray(predecessors, device=g.device).astype(np.int64)
     if before.shape != (g.n,):
         raise ValueError(f"expected predecessors of {g.n} nodes, got shape {before.shape}")
-    lengths = g.dense() if g.n <= 2048 else None
     (nodes,) = (before >= 0).nonzero()
     starts = before[nodes]
-    if lengths is not None:
-        data = lengths[starts, nodes] if directed else _c.ufuncs["minimum"](lengths[starts, nodes], lengths[nodes, starts])
-    else:
-        data = _lengths(g, starts, nodes, directed)
+    data = _lengths(g, starts, nodes, directed)
     indptr, order = _c.sparse_group(starts.astype(np.int32), g.n)
     return g.matrix(data[order], nodes[order].astype(np.int32), indptr)
 
 
 def _lengths(g: Graph, starts: ndarray, ends: ndarray, directed: bool) -> ndarray:
-    """The shortest edge of each pair of nodes, by a search among the sorted edges."""
-    keys = g.rows().astype(np.int64) * g.n + g.indices
-    wanted = starts * g.n + ends
-    if not directed:
-        rows = g.rows().astype(np.int64)
-        keys = _c.concatenate([keys, g.indices * np.int64(g.n) + rows])
-    data = g.data if directed else _c.concatenate([g.data, g.data])
-    distinct, places = unique(keys, return_inverse=True)
-    shortest = _c.full(distinct.shape, np.inf, np.float64, device=g.device)
-    shortest.scatter_min(places.reshape(-1), data)
-    return shortest[distinct.searchsorted(wanted)]
+    """The shortest edge of each pair of nodes."""
+    indices, indptr, lengths = g.indices, g.indptr, g.data
+    if not g.canonical:
+        keys = g.rows().astype(np.int64) * g.n + indices
+        distinct, places = unique(keys, return_inverse=True)
+        lengths = _c.full(distinct.shape, np.inf, np.float64, device=g.device)
+        lengths.scatter_min(places.reshape(-1), g.data)
+        indices, indptr = (distinct % g.n).astype(np.int32), _c.sparse_pointers((distinct // g.n).astype(np.int32), g.n)
+    if not lengths.size:
+        return _c.full(starts.shape, np.inf, np.float64, device=g.device)
+
+    def along(first: ndarray, second: ndarray) -> ndarray:
+        place = _c.sparse_places(indices, indptr, g.n, first, second)
+        return _c.where(place < 0, np.inf, lengths[place])
+
+    return along(starts, ends) if directed else _c.ufuncs["minimum"](along(starts, ends), along(ends, starts))
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:
@@ -353,6 +355,19 @@ def structural_rank(graph: Any) -> int:
     return int((maximum_bipartite_matching(graph, "column") >= 0).sum())
 
 
+def _sparse_laplacian(a: Any, roots: ndarray | None, diagonal: ndarray) -> Any:
+    """-a, over the roots of both ends' degrees if those are given, with a new diagonal."""
+    made = a if a.format in ("csr", "csc") else a.tocsr()
+    coo, data, n = made.tocoo(copy=False), made.data, made.shape[0]
+    if roots is not None:
+        data = data / roots[coo.row] / roots[coo.col]  # in SciPy's order, as whole numbers are cut off
+    data = _c.where(coo.row == coo.col, _c.zeros((), data.dtype, device=data.device), -data)
+    i = _c.arange(n + 1, dtype=made.indices.dtype, device=data.device)
+    laid = Rows(diagonal.astype(data.dtype), i[:n], i, n, True)
+    found = made._from_rows_of(made._own_rows().with_data(data), made.shape) + made._from_rows_of(laid, made.shape)
+    return found if a.format in ("csr", "csc") else found.tocoo()
+
+
 def laplacian(
     csgraph: Any,
     normed: bool = False,
@@ -429,16 +444,7 @@ def laplacian(
         if form == "lo":
             found = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=wanted)
     elif sparse:
-        coo = a.tocoo()
-        rows, columns, data = (_c.asarray(x) for x in (coo.row, coo.col, coo.data))
-        beside = rows != columns
-        rows, columns, data = rows[beside], columns[beside], data[beside]
-        if normed:
-            data = data / w[rows] / w[columns]  # in SciPy's order, as whole numbers are cut off
-        i = _c.arange(n, dtype=rows.dtype, device=rows.device)
-        values = _c.concatenate([-data, (ones if normed else degree).astype(data.dtype)])
-        laid = coo_array((values, (_c.concatenate([rows, i]), _c.concatenate([columns, i]))), shape=(n, n))
-        found = type(coo)(laid).asformat("coo" if a.format not in ("csr", "csc") else a.format)
+        found = _sparse_laplacian(a, w if normed else None, ones if normed else degree)
     else:
         found = _c.ascontiguousarray(-(a / w / w[:, None] if normed else a))
         found.reshape(-1)[:: n + 1] = (ones if normed else degree).astype(found.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from .... import _broadcloth as _c
 from .... import linalg as _linalg
 from ...._broadcloth import ndarray
 from ...._warnings import warn
+from ...linalg._operands import LinAlgWarning
 from ._krylov import norm
 from ._operators import LinearOperator, aslinearoperator, device_of, is_sparse, ours, promoted
 
@@ -189,13 +191,14 @@ def _shifted(A: Any, M: Any, sigma: Any) -> Any:
 
 def _krylov_on_host(p: _Problem, V: np.ndarray, H: np.ndarray, first: int, width: int, generator: np.random.Generator) -> None:
     """Arnoldi's steps as below on the host's arrays, where nothing has to wait for a device."""
+    least = 8 * float(np.finfo(p.dtype).eps)
     for j in range(first, width):
         w = _c.asnumpy(p.apply(_c.asarray(V[j], device=p.device)))
         size = math.sqrt(np.vdot(w, w).real)
         w, H[: j + 1, j] = _orthogonal(p, V[: j + 1], w)
         after = math.sqrt(np.vdot(w, w).real)
         H[j + 1, j] = after
-        if after <= 8 * np.finfo(p.dtype).eps * size or not math.isfinite(after):
+        if after <= least * size or not math.isfinite(after):
             H[j + 1, j] = 0
             w, _ = _orthogonal(p, V[: j + 1], _c.asnumpy(p.random(generator)))
             after = math.sqrt(np.vdot(w, w).real)
@@ -308,8 +311,10 @@ def _restarted(
         values, vectors = w[best], Y[:, best]
         if converged.all() or restart == maxiter - 1:
             break
-        # Some more directions than are wanted make the restart better, the more the more have converged.
-        keep = min(k + max(int(converged.sum()), (width - k) // 2), width - 1)
+        # Some more directions than are wanted make the restart better, the more the more have converged. Where many eigenvalues are of
+        # nearly one size, that alone may take ten times as long as few directions do; every third restart with few is never much worse.
+        done = int(converged.sum())
+        keep = min(k + (max(done, (width - k) // 2) if restart % 3 else min(done, (width - k) // 2) + 1), width - 1)
         more = _chosen(w, which, keep)
         Q = Y[:, more] if symmetric else _kept_basis(T, w, Y, more, width - 1)
         keep = Q.shape[1]
@@ -329,10 +334,10 @@ def _restarted(
         # `_krylov` fills columns from `kept` on; the coupling row is the first one's part along the kept directions, which
         # Gram-Schmidt finds again.
     if not converged.all():
-        done = np.flatnonzero(converged)
-        found = _basis(p, V, vectors[:, done], width)
-        text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(done)}/{k} eigenvectors converged)"
-        raise ArpackNoConvergence(text, _c.asarray(p.values(values[done], found), device=p.device), found)
+        some = np.flatnonzero(converged)
+        found = _basis(p, V, vectors[:, some], width)
+        text = f"ARPACK error -1: No convergence ({maxiter} iterations, {len(some)}/{k} eigenvectors converged)"
+        raise ArpackNoConvergence(text, _c.asarray(p.values(values[some], found), device=p.device), found)
     return values, _basis(p, V, vectors, width)
 
 
@@ -430,7 +435,13 @@ def eigsh(
         raise ValueError(f"unrecognized mode '{mode}'")
     if which not in ("LM", "SM", "LA", "SA", "BE"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LA', 'SA', 'BE', got {which!r}")
-    p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng, mode=mode)
+    p = None
+    if mode == "cayley" and which == "SM" and sigma is not None and OPinv is None:
+        p = _reciprocal(A, k, M, sigma, Minv, v0, rng)
+    if p is not None:
+        which = "LM"
+    else:
+        p = _Problem("eigsh", A, k, M, sigma, (Minv, OPinv), v0, rng, mode=mode)
     width = min(p.n, max(2 * k + 1, 20) if ncv is None else ncv)
     if width <= k:
         raise ValueError(f"ncv must be k<ncv<=n, ncv={ncv}")
@@ -439,6 +450,18 @@ def eigsh(
     order = np.argsort(w)
     values = _c.asarray(w[order].astype(p.dtype.char.lower()), device=p.device)
     return (values, vectors[:, order.tolist()]) if return_eigenvectors else values
+
+
+def _reciprocal(A: Any, k: int, M: Any, sigma: Any, Minv: Any, v0: Any, rng: Any) -> _Problem | None:
+    """Cayley's operator of -sigma, which is the inverse of that of sigma: its largest eigenvalues, which converge, belong to the smallest of
+    sigma's, which lie inside of its spectrum and hardly converge. None where A + sigma M has no inverse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)
+            p = _Problem("eigsh", A, k, M, -sigma, (Minv, None), v0, rng, mode="cayley")
+        return p if math.isfinite(float(norm(p.apply(p.v0)))) else None
+    except (RuntimeError, np.linalg.LinAlgError):  # what SuperLU and LAPACK raise for a singular matrix
+        return None
 
 
 def eigs(

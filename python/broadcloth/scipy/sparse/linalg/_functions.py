@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,7 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
         at = int(np.argmax(abs(products).sum(0)))
         estimate, w, best = float(abs(products[:, at]).sum()), products[:, at], at
     else:
+        ones = np.ones(n, dtype.char.lower())
         X = np.ones((n, t), dtype)
         X[:, 1:] = generator.choice([-1, 1], (n, t - 1))
         X /= n
@@ -130,7 +132,7 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
         signs = np.zeros((n, t), dtype)
         for k in range(1, itmax + 1):
             products = _c.asnumpy(operator.matmat(_c.asarray(X, device=device)))
-            sums = abs(products).sum(0)
+            sums = ones @ abs(products)
             at = int(np.argmax(sums))
             if k > 1 and sums[at] <= estimate:
                 break
@@ -140,8 +142,11 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
             if k == itmax:
                 break
             before = signs
-            size = abs(products)
-            signs = np.where(size > 0, products / np.where(size > 0, size, 1), 1).astype(dtype)
+            if dtype.kind != "c":
+                signs = np.where(products < 0, dtype.type(-1), dtype.type(1))
+            else:
+                size = abs(products)
+                signs = np.where(size > 0, products / np.where(size > 0, size, 1), 1).astype(dtype)
             # Signs that are parallel to ones before tell nothing new.
             if dtype.kind != "c":
                 parallel = abs(signs.T @ before).max(1) == n
@@ -149,11 +154,11 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
                     break
                 for j in np.flatnonzero(parallel):
                     signs[:, j] = generator.choice([-1, 1], n)
-            h = abs(_c.asnumpy(adjoint.matmat(_c.asarray(signs, device=device)))).max(1)
+            h = functools.reduce(np.maximum, abs(_c.asnumpy(adjoint.matmat(_c.asarray(signs, device=device)))).T)
             if k > 1 and h.max() == h[best]:
                 break
-            order = [int(i) for i in np.argsort(-h, kind="stable")]
-            fresh = [i for i in order[: t + len(used)] if i not in used][:t]
+            order = _largest(h, t + len(used))
+            fresh = [i for i in order if i not in used][:t]
             if not fresh or all(i in used for i in order[:t]):
                 break
             columns = fresh
@@ -171,6 +176,15 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
     if compute_w:
         found += (_c.asarray(w, device=device),)
     return found if len(found) > 1 else estimate
+
+
+def _largest(values: np.ndarray, count: int) -> list[int]:
+    """The places of the largest values in descending order, of equal ones the first; all but these are not sorted."""
+    places = np.arange(values.size)
+    if count < values.size:
+        places = np.flatnonzero(values >= np.partition(values, -count)[-count])
+    found: list[int] = places[np.argsort(-values[places], kind="stable")[:count]].tolist()
+    return found
 
 
 def inv(A: Any) -> Any:
