@@ -1828,7 +1828,7 @@ def signatures() -> list[tuple[str, list[str], list[bool], str]]:
 def snapshot(a: ArrayLike) -> ndarray:
     """The array as it is now, with its history."""
 
-def sort(a: ArrayLike, axis: int | None = -1, descending: bool = False) -> ndarray: ...
+def sort(a: ArrayLike, axis: int | None = -1, descending: bool = False, stable: bool = False) -> ndarray: ...
 def sparse_add(
     data_a: ArrayLike,
     indices_a: ArrayLike,

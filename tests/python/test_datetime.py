@@ -545,3 +545,13 @@ def test_bounds_of_numbers_have_their_unit(xp, make, bounds):
 @pytest.mark.parametrize("spec", ["", ">30"])
 def test_an_element_is_formatted_with_its_unit(xp, value, spec):
     assert_like_numpy(xp, f"a = xp.array([{value}]); f'{{a[0]:{spec}}}'")
+
+
+@pytest.mark.parametrize("dates, differences", [("M8[D]", "m8"), ("M8[D]", "m8[s]"), ("M8[s]", "m8[D]"), ("M8", "m8")])
+def test_where_of_dates_and_differences_gives_dates(dates, differences):
+    d = np.array(["NaT", "NaT"] if dates == "M8" else ["2020-01-01", "2021-02-03"], dates)
+    s = np.array([3, 4], differences)
+    for x, y in ((d, s), (s, d)):
+        both(lambda x, y: (np if isinstance(x, np.ndarray) else bc).where([True, False], x, y), x, y)
+    with pytest.raises(TypeError):
+        bc.where([True, False], bc.asarray(d), 5)
