@@ -336,6 +336,9 @@ PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf,
       PyObject* made = PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
       return made ? made : refused(self, given.positional.get(), given.named.get());
     }
+    PyObject* watched = nullptr;
+    if (errors_watched.load(std::memory_order_relaxed) && computed_by_watcher(self, args, n, kwnames, &watched)) [[unlikely]]
+      return watched;
     PyObject* made =
         as_ufunc(self)->function ? compute_generalised(self, args, nargsf, kwnames) : compute_ufunc(self, args, nargsf, kwnames);
     if (made) return made;
