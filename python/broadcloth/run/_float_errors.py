@@ -117,7 +117,7 @@ class errstate(np.errstate):
             _contexts -= 1
             _update()
 
-    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:  # type: ignore[override]  # NumPy's stub has a type variable
         @functools.wraps(func)
         def inner(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
