@@ -1808,6 +1808,7 @@ def select(condlist: Sequence[ArrayLike] | ndarray, choicelist: Sequence[ArrayLi
 def set_default_device(device: DeviceLike) -> None:
     """Chooses the device of new arrays for the whole program; `with device(…):` does for a block in a thread."""
 
+def set_error_watcher(watcher: Callable[..., Any] | None) -> None: ...
 def set_grad_enabled(mode: bool) -> bool:
     """Switches grad mode of this thread; tells what it was."""
 
@@ -1828,7 +1829,7 @@ def signatures() -> list[tuple[str, list[str], list[bool], str]]:
 def snapshot(a: ArrayLike) -> ndarray:
     """The array as it is now, with its history."""
 
-def sort(a: ArrayLike, axis: int | None = -1, descending: bool = False) -> ndarray: ...
+def sort(a: ArrayLike, axis: int | None = -1, descending: bool = False, stable: bool = False) -> ndarray: ...
 def sparse_add(
     data_a: ArrayLike,
     indices_a: ArrayLike,

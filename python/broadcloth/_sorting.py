@@ -1,4 +1,4 @@
-"""Sorting, searching and sets: NumPy's argument conventions over the engine's sorts. All sorts are stable, and NaN comes last."""
+"""Sorting, searching and sets: NumPy's argument conventions over the engine's sorts. NaN comes last."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 
 
 def _check_kind(kind: Any, order: Any, stable: Any) -> None:
-    """Raises where NumPy does; every kind of sort is the one stable sort."""
+    """Raises where NumPy does. Every kind is the same sort but for zeros of unlike sign (`_keeps_zeros`)."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind is not None:
@@ -31,6 +31,11 @@ def _check_kind(kind: Any, order: Any, stable: Any) -> None:
             raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
         if not kind or not any(name.startswith(kind[0].lower()) for name in _KINDS):
             raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')")
+
+
+def _keeps_zeros(kind: str | None, stable: bool | None) -> bool:
+    """Whether a sort was asked to be stable, which shows in sorted numbers by the signs of zeros alone."""
+    return bool(stable) or (kind is not None and kind[0].lower() in "sm")
 
 
 def sort(
@@ -50,7 +55,7 @@ def sort(
     axis : int or None
         The axis to sort along; None sorts the flattened array.
     kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
-        Every kind is the same stable sort.
+        'mergesort' and 'stable' leave zeros of unlike sign as they stand; with the others -0.0 comes before 0.0.
     stable : bool, optional
         As `kind`; not together with it.
     descending : bool, optional
@@ -77,7 +82,7 @@ def sort(
     array([ 3.,  2., nan])
     """
     _check_kind(kind, order, stable)
-    return _c.sort(a, axis, bool(descending))
+    return _c.sort(a, axis, bool(descending), _keeps_zeros(kind, stable))
 
 
 def argsort(

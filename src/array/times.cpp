@@ -292,12 +292,21 @@ Array ufunc_of_times(Op op, std::span<const Term> args, const UfuncOptions& opti
     if (t.array) device = t.array->device();
   Array r;
   if (op == Op::where) {
-    Ticks x = operand_of(args[1], device), y = operand_of(args[2], device);
-    if (x.date() != y.date()) no_loop(op, std::array{x, y});
-    const DType common = meet(op, &x, &y);
     Array condition = args[0].array ? *args[0].array : full(Dims(), args[0].value, DType::b1, device);
     if (is_time(condition.dtype())) condition = time_ticks(condition);
-    r = as_time(choose(condition, x.values, y.values), common);
+    const auto is_array_of_times = [](const Term& t) { return t.array && is_time(t.array->dtype()); };
+    if (is_array_of_times(args[1]) && is_array_of_times(args[2]) &&
+        is_datetime(args[1].array->dtype()) != is_datetime(args[2].array->dtype())) {
+      // NumPy promotes a date and a difference to dates, and casts both.
+      const DType common = promote_time(args[1].array->dtype(), args[2].array->dtype());
+      const auto ticks = [&](const Term& t) { return time_ticks(astype(*t.array, common, false)); };
+      r = as_time(choose(condition, ticks(args[1]), ticks(args[2])), common);
+    } else {
+      Ticks x = operand_of(args[1], device), y = operand_of(args[2], device);
+      if (x.date() != y.date()) no_loop(op, std::array{x, y});
+      const DType common = meet(op, &x, &y);
+      r = as_time(choose(condition, x.values, y.values), common);
+    }
   } else if (op == Op::clip) {
     // Numbers are first compared as numbers: they have no unit of time.
     const Array low = ufunc(Op::maximum, args.first(2), UfuncOptions());

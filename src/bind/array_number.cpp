@@ -519,6 +519,24 @@ bool computes_nothing(const Arg& exponent, const Array& where) {
 
 }  // namespace
 
+bool any_negative_exponent(const Array& exponent, std::optional<DType> dtype, const Array& where) {
+  // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
+  if (exponent.device().type == DeviceType::null || exponent.size() == 0) return false;
+  if (is_inexact(exponent.dtype()) || !is_signed_int(dtype.value_or(exponent.dtype()))) return false;
+  ReduceOptions computed;
+  computed.where = where;
+  // dtype= decides what the loop sees: 255 is -1 as int8.
+  const Array seen = dtype ? astype(exponent, *dtype, false) : exponent;
+  Element least;
+  const bool few = !where && reduce_small(Op::reduce_min, seen, &least);
+  if (few) return least.scalar().i < 0;
+  return look(reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed)).i != 0;
+}
+
+void refuse_negative(const Array& exponent, std::optional<DType> dtype, const Array& where) {
+  if (any_negative_exponent(exponent, dtype, where)) throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
+}
+
 Array apply(Op op, ArgList* args, const UfuncOptions& options) {
   if (op == Op::power && computes_nothing((*args)[1], options.where)) [[unlikely]]
     (*args)[1].value = Scalar::integer(0);
@@ -528,20 +546,8 @@ Array apply(Op op, ArgList* args, const UfuncOptions& options) {
     // uint64 with signed integers is float64.
     const bool integers =
         base.array ? !is_inexact(promote(base.array.dtype(), exponent.dtype())) : base.weak == Weak::integer || base.weak == Weak::boolean;
-    // NumPy's loop looks at each exponent; the values decide, so they must be known now. The null device has none.
-    const bool known = exponent.device().type != DeviceType::null;
     const bool nothing = exponent.size() == 0 || (base.array && base.array.size() == 0) || (options.out && options.out.size() == 0);
-    if (known && integers && !is_inexact(exponent.dtype()) && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) {
-      ReduceOptions computed;
-      computed.where = options.where;
-      // dtype= decides what the loop sees: 255 is -1 as int8.
-      const Array seen = options.dtype ? astype(exponent, *options.dtype, false) : exponent;
-      Element least;
-      const bool few = !options.where && reduce_small(Op::reduce_min, seen, &least);
-      const auto any_negative = [&] { return look(reduce(Op::reduce_any, ufunc(Op::less, {seen, Arg(int64_t{0})}), computed)).i != 0; };
-      if (few ? least.scalar().i < 0 : any_negative())
-        throw_python(PyExc_ValueError, "Integers to negative integer powers are not allowed.");
-    }
+    if (integers && (!options.dtype || !is_inexact(*options.dtype)) && !nothing) refuse_negative(exponent, options.dtype, options.where);
   }
   return ufunc(op, args->span(), options);
 }

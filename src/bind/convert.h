@@ -210,5 +210,9 @@ Array import_dlpack(PyObject* o, std::optional<Device> device, std::optional<boo
 
 /// One row applied to operands, with NumPy's checks that need a look at values.
 Array apply(Op op, ArgList* args, const UfuncOptions& options = {});
+/// Whether an exponent of integers, seen as `dtype`, is negative where the mask holds. Exponents of floats are not looked at.
+bool any_negative_exponent(const Array& exponent, std::optional<DType> dtype = {}, const Array& where = {});
+/// NumPy's ValueError where one is.
+void refuse_negative(const Array& exponent, std::optional<DType> dtype = {}, const Array& where = {});
 
 }  // namespace bc::bind

@@ -632,20 +632,41 @@ void compute_small_mask(const Array& a, const Array& mask) {
   data(a);
 }
 
-/// The elements at a short list of Python's integers; nullopt for other lists.
-std::optional<Array> pick_listed(const Array& a, PyObject* list) {
-  constexpr Py_ssize_t kMost = 64;
+constexpr Py_ssize_t kListed = 64;  // longer lists of indices become arrays
+
+/// Reads a short list of integers, Python's or NumPy's int64; their number, or 0 for other lists.
+size_t read_listed(PyObject* list, int64_t* index) {
   const Py_ssize_t n = PyList_Size(list);
-  int64_t index[kMost];
-  if (n == 0 || n > kMost) return std::nullopt;
+  if (n > kListed) return 0;
   for (Py_ssize_t k = 0; k < n; ++k) {
     PyObject* const o = PyList_GetItem(list, k);
     int overflow = 0;
-    if (!PyLong_CheckExact(o)) return std::nullopt;
-    index[k] = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow) return std::nullopt;
+    if (Element element; PyLong_CheckExact(o))
+      index[k] = PyLong_AsLongLongAndOverflow(o, &overflow);
+    else if (read_numpy_scalar(o, DType::i64, &element))
+      index[k] = element.scalar().i;
+    else
+      return 0;
+    if (overflow) return 0;
   }
-  return pick_small(a, {index, static_cast<size_t>(n)});
+  return static_cast<size_t>(n);
+}
+
+/// The elements at a short list of integers; nullopt for other lists.
+std::optional<Array> pick_listed(const Array& a, PyObject* list) {
+  int64_t index[kListed];
+  const size_t n = read_listed(list, index);
+  return n ? pick_small(a, {index, n}) : std::nullopt;
+}
+
+/// Stores a value at a short list of integers; false for other lists.
+bool put_listed(const Array& a, PyObject* list, PyObject* value) {
+  int64_t index[kListed];
+  const bool few = a.ndim() == 1 && traits(a.device()).on_host;
+  const size_t n = few && !(is_array(value) && is_complex(array_of(value).dtype())) ? read_listed(list, index) : 0;
+  if (!n) return false;
+  const Array places = from_host(index, DType::i64, contiguous_layout(Dims{static_cast<int64_t>(n)}), a.device());
+  return put_small(a, places, to_value(value, a.dtype(), a.device()));
 }
 
 }  // namespace
@@ -777,6 +798,8 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (is_array(key) && !complex) {
     compute_small_mask(a, array_of(key));
     if (put_small(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+  } else if (PyList_CheckExact(key) && put_listed(a, key, value)) {
+    return;
   }
   bool plain = false;
   const std::vector<IndexItem> items = parse_index(a, key, &plain);

@@ -14,6 +14,7 @@ namespace bc::bind {
 namespace {
 
 PyObject* handler = nullptr;  ///< what refused() asks
+PyObject* watcher = nullptr;  ///< what computed_by_watcher() asks
 PyTypeObject* function_type = nullptr;
 
 // ---- What broadcloth refuses ------------------------------------------------------------------------------------------------------------
@@ -139,6 +140,9 @@ PyObject* named_value(PyObject* const* values, PyObject* kwnames, const char* na
 PyObject* compute_function(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
   const PyProgramFunction* f = as_function(self);
   if (f->of_memory && n > 0 && is_writable_memory(args[0], f->of_bytes)) return PyObject_Vectorcall(f->theirs, args, n, kwnames);
+  PyObject* watched = nullptr;
+  if (watcher && computed_by_watcher(f->theirs, args, n, kwnames, &watched)) [[unlikely]]
+    return watched;
   if (PyObject* made = PyObject_Vectorcall(f->ours, args, n, kwnames)) return made;
   return guard([&] {
     const TupleArguments given(args, n, kwnames);
@@ -367,7 +371,25 @@ void set_program_handler(PyObject* given, PyObject* array_class) {
   Py_XDECREF(old);
 }
 
+void set_error_watcher(PyObject* given) {
+  PyObject* old = std::exchange(watcher, given == Py_None ? nullptr : new_ref(given));
+  errors_watched.store(watcher != nullptr, std::memory_order_relaxed);
+  Py_XDECREF(old);
+}
+
 }  // namespace
+
+bool computed_by_watcher(PyObject* what, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** made) {
+  bool done = true;
+  *made = guard([&]() -> PyObject* {
+    const PyRef asked = PyRef::borrow(watcher);
+    const TupleArguments given(args, n, kwnames);
+    PyRef result = call(asked.get(), {what, given.positional.get(), given.named ? given.named.get() : Py_None});
+    done = result.get() != Py_NotImplemented;
+    return done ? result.release() : nullptr;
+  });
+  return done;
+}
 
 TupleArguments::TupleArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames)
     : positional(PyRef::steal(PyTuple_New(nargs))), named(nullptr) {
@@ -509,6 +531,7 @@ void init_program(PyObject* module) {
   add_type(module, &class_hook_spec, "class_hook");
   add_functions(
       module, {BC_FUNCTION("set_program_handler(handler: Callable[..., Any] | None, array_class: type | None = None)", set_program_handler),
+               BC_FUNCTION("set_error_watcher(watcher: Callable[..., Any] | None)", set_error_watcher),
                BC_FUNCTION("is_numpys_subclass(value, /)",
                            [](PyObject* value) { return program_mode.load(std::memory_order_relaxed) && is_subclass_array(value); }),
                BC_FUNCTION("as_result(a, like=None)", [](const Array& a, PyObject* like) {

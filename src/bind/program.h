@@ -16,6 +16,12 @@ inline std::atomic<bool> program_mode{false};
 /// its result, or nullptr with the error set: `what`'s own, or NumPy's. Only where a program runs.
 PyObject* refused(PyObject* what, PyObject* args, PyObject* kwargs);
 
+/// Whether NumPy's state of floating-point errors asks a program to be told of them (np.errstate(all="raise")): our loops do not look.
+inline std::atomic<bool> errors_watched{false};
+/// Asks the program's watcher to compute a call of a ufunc or function on the host, where NumPy tells of errors. Returns whether it did:
+/// `made` is the result then, nullptr with the error set.
+bool computed_by_watcher(PyObject* what, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** made);
+
 /// The arguments of a vectorcall as refused() takes them: a tuple, and a dict, which is null where there are no keywords.
 struct TupleArguments {
   PyRef positional, named;

@@ -17,8 +17,8 @@ PyRef unique_tuple(const Unique& u) {
 
 std::vector<PyMethodDef> sorting_functions() {
   return {
-      BC_FUNCTION("sort(a, axis=-1, descending=False)",
-                  [](const Array& a, const Axis& axis, bool descending) { return sort(a, axis, descending); }),
+      BC_FUNCTION("sort(a, axis=-1, descending=False, stable=False)",
+                  [](const Array& a, const Axis& axis, bool descending, bool stable) { return sort(a, axis, descending, stable); }),
       BC_FUNCTION("argsort(a, axis=-1, descending=False)",
                   [](const Array& a, const NumberAxis& axis, bool descending) { return argsort(a, axis, descending); }),
       BC_FUNCTION("lexsort(keys, axis=-1)", [](const std::vector<Array>& keys, const Axis& axis) { return lexsort(keys, axis); }),

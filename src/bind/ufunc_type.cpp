@@ -336,6 +336,9 @@ PyObject* call_for_program(PyObject* self, PyObject* const* args, size_t nargsf,
       PyObject* made = PyObject_Call(theirs.get(), given.positional.get(), given.named.get());
       return made ? made : refused(self, given.positional.get(), given.named.get());
     }
+    PyObject* watched = nullptr;
+    if (errors_watched.load(std::memory_order_relaxed) && computed_by_watcher(self, args, n, kwnames, &watched)) [[unlikely]]
+      return watched;
     PyObject* made =
         as_ufunc(self)->function ? compute_generalised(self, args, nargsf, kwnames) : compute_ufunc(self, args, nargsf, kwnames);
     if (made) return made;
@@ -378,6 +381,47 @@ void warn_of_cast(PyObject* self, const Array& a, std::optional<DType> dtype, co
   if (op != Op::logical_and && op != Op::logical_or && op != Op::logical_xor) warned(a, dtype, out);
 }
 
+namespace {
+
+/// The elements along an axis that power.reduce and power.accumulate take as exponents: all but the first.
+Array all_but_first(const Array& a, int axis) {
+  std::vector<SliceItem> items(static_cast<size_t>(axis) + 1);
+  items.back().start = 1, items.back().has_start = true;
+  return slice(a, items);
+}
+
+void check_reduced_exponents(const Array& a, const ReduceOptions& options) {
+  const bool one_axis = options.axes ? options.axes->size() == 1 : a.ndim() == 1;
+  if (a.ndim() == 0 || !one_axis) return;  // no exponent, or an error of its own
+  const int axis = normalize_axis(options.axes ? (*options.axes)[0] : 0, a.ndim(), "power");
+  if (options.initial)
+    refuse_negative(options.where ? broadcast_to(a, broadcast_shapes("power", a.shape(), options.where.shape())) : a, options.dtype,
+                    options.where);
+  else if (!options.where)
+    refuse_negative(all_but_first(a, axis), options.dtype);
+}
+
+/// The exponents of power.reduceat: what lies inside of a segment and is not its first element.
+void check_segments_exponents(const Array& a, const Array& indices, int axis, std::optional<DType> dtype) {
+  if (!is_integer(dtype.value_or(a.dtype())) || indices.ndim() != 1) return;
+  const int64_t n = a.shape()[axis], count = indices.size();
+  std::vector<int64_t> at(static_cast<size_t>(count)), inside(static_cast<size_t>(n) + 1), places;
+  to_host(astype(indices, DType::i64, false), at.data());
+  for (int64_t j = 0; j < count; ++j) {
+    const int64_t begin = at[static_cast<size_t>(j)], end = j + 1 < count ? at[static_cast<size_t>(j) + 1] : n;
+    if (begin < 0 || begin >= n || end > n || end <= begin + 1) continue;  // no exponent, or an error of its own
+    ++inside[static_cast<size_t>(begin) + 1], --inside[static_cast<size_t>(end)];
+  }
+  for (int64_t i = 0, depth = 0; i < n; ++i)
+    if (depth += inside[static_cast<size_t>(i)]; depth > 0) places.push_back(i);
+  if (!places.empty())
+    refuse_negative(
+        take(a, from_host(places.data(), DType::i64, contiguous_layout(Dims{static_cast<int64_t>(places.size())}), a.device()), axis),
+        dtype);
+}
+
+}  // namespace
+
 PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* dtype, PyObject* out, PyObject* keepdims, PyObject* initial,
                     PyObject* where) {
   check_binary(self, "reduce");
@@ -387,6 +431,7 @@ PyRef reduce_method(PyObject* self, PyObject* array, PyObject* axis, PyObject* d
   ReduceOptions options = reduce_options(name_of(self), axis, dtype, out, keepdims, initial, where, a);
   if (a.ndim() == 0 && options.axes && options.axes->size() == 1 && ((*options.axes)[0] == 0 || (*options.axes)[0] == -1))
     options.axes.reset();
+  if (as_ufunc(self)->op == Op::power) check_reduced_exponents(a, options);
   Array made = ufunc_reduce(as_ufunc(self)->op, a, options);
   warn_of_cast(self, a, options.dtype, options.out);
   return as_array ? result_of(std::move(made), true) : PyRef::steal(finish_reduce(std::move(made), out));
@@ -410,7 +455,9 @@ int64_t single_axis(PyObject* axis, const Array& array, const char* method) {
 
 PyRef accumulate_method(PyObject* self, const Array& array, PyObject* axis, std::optional<DType> dtype, const Array& out) {
   check_binary(self, "accumulate");
-  PyRef made = PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, single_axis(axis, array, "accumulate"), dtype, out)));
+  const int64_t along = single_axis(axis, array, "accumulate");
+  if (as_ufunc(self)->op == Op::power) refuse_negative(all_but_first(array, normalize_axis(along, array.ndim(), "power")), dtype);
+  PyRef made = PyRef::steal(wrap(accumulate(as_ufunc(self)->op, array, along, dtype, out)));
   warn_of_cast(self, array, dtype, out);
   return made;
 }
@@ -418,7 +465,9 @@ PyRef accumulate_method(PyObject* self, const Array& array, PyObject* axis, std:
 PyRef reduceat_method(PyObject* self, const Array& array, const Array& indices, PyObject* axis, std::optional<DType> dtype,
                       const Array& out) {
   check_binary(self, "reduceat");
-  PyRef made = PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, single_axis(axis, array, "reduceat"), dtype, out)));
+  const int64_t along = single_axis(axis, array, "reduceat");
+  if (as_ufunc(self)->op == Op::power) check_segments_exponents(array, indices, normalize_axis(along, array.ndim(), "power"), dtype);
+  PyRef made = PyRef::steal(wrap(reduceat(as_ufunc(self)->op, array, indices, along, dtype, out)));
   warn_of_cast(self, array, dtype, out);
   return made;
 }
@@ -460,6 +509,13 @@ bool has_own_at(Op op, const Array& a, const std::optional<Arg>& b) {
   return loop.out == loop.in[0] && loop.in[1] == loop.in[0];
 }
 
+/// Whether power.at gets a negative exponent, which NumPy's loop refuses if an index names an element.
+bool has_negative_exponent(Op op, const Array& a, const std::optional<Arg>& b) {
+  if (op != Op::power || !b || !is_integer(a.dtype())) return false;
+  if (!b->array) return b->weak == Weak::integer && b->value.dtype == DType::i64 && b->value.i < 0;
+  return any_negative_exponent(b->array);
+}
+
 /// ufunc.at by NumPy on a copy on the host.
 void at_on_host(const char* name, const Array& a, PyObject* indices, PyObject* b) {
   const auto host = [](PyObject* o) { return is_array(o) ? to_numpy(array_of(o)) : PyRef::borrow(o); };
@@ -497,7 +553,8 @@ PyRef at_method(PyObject* self, PyObject* array, PyObject* indices, PyObject* b)
   if (u->nin == 1 && second) throw_python(PyExc_ValueError, "second operand provided when ufunc is unary");
   LineNote line(true);
   const bool history = a.history() || (second && second->array && second->array.history());
-  if (numpy_has(a.dtype()) && !history && PyObject_HasAttrString(state().numpy, name_of(self)) && !has_own_at(u->op, a, second)) {
+  if (numpy_has(a.dtype()) && !history && PyObject_HasAttrString(state().numpy, name_of(self)) &&
+      (!has_own_at(u->op, a, second) || has_negative_exponent(u->op, a, second))) {
     at_on_host(name_of(self), a, indices, b);
     return PyRef::borrow(Py_None);
   }

@@ -483,14 +483,16 @@ std::string plain(const Accumulator& a, std::string_view source) {
   // NaN wins; of equal numbers the second (maximum() in arith.h).
   replace("maximum(p, q)", is_float ? "((p > q) | (p != p) ? p : q)" : "(p > q ? p : q)");
   replace("minimum(p, q)", is_float ? "((p < q) | (p != p) ? p : q)" : "(p < q ? p : q)");
+  replace("add(p, S(0))", is_float ? "(p + S(0))" : "p");
   if (is_float) {
+    replace("mean_of((p + S(0)), n)", "((p + S(0)) / S(n))");
     replace("add(p, q)", "p + q");
     replace("multiply(p, q)", "p * q");
-    replace("mean_of(p, n)", "(p / S(n))");
   }
   if (a.out == a.loop) {
     replace("cast<R>(p)", "p");
-    replace("cast<R>((p / S(n)))", "p / S(n)");
+    replace("cast<R>((p + S(0)))", "p + S(0)");
+    replace("cast<R>(((p + S(0)) / S(n)))", "(p + S(0)) / S(n)");
   }
   return text;
 }

@@ -127,8 +127,28 @@ Unique unique_of_nothing(const Array& values, const Dims& shape, bool indices, b
 
 }  // namespace
 
-Array sort(const Array& a_in, Axis axis, bool descending) {
+namespace {
+
+/// Gives the zeros of sorted lines along an axis the order in which they stand in the lines before the sort.
+void restore_zeros(const Array& sorted, const Array& before, int axis) {
+  const int last = before.ndim() - 1;
+  const Array to = moveaxis(sorted, {axis}, {last}), from = moveaxis(before, {axis}, {last});
+  // Both masks are true equally often in each line, and lines follow each other in the order of the index.
+  const IndexItem item{{}, equal(to, Arg(0))};
+  setitem(to, {&item, 1}, Arg(at_mask(from, equal(from, Arg(0)))));
+}
+
+}  // namespace
+
+Array sort(const Array& a_in, Axis axis, bool descending, bool stable) {
   const auto [a, d] = lines_of(a_in, axis, "sort");
+  if (stable && is_real_float(a.dtype()) && is_plain(a.dtype())) {
+    if (!descending)
+      if (std::optional<Array> few = sort_small(a)) return *few;  // there is no -0.0 among them
+    const Array made = sort(a, d, descending);
+    restore_zeros(made, a, d);
+    return made;
+  }
   if (is_time(a.dtype()) && descending) return as_time(sort(time_ticks(a), d, true), a.dtype());
   if (!is_plain(a.dtype())) return from_sort_keys(sort(sort_keys(a), d, descending), a.dtype());
   if (a.shape()[d] <= 1) return copy(a);

@@ -571,3 +571,13 @@ def test_dates_of_another_byte_order_are_converted_or_refused_with_the_reason():
     assert_same(bc.asarray(dates), dates.astype("M8[s]"))
     with pytest.raises(TypeError, match=r"machine's byte order; asarray\(\).*>M8"):
         bc.njit(lambda a: a[0])(dates)
+
+
+@pytest.mark.parametrize("dates, differences", [("M8[D]", "m8"), ("M8[D]", "m8[s]"), ("M8[s]", "m8[D]"), ("M8", "m8")])
+def test_where_of_dates_and_differences_gives_dates(dates, differences):
+    d = np.array(["NaT", "NaT"] if dates == "M8" else ["2020-01-01", "2021-02-03"], dates)
+    s = np.array([3, 4], differences)
+    for x, y in ((d, s), (s, d)):
+        both(lambda x, y: (np if isinstance(x, np.ndarray) else bc).where([True, False], x, y), x, y)
+    with pytest.raises(TypeError):
+        bc.where([True, False], bc.asarray(d), 5)

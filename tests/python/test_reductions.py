@@ -763,3 +763,17 @@ def test_folds_of_long_functions_go_element_by_element(xp, name, dtype):
     for made in (row.reduce(x, axis=1), row.accumulate(x, axis=1)[:, -1]):
         assert made.dtype == running.dtype
         np.testing.assert_allclose(host(made), host(running), rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((1,), 0), ((7,), None), ((5000,), None), ((3, 4), 0), ((3, 4), 1), ((40, 300), 0), ((40, 300), 1), ((3, 1), 1)]
+)
+def test_sums_and_means_of_negative_zeros_are_positive(xp, mode, shape, axis):
+    for dtype in ("float16", "float32", "float64", "complex128"):
+        n = np.full(shape, -0.0, dtype)
+        for name in ("sum", "mean", "nansum"):
+            got, wanted = host(getattr(xp, name)(xp.asarray(n), axis=axis)), getattr(np, name)(n, axis=axis)
+            for part in (np.real, np.imag):
+                np.testing.assert_array_equal(np.signbit(part(got)), np.signbit(part(wanted)), f"{name} of {dtype}")
+    x = xp.asarray(np.full(shape, -0.0))
+    assert not host(xp.signbit((x * xp.ones(shape)).sum(axis=axis))).any()

@@ -437,3 +437,81 @@ print(repr(np.ndarray.__array_wrap__(x, np.ones(2))), repr(np.where(x > 0, x, 0)
 
 def test_numbers_and_wraps_of_subclasses(tmp_path):
     same(tmp_path, SUBCLASS_NUMBERS)
+
+
+FLOAT_ERRORS = """
+import threading
+
+import numpy as np
+
+one, zero, big, small, neg = np.array([1.0, 2]), np.array([0.0, 1]), np.array([1e300, 1]), np.array([1e-300]), np.array([-1.0])
+def told(*args):
+    print("told", args)
+class Log:
+    def write(self, text):
+        print("log", text)
+def show(f):
+    try:
+        print(repr(f()))
+    except Exception as e:
+        print(type(e).__name__, e)
+CALLS = [
+    lambda: one / zero, lambda: np.log(neg), lambda: np.exp(big), lambda: big * big, lambda: small * small, lambda: np.divide(one, zero),
+    lambda: 1 / zero, lambda: one // zero, lambda: one % zero, lambda: divmod(one, zero), lambda: neg ** 0.5, lambda: np.power(zero, -1),
+    lambda: np.float64(1) / np.float64(0), lambda: np.mean(np.array([np.inf, -np.inf])), lambda: np.array([1, 2]) // np.array([0, 1]),
+    lambda: np.array([5]) % 0, lambda: one + one, lambda: big.astype("f4"), lambda: (one / zero).sum(), lambda: np.linalg.norm(big),
+    lambda: np.multiply(big, big, out=big.copy()), lambda: one - np.inf * zero, lambda: np.std(big * 1e8), lambda: [1, 2] / zero,
+    lambda: np.cumprod(np.array([1e200, 1e200])), lambda: np.where(zero == 0, 0, one / zero), lambda: one / [0, 1], lambda: big @ big,
+]
+print(np.seterrcall(told))
+for state in ("raise", "call", "ignore"):
+    with np.errstate(all=state):
+        for f in CALLS:
+            show(f)
+def in_place():
+    a = one.copy()
+    view = a[1:]
+    a /= zero
+    view *= 3
+    return a, view
+with np.errstate(divide="call"):
+    show(in_place)
+with np.errstate(divide="raise"):
+    a = one.copy()
+    try:
+        a /= zero
+    except FloatingPointError as e:
+        print(e, a)
+    view = a.reshape(2, 1)
+    view[0] = 7
+    print(a, a[::-1], np.reshape(a, (1, 2)))
+@np.errstate(all="raise")
+def inverse(x):
+    return 1 / x
+show(lambda: inverse(zero))
+show(lambda: inverse(one))
+show(lambda: 1 / zero)
+def elsewhere():
+    show(lambda: one / zero)
+old = np.seterr(all="raise")
+print(old, np.geterr())
+show(lambda: one / zero)
+with np.errstate(divide="ignore"):
+    show(lambda: one / zero)
+    show(lambda: np.sqrt(neg))
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+np.seterr(**old)
+show(lambda: one / zero)
+with np.errstate(call=Log(), all="log"):
+    show(lambda: one / zero)
+np.seterrcall(None)
+with np.errstate(all="call"):
+    show(lambda: one / zero)
+print(np.errstate, type(one).__truediv__ is np.ndarray.__truediv__)
+"""
+
+
+def test_states_of_floating_point_errors_that_ask_to_be_told_are_numpys(tmp_path):
+    same(tmp_path, FLOAT_ERRORS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -856,3 +857,22 @@ def test_numbers_of_numpys_are_stored_and_index_as_pythons():
     for small in (bc.zeros(3, dtype="int8"), np.zeros(3, dtype="int8")):
         small[small == 0] = np.int64(300)  # cast as an element of an array is
         assert small.tolist() == [44, 44, 44]
+
+
+@pytest.mark.parametrize(
+    "index", [[1, 3], [-1, 0, 0], [np.int64(2), 1], [True, False, True, False, True, False], [], [1.0], [6], ["a"], [2**70]]
+)
+@pytest.mark.parametrize("value", [7, 2.5, -1, [1, 2], [8], np.array([4, 5]), np.int64(3), 1j, 2**70])
+def test_lists_of_indices_take_values_as_numpys_do(index, value):
+    for dtype in ("int64", "float64", "uint8"):
+        wanted, made = np.arange(6).astype(dtype), bc.arange(6).astype(dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                wanted[index] = value
+            except Exception as error:
+                with pytest.raises((type(error), IndexError) if index == [6] else type(error)):  # both may be wrong
+                    made[index] = bc.asarray(value) if isinstance(value, np.ndarray) else value
+            else:
+                made[index] = bc.asarray(value) if isinstance(value, np.ndarray) else value
+        np.testing.assert_array_equal(made.get(), wanted)

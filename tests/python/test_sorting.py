@@ -639,3 +639,24 @@ def test_ranks_beyond_every_integer_are_refused_as_numpys(xp):
             with pytest.raises(theirs.type):
                 getattr(xp, name)(xp.asarray(a), kth)
     np.testing.assert_array_equal(host(xp.partition(xp.asarray(a), -1)), np.partition(a, -1))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "shape, axis", [((5,), -1), ((40,), -1), ((3000,), 0), ((70_000,), 0), ((7, 5), 0), ((30, 20), 1), ((3, 400), None)]
+)
+def test_stable_sorts_leave_zeros_of_unlike_sign_as_they_stand(xp, dtype, shape, axis):
+    rng = np.random.default_rng(shape[0])
+    x = rng.choice([0.0, -0.0, 1.0, -1.0], shape).astype(dtype)
+    if x.dtype.kind == "c":
+        x.imag = rng.choice([0.0, -0.0, 1.0], shape)
+    parts = [np.real, np.imag] if x.dtype.kind == "c" else [np.real]
+    in_place = xp.asarray(x)
+    if axis is not None:
+        in_place.sort(axis=axis, kind="mergesort")
+    for options in ({"kind": "stable"}, {"kind": "mergesort"}, {"stable": True}):
+        wanted = np.sort(x, axis=axis, **options)
+        for made in [xp.sort(xp.asarray(x), axis=axis, **options)] + ([in_place] if axis is not None else []):
+            for part in parts:
+                np.testing.assert_array_equal(part(host(made)), part(wanted))
+                np.testing.assert_array_equal(np.signbit(part(host(made))), np.signbit(part(wanted)))

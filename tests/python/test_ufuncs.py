@@ -504,6 +504,62 @@ def test_integer_power_of_a_negative_integer_is_an_error(xp):
         xp.power(xp.array([2, 3]), -1)
 
 
+NEGATIVE_EXPONENTS = [
+    ("power.reduce(x)", [2, -1]),
+    ("power.reduce(x)", [-1, 2]),
+    ("power.reduce(x)", [-1]),
+    ("power.reduce(x, axis=0)", [[2, 3], [2, -1]]),
+    ("power.reduce(x, axis=1)", [[-2, 3], [-2, 1]]),
+    ("power.reduce(x, initial=3)", [-1, 2]),
+    ("power.reduce(x, initial=3, where=[True, False])", [2, -1]),
+    ("power.reduce(x, initial=3, where=[False, True])", [2, -1]),
+    ("power.reduce(x, dtype='float64')", [2, -1]),
+    ("power.accumulate(x)", [2, -1, 2]),
+    ("power.accumulate(x)", [-2, 1, 2]),
+    ("power.accumulate(x, axis=1)", [[-2, 1], [-3, 2]]),
+    ("power.accumulate(x, axis=0)", [[-2, 1], [-3, 2]]),
+    ("power.reduceat(x, [0, 2])", [2, -1, 2, 3]),
+    ("power.reduceat(x, [1, 2])", [-2, -1, 2, 3]),
+    ("power.reduceat(x, [1, 0])", [-2, 1, 2, 3]),
+    ("power.reduceat(x, [3, 1])", [-2, 1, -2, 3]),
+    ("power.reduceat(x, [0, 1], axis=1)", [[-2, 3], [-1, 1]]),
+]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int16"])
+@pytest.mark.parametrize("code, values", NEGATIVE_EXPONENTS)
+def test_methods_of_power_refuse_negative_exponents_of_integers(xp, code, values, dtype):
+    of_numpy = np.array(values, dtype)
+    try:
+        wanted = eval(code, {"power": np.power, "x": of_numpy})
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error)):
+            eval(code, {"power": xp.power, "x": xp.asarray(of_numpy)})
+    else:
+        assert_same(eval(code, {"power": xp.power, "x": xp.asarray(of_numpy)}), wanted)
+
+
+def test_methods_of_power_take_negative_exponents_of_floats(xp):
+    x = xp.array([2.0, -1.0, 2.0])
+    assert xp.power.reduce(x).item() == 0.25
+    assert xp.power.accumulate(x).tolist() == [2.0, 0.5, 0.25]
+    assert xp.power.reduceat(x, [0, 1]).tolist() == [2.0, 1.0]
+
+
+def test_power_at_refuses_negative_exponents_where_an_element_is_named(xp):
+    for exponent in (-1, [2, -1]):
+        a = xp.array([2, 3, 4])
+        with pytest.raises(ValueError, match="[Ii]ntegers to negative integer powers"):
+            xp.power.at(a, [0, 1], xp.array(exponent) if isinstance(exponent, list) else exponent)
+    a = xp.array([2, 3, 4])
+    xp.power.at(a, np.array([], dtype=int), -1)
+    xp.power.at(a, [1, 1], 2)
+    assert a.tolist() == [2, 81, 4]
+    x = xp.array([2.0, 4.0])
+    xp.power.at(x, [1], -1)
+    assert x.tolist() == [2.0, 0.25]
+
+
 def test_integer_division_by_zero_gives_zero(xp):
     n = np.array([5, -5, 0], np.int32)
     with np.errstate(all="ignore"):

@@ -43,7 +43,7 @@ _MODULES: dict[str, str | None] = {
 _NUMPYS_OWN = {
     "can_cast", "common_type", "issubdtype", "isdtype", "isscalar", "min_scalar_type", "promote_types", "result_type", "mintypecode",
     "typename",
-    "errstate", "seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize",
+    "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize",
     "set_printoptions", "get_printoptions", "printoptions", "format_float_positional", "format_float_scientific", "base_repr",
     "binary_repr",
     "array_repr", "array_str", "array2string", "get_include", "info", "show_config", "show_runtime", "test", "broadcast_shapes",
@@ -232,6 +232,8 @@ def _chosen(module: str, name: str, theirs: Any) -> Any:
         return _Vectorize
     if theirs is np.nditer or theirs is np.nested_iters:
         return _ITERATORS[theirs]
+    if module == "numpy" and name in ("errstate", "seterr"):
+        return getattr(importlib.import_module("broadcloth.run._float_errors"), name)
     ours = None if name in _NUMPYS_OWN else _ours(module, name)
     if isinstance(theirs, type):
         if issubclass(theirs, (np.generic, np.dtype, BaseException)):

@@ -35,14 +35,14 @@ struct BothParts<double> {
   static uint64_t im(const Key& k) { return k.low; }
 };
 
-/// Keys whose order is the elements'; false where there is none: a NaN, or a real part of -0.0, whose key is not that of 0.0.
+/// Keys whose order is the elements'; false where there is none: a NaN, or a part of -0.0, whose key is not that of 0.0.
 template <class R>
 bool load_both(const typename ComplexOrder<R>::Bits* x, int64_t step, int64_t n, typename BothParts<R>::Key* keys) {
   using O = FloatOrder<R>;
   bool other = false;
   for (int64_t i = 0; i < n; ++i) {
     const auto re = std::bit_cast<RealKey<R>>(x[i * step].re), im = std::bit_cast<RealKey<R>>(x[i * step].im);
-    other |= (ComplexOrder<R>::parts_nan(x[i * step]) != 0) | (re == O::kSign);
+    other |= (ComplexOrder<R>::parts_nan(x[i * step]) != 0) | (re == O::kSign) | (im == O::kSign);
     keys[i] = BothParts<R>::join(O::key(re), O::key(im));
   }
   return !other;
