@@ -1,6 +1,7 @@
 // Reductions as NumPy's: their dtypes, masks, starts and outputs. A row of reduce.def does the rest.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "array/history.h"
 #include "array/other_dtypes.h"
@@ -237,6 +238,18 @@ struct Reduced {
   }
 };
 
+bool is_negative_zero(const Arg& initial) {
+  return initial.weak == Weak::real && initial.value.f == 0 && std::signbit(initial.value.f);
+}
+
+/// Sums that begin with -0.0 are -0.0 where all elements are; others begin with 0.
+void keep_negative_zeros(const Array& sums, const Array& a, const ReduceOptions& options) {
+  const Array total = real(sums);
+  const Array negative = reduce(Op::reduce_all, ufunc(Op::signbit, {real(a)}), {.axes = options.axes, .keepdims = options.keepdims});
+  const Array zeros = ufunc(Op::logical_and, {negative, ufunc(Op::equal, {total, Arg(0)})});
+  assign(total, ufunc(Op::where, {zeros, Arg(-0.0), total}));
+}
+
 /// Records a reduction and what follows it: NumPy's zero of a product with zeros, and `initial`.
 Array record_reduction(Op op, const Array& a, const ReduceOptions& options, const Loop& loop, const Reduced& reduced) {
   const char* name = info(op).name;
@@ -257,7 +270,10 @@ Array record_reduction(Op op, const Array& a, const ReduceOptions& options, cons
   if (!options.initial) return result;
   const std::optional<Op> join = joiner(op);
   BC_CHECK(join, Type, "{}: this reduction takes no 'initial'", name);
-  return ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
+  result = ufunc(*join, {result, stored(*options.initial, loop.out, a.device())}, {.dtype = loop.out, .casting = Casting::unsafe});
+  if (op == Op::reduce_sum && is_negative_zero(*options.initial) && is_inexact(a.dtype()) && !a.history()) [[unlikely]]
+    keep_negative_zeros(result, a, options);
+  return result;
 }
 
 }  // namespace

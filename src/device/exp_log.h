@@ -83,6 +83,12 @@ BC_INLINE T log_any(T x) {
   return x > T(0) && x < limits<T>::inf() ? r : special;
 }
 
+/// On CUDA too: NVIDIA's give numbers beside the whole ones, log2(2^-1014) = -1013.9999999999999 and log10f(1e9) = 9.000001.
+BC_FN float log2(float x) { return log_any<Base2>(x); }
+BC_FN double log2(double x) { return log_any<Base2>(x); }
+BC_FN float log10(float x) { return log_any<Base10>(x); }
+BC_FN double log10(double x) { return log_any<Base10>(x); }
+
 /// x = 2^k (1 + f) with 2/3 <= 1 + f < 4/3, for normal x; k times 2^23.
 BC_FN float log_parts(float x, float& f) {
   u32 power = (bits_as<u32>(x) - 0x3f2aaaabu) & 0xff800000u;
@@ -140,18 +146,12 @@ BC_FN float log_fast(float x, u32& good) {
   return log_sum(k, f);
 }
 BC_LIFT1_GOOD(log_fast)
-BC_NATIVE1(log2, log2f, log2)
-BC_NATIVE1(log10, log10f, log10)
 BC_NATIVE1(log1p, log1pf, log1p)
 
 #else
 
 BC_FN float log(float x) { return log_any<NaturalBase>(x); }
 BC_FN double log(double x) { return log_any<NaturalBase>(x); }
-BC_FN float log2(float x) { return log_any<Base2>(x); }
-BC_FN double log2(double x) { return log_any<Base2>(x); }
-BC_FN float log10(float x) { return log_any<Base10>(x); }
-BC_FN double log10(double x) { return log_any<Base10>(x); }
 
 /// log(1 + x): k comes from the rounded 1 + x, f from x itself by one fused multiply-add.
 template <class T>

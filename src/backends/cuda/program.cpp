@@ -146,7 +146,7 @@ int link_type(const LinkedCode& code) {
 
 /// Links a relocatable cubin (or PTX), other code and the device runtime into one program.
 std::vector<char> link(const std::vector<char>& binary, const std::string& name, const std::string& arch,
-                       const std::vector<LinkedCode>& others = {}, int tries = 3) {
+                       const std::vector<LinkedCode>& others = {}, int tries = 8) {
   const LinkApi& api = linker();
   void* handle = nullptr;
   const bool ptx = arch.starts_with("compute_");
