@@ -81,8 +81,8 @@ struct LinalgExtra final : LibraryExtra {
   int64_t below = 0;       ///< number of diagonals of a band below the main diagonal; the others are above it
   int64_t count = 0;       ///< number of eigenvalues from number `below` on; 0: all
   QrChange change = QrChange::update;
-  double tolerance = 0;           ///< of lstsq: the share of the largest singular value, or of its estimate, below which others count as zero
-  DType dtype;                    ///< of the matrices
+  double tolerance = 0;  ///< of lstsq: the share of the largest singular value, or of its estimate, below which others count as zero
+  DType dtype;           ///< of the matrices
   const char* failure = nullptr;  ///< the text of the error if the last part is not zero; nullptr: that part is a result
   Dims batch;
   std::vector<Part> parts;

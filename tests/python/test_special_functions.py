@@ -371,8 +371,8 @@ def test_noncentral_t_at_ends_of_its_arguments():
 
 
 def test_beta_distributions_with_small_parameters():
-    a, b, x = np.transpose([(5e-11, 0.5, 1e-298), (1e-5, 0.5, 1e-10), (1e-8, 0.5, 0.3), (1e-8, 0.5, 0.9), (1e-8, 2, 1e-9), (1e-10, 0.5, 1e-100),
-                            (1e-4, 30, 1e-5), (1e-6, 1, 1e-7), (0.003, 0.004, 1e-4), (1e-3, 700, 1e-3)])  # fmt: skip
+    a, b, x = np.transpose([(5e-11, 0.5, 1e-298), (1e-5, 0.5, 1e-10), (1e-8, 0.5, 0.3), (1e-8, 0.5, 0.9), (1e-8, 2, 1e-9),
+                            (1e-10, 0.5, 1e-100), (1e-4, 30, 1e-5), (1e-6, 1, 1e-7), (0.003, 0.004, 1e-4), (1e-3, 700, 1e-3)])  # fmt: skip
     for name in ("betainc", "betaincc"):
         assert_allclose(bc.asnumpy(function(name)(a, b, x)), getattr(scipy_special, name)(a, b, x), rtol=2e-14)
     # y = dfn f / (dfn f + dfd) rounds to 1 though the tail beyond it does not vanish.

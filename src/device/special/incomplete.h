@@ -316,8 +316,8 @@ BC_FN double betainc_fraction(double a, double b, double x, double y) {
   }
   return c.below / c.above;
 }
-/// I_x(a, b) for a small b and y = 1 - x < 0.001, where both are near 0 and 1 - I_y(b, a) would leave no digits: the logarithm of I_y(b, a) by
-/// its series (DLMF 8.17.8), and of b beta(a, b) by Gauss' rule for the integral of digamma(1 + u) - digamma(a + u) to b.
+/// I_x(a, b) for a small b and y = 1 - x < 0.001, where both are near 0 and 1 - I_y(b, a) would leave no digits: the logarithm of I_y(b, a)
+/// by its series (DLMF 8.17.8), and of b beta(a, b) by Gauss' rule for the integral of digamma(1 + u) - digamma(a + u) to b.
 BC_RARE double betainc_small(double a, double b, double y) {
   const double middle = 0.5 * b, apart = 0.7745966692414834 * middle;
   double log_whole = 0.0;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -157,14 +156,14 @@ class Selection:
         place = bc.arange(element.size, device=numbers.device) - before[element] + first[element]
         return element, order[place]
 
-    def coordinates(self, kept: dict[int, ndarray], places: ndarray | None, like: ndarray) -> list[ndarray]:
+    def coordinates(self, kept: dict[int, ndarray], places: Any, like: ndarray) -> list[ndarray]:
         """The coordinates of selected elements in the result, of those in ranges and of places in the index arrays."""
         found: list[ndarray] = []
         for k in self.order:
             if k is None:
                 found.append(bc.zeros(like.size, np.int64, device=like.device))
             elif k == _ARRAYS:
-                found += bc.unravel_index(places, self.arrays) if self.arrays else []
+                found += bc.unravel_index(places, self.arrays)
             else:
                 found.append(kept[k])
         return found

@@ -452,8 +452,8 @@ def eigsh(
 
 
 def _reciprocal(A: Any, k: int, M: Any, sigma: Any, Minv: Any, v0: Any, rng: Any) -> _Problem | None:
-    """Cayley's operator of -sigma, which is the inverse of that of sigma: its largest eigenvalues, which converge, belong to the smallest of
-    sigma's, which lie inside of its spectrum and hardly converge. None where A + sigma M has no inverse."""
+    """Cayley's operator of -sigma, which is the inverse of that of sigma: its largest eigenvalues, which converge, belong to the smallest
+    of sigma's, which lie inside of its spectrum and hardly converge. None where A + sigma M has no inverse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinAlgWarning)
