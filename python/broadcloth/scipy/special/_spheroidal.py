@@ -49,33 +49,98 @@ def _is_function(m: Any, n: Any, c: Any) -> Any:
     return m >= 0 and m == math.floor(m) and n >= m and n == math.floor(n) and n - m <= 198 and m <= 1000 and abs(c) <= 1e4
 
 
-def _value(m: Any, n: Any, q: Any) -> Any:
-    """The characteristic value of order m and degree n, by halving."""
+def _needed(m: Any, n: Any, q: Any, value: Any, share: Any) -> Any:
+    """How many rows there are up to the one from which on the terms d(r) (2 m + r)! / r! are below a share of the largest one: beyond the
+    row of diagonal a each is at most q (2 m + r)**2 / (2 m + 2 r)**2 / (a - value - q), nearly, of the one before it."""
+    size = abs(q)
     odd = (n - m) % 2
-    index = (n - m) // 2
-    rows = _rows(m, n, q)
-    low = n * (n + 1.0) + min(q, 0.0) - 1
-    high = n * (n + 1.0) + max(q, 0.0) + 1
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
-        count = 0
-        pivot = 1.0
-        product = 0.0
-        for k in range(rows):
-            r = odd + 2 * k
-            pivot = _at(m, q, r) - middle - product / pivot
+    k = (n - m) // 2
+    last = _rows(m, n, q) + 10
+    product = 1.0
+    while product > share and k < last:
+        k += 1
+        r = odd + 2.0 * k
+        beside = size * ((2 * m + r) * (2 * m + r - 1)) / ((2 * m + 2 * r - 3) * (2 * m + 2 * r - 1))
+        room = _at(m, q, r) - value - size
+        if room > beside:
+            product *= beside / room
+    return k + 1
+
+
+def _pass(m: Any, q: Any, x: Any, odd: Any, rows: Any, twist: Any) -> Any:
+    """How many eigenvalues of the symmetric matrix are below x, gamma, and the square of the length of the vector z with
+    (T - x) z = gamma e, which is 1 in row `twist`: as for Mathieu's functions."""
+    count = 0
+    gamma = _at(m, q, odd + 2 * twist) - x
+    norm = 1.0
+    for end in range(2):
+        ratio = 0.0
+        square = 0.0
+        for i in range(twist if end == 0 else rows - 1 - twist):
+            r = odd + 2.0 * i if end == 0 else odd + 2.0 * (rows - 1 - i)
+            pivot = _at(m, q, r) - x - ratio
             if pivot == 0:
                 pivot = 1e-300
             if pivot < 0:
                 count += 1
-            product = _above(m, q, r) * _below(m, q, r + 2)
+            low = r if end == 0 else r - 2
+            ratio = _above(m, q, low) * _below(m, q, low + 2) / pivot
+            square = ratio / pivot * (1 + square)
+        gamma -= ratio
+        norm += square
+    if gamma < 0:
+        count += 1
+    return count, gamma, norm
+
+
+def _near(m: Any, n: Any, q: Any) -> Any:
+    """The characteristic value roughly: the diagonal for small q; for large q, the first terms of DLMF 30.9."""
+    p = 1.0 * n - m
+    c = math.sqrt(abs(q))
+    if q > 0 and c > p + m + 1:
+        return c * (2 * p + 1) + 1.0 * m * m - 0.25 * (2 * p * p + 2 * p + 3)
+    if q < 0 and c > 2 * (p + m + 1):
+        pair = p if p % 2 == 0 else p - 1
+        return q + 2 * c * (pair + m + 1) - 0.5 * pair * (pair + 2.0 * m + 2) - (m + 1.0)
+    return _at(m, q, p)
+
+
+def _value(m: Any, n: Any, q: Any) -> Any:
+    """The characteristic value of order m and degree n, by Rayleigh quotients; the eigenvalues of a class are at least 5 apart, so that the
+    rule that tells of Mathieu's which one is near holds here too."""
+    odd = (n - m) % 2
+    index = (n - m) // 2
+    low = n * (n + 1.0) + min(q, 0.0) - 1
+    high = n * (n + 1.0) + max(q, 0.0) + 1
+    rows = _needed(m, n, q, high, 1e-11)
+    x = min(max(_near(m, n, q), low), high)
+    found = False
+    moved = False
+    for _ in range(100):
+        count, gamma, square = _pass(m, q, x, odd, rows, index)
+        step = gamma / square
+        following = x + step
+        size = max(abs(following), 1.0)
+        found = found or (abs(gamma) < 0.5 and count == (index + 1 if step < 0 else index))
+        if found:
+            if abs(gamma) * abs(step) <= 3e-17 * size or abs(step) <= 1e-16 * size:
+                return following
+            x = following
+            continue
         if count > index:
-            high = middle
+            high = min(high, x)
         else:
-            low = middle
-    return 0.5 * (low + high)
+            low = max(low, x)
+        if abs(step) <= 1e-10 * max(size, abs(q)) and not moved and (count == index or count == index + 1):
+            moved = True
+            aside = 1e-4 * (1 + math.sqrt(abs(q)))
+            x += aside if count > index else -aside
+        else:
+            moved = False
+            x = following if low < following < high else 0.5 * (low + high)
+            if x <= low or x >= high:
+                break
+    return x
 
 
 def _characteristic(m: Any, n: Any, c: Any, sign: Any) -> Any:
@@ -109,7 +174,7 @@ def _next(m: Any, q: Any, value: Any, r: Any, before: Any, now: Any, middle: Any
 def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
     """S or its derivative for |x| < 1: the sum of d(r) P(m + r) over the same at 0, or over the derivatives there, times that of P(n)."""
     odd = (n - m) % 2
-    last = odd + 2 * (_rows(m, n, q) + 10)
+    last = odd + 2 * _needed(m, n, q, value, 1e-20)
     d_before = 0.0
     d = 1.0
     # Functions of order m and degrees l - 1 and l at x and at 0, over (2 m - 1)!! and without the root
@@ -150,7 +215,8 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     functions; NaN where its terms cancel."""
     q = sign * c * c
     odd = (n - m) % 2
-    last = odd + 2 * (_rows(m, n, q) + 10)
+    # Functions of the second kind grow with their order.
+    last = odd + 2 * (_rows(m, n, q) + 10 if second else _needed(m, n, q, value, 1e-20))
     z = c * x
     d_before = 0.0
     d = 1.0
@@ -167,6 +233,8 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     largest = 0.0
     steepest = 0.0
     rest = math.inf
+    bessel = 0.0
+    lower = 0.0
     for r in range(last):
         l = m + r
         if r % 2 == odd:
@@ -178,8 +246,12 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
                 # y(-1) is sin(z) / z
                 lower = y_before
             else:
+                previous = bessel
                 bessel = _jn(l, z)
-                lower = _jn(l - 1, z) if l > 0 else math.cos(z) / z
+                if slope:
+                    # That between two others is their sum, where it is not small beside them.
+                    between = r > odd and z < 2 * l
+                    lower = z / (2 * l - 1) * (bessel + previous) if between else _jn(l - 1, z) if l > 0 else math.cos(z) / z
             if abs(share) > 0:
                 part = turned * bessel
                 total += part
