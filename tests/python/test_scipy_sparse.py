@@ -1421,6 +1421,18 @@ def test_arrays_of_several_axes_are_made_from_everything(cubes):
     assert twice.max() == 4 and twice.nnz == 2 and twice.coords[0].tolist() == [0, 1] and twice.toarray()[0, 1, 1] == 3
     same_array(sparse.permute_dims(a, (2, 0, 1)), ss.permute_dims(theirs.copy(), (2, 0, 1)))
     same_array(sparse.swapaxes(a, 0, 2), ss.swapaxes(theirs.copy(), 0, 2))
+    for axis in range(-4, 4):
+        same_array(sparse.expand_dims(a, axis=axis), ss.expand_dims(theirs.copy(), axis=axis))
+    flat = theirs.reshape(12, 5)
+    for format in FORMATS:
+        ours, other = sparse.coo_array(flat).asformat(format), flat.asformat(format)
+        same_array(sparse.expand_dims(ours, axis=1), ss.expand_dims(other, axis=1))
+        same_array(sparse.swapaxes(ours, 0, 1), ss.swapaxes(other, 0, 1))
+        same_array(sparse.permute_dims(ours, (1, 0)), ss.permute_dims(other, (1, 0)))
+        assert sparse.permute_dims(ours, (0, 1)).format == format
+    for axis in (4, -5, 1.5):
+        with pytest.raises(ValueError, match="Invalid axis"):
+            sparse.expand_dims(a, axis=axis)
     for shape, density in (((3, 4, 5), 0.3), ((2, 2, 2, 2), 0.5), ((7, 1, 3), 1.0)):
         got, want = (m.random_array(shape, density=density, rng=4) for m in (sparse, ss))
         same_array(got, want)
@@ -1514,6 +1526,9 @@ def test_assignment_to_coordinates_in_full_as_scipy(cubes):
         theirs[key] = np.broadcast_to(value, theirs[key].shape) if isinstance(value, list) else value
         same_array(a, theirs)
         assert a.nnz == theirs.nnz
+    a[0, 1, 2] = ss.coo_array([[6.0]])
+    theirs[0, 1, 2] = 6.0
+    same_array(a, theirs)
     mask = theirs > 1
     assert dense(a[sparse.coo_array(mask)]).tolist() == theirs.toarray()[mask.toarray()].tolist()
     a[mask] = 7

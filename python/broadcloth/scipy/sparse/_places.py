@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -39,8 +40,10 @@ def _index(k: Any, device: Any) -> Any:
         a = a.astype(np.int64)
     if a.dtype.kind == "b" and a.ndim:
         return _Mask(a.shape, [c.astype(np.int64, copy=False) for c in a.nonzero()])
-    if a.ndim == 0 or a.dtype.kind not in "iu":
+    if a.dtype.kind not in "iu":
         raise IndexError(f"expected numbers, slices, masks and arrays of whole numbers as indices, got {k!r}")
+    if a.ndim == 0:
+        raise IndexError("Index dimension must be 1 or more. Got 0")
     return a
 
 
@@ -200,6 +203,8 @@ class Selection:
 
 def elements_of(value: Any, shape: tuple[int, ...], dtype: np.dtype, device: Any) -> tuple[ndarray, list[ndarray]]:
     """The elements, and their coordinates, of a value that is assigned to places of that shape: of a dense one those that are not zero."""
+    if issparse(value) and not shape and math.prod(value.shape) == 1:
+        value = value.toarray()
     if issparse(value):
         coo = value.tocoo()
         if coo.shape != shape:

@@ -170,9 +170,13 @@ def _next(m: Any, q: Any, value: Any, r: Any, before: Any, now: Any, middle: Any
 
 # ---- One element
 
+# The largest term of a sum by which a result is divided, relative to the sum, which leaves six digits: beyond it there is no value.
+_MOST = 1e10
+
 
 def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
-    """S or its derivative for |x| < 1: the sum of d(r) P(m + r) over the same at 0, or over the derivatives there, times that of P(n)."""
+    """S or its derivative for |x| < 1: the sum of d(r) P(m + r) over the same at 0, or over the derivatives there, times that of P(n). NaN
+    where the sum at 0 cancels."""
     odd = (n - m) % 2
     last = odd + 2 * _needed(m, n, q, value, 1e-20)
     d_before = 0.0
@@ -185,6 +189,7 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
     total = 0.0
     steep = 0.0
     at_0 = 0.0
+    largest = 0.0
     wanted = 0.0
     for r in range(last):
         l = m + r
@@ -193,6 +198,7 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
             steep += d * ((l + m) * p_before - l * x * p)
             term = (l + m) * zero_before if odd == 1 else zero
             at_0 += d * term
+            largest = max(largest, abs(d * term))
             if l == n:
                 wanted = term
             following = _next(m, q, value, r, d_before, d, n - m, last)
@@ -204,6 +210,8 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
         zero_after = -(l + m) * zero_before / (l + 1.0 - m)
         zero_before = zero
         zero = zero_after
+    if largest > _MOST * abs(at_0):
+        return math.nan
     scale = wanted / at_0
     for k in range(1, m + 1):
         scale *= (2 * k - 1) * math.sqrt((1 - x) * (1 + x))
@@ -223,6 +231,7 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     total = 0.0
     steep = 0.0
     norm = 0.0
+    heaviest = 0.0
     weight = 1.0  # (2 m + r)! / (r! (2 m)!)
     y_before = math.sin(z) / z
     y = -math.cos(z) / z
@@ -240,6 +249,7 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
         if r % 2 == odd:
             share = d * weight
             norm += share
+            heaviest = max(heaviest, abs(share))
             turned = -share if ((r + m - n) // 2) % 2 != 0 else share
             if second:
                 bessel = y
@@ -275,7 +285,7 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     result = steep * c + sign * m / (x * side) * total if slope else total
     if second and not (largest < 1e6 * abs(total) and steepest < 1e6 * abs(steep) and rest < 1e-10):
         return math.nan
-    return factor * result
+    return math.nan if heaviest > _MOST * abs(norm) else factor * result
 
 
 def _ang(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, slope: Any) -> Any:
@@ -496,7 +506,7 @@ def pro_rad1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
     c : array_like
         The spheroidal parameter.
     x : array_like
-        The points, x > 1; NaN elsewhere.
+        The points, x > 1; NaN elsewhere, and where c is so large (above 25 or so) that the sum for the norm cancels to six digits.
 
     Returns
     -------
@@ -586,7 +596,7 @@ def obl_ang1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
     c : array_like
         The spheroidal parameter.
     x : array_like
-        The points, abs(x) < 1; NaN elsewhere.
+        The points, abs(x) < 1; NaN elsewhere, and where c is so large (above 25 or so) that the sum at 0 cancels to six digits.
 
     Returns
     -------
