@@ -83,7 +83,8 @@ def test_they_compile_for_cuda(name):
 def test_characteristic_values_of_large_parameters(kind):
     # LAPACK's eigenvalues of the symmetric matrix (DLMF 30.8)
     linalg = pytest.importorskip("scipy.linalg")
-    for m, n, c in ((0, 0, 50.0), (0, 1, 50.0), (3, 20, 200.0), (40, 90, 300.0), (0, 198, 30.0), (1000, 1003, 20.0), (2, 7, 1e-6), (5, 12, 13.7)):
+    for m, n, c in ((0, 0, 50.0), (0, 1, 50.0), (3, 20, 200.0), (40, 90, 300.0), (0, 198, 30.0),
+                    (1000, 1003, 20.0), (2, 7, 1e-6), (5, 12, 13.7)):  # fmt: skip
         q = c * c if kind == "pro" else -c * c
         r = (n - m) % 2 + 2.0 * np.arange(200 + int(c))
         e = abs(_spheroidal._above(m, q, r) * _spheroidal._below(m, q, r + 2)) ** 0.5

@@ -69,7 +69,8 @@ def _rows(m: Any, q: Any, share: Any) -> Any:
 
 def _pass(kind: Any, q: Any, x: Any, rows: Any, twist: Any) -> Any:
     """How many eigenvalues are below x, gamma, and the square of the length of the vector z with (T - x) z = gamma e, which is 1 in row
-    `twist`: its Rayleigh quotient is x + gamma / z**2. The pivots run from both ends to that row (Parlett & Dhillon, "Fernando's solution to Wilkinson's problem", 1997)."""
+    `twist`: its Rayleigh quotient is x + gamma / z**2. The pivots run from both ends to that row (Parlett & Dhillon, "Fernando's solution
+    to Wilkinson's problem", 1997)."""
     count = 0
     gamma = _diagonal(kind, q, twist) - x
     norm = 1.0
