@@ -218,9 +218,8 @@ def test_numpys_einsum_gives_our_arrays(xp):
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", "i1", "u2", "i8", "?"])
 def test_products_at_once_are_those_of_numpy(xp, dtype):
     rng = np.random.default_rng(2)
-    arrays = {n: [rng.integers(0, 5, s).astype(dtype) * (1 + 1j if dtype[0] == "c" else 1) for s in ((n,) * 2, (n,))] for n in (0, 1, 3, 40)}
-    for n, (m, v) in arrays.items():
-        m, v = m.astype(dtype), v.astype(dtype)
+    for n in (0, 1, 3, 40):
+        m, v = (np.multiply(rng.integers(0, 5, s), 1 + 1j if dtype[0] == "c" else 1).astype(dtype) for s in ((n,) * 2, (n,)))
         a, x = xp.asarray(m), xp.asarray(v)
         for subscripts in ("i,i->", "ij,j->i", "i,ij->j", "i,j->ij", "ij,ij->", "ij,jk->ik", "ij,ij->i", "ii->"):
             for text in (subscripts, subscripts.partition("->")[0]):
