@@ -1466,8 +1466,8 @@ def linalg_known_inverse(a: ArrayLike, lower: bool, definite: bool, general: boo
 def linalg_ldl(a: ArrayLike, lower: bool, hermitian: bool) -> tuple[ndarray, ...]:
     """What LAPACK leaves in the triangle, and its pivots."""
 
-def linalg_lstsq(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]:
-    """x, sums of squares of the residuals, rank and singular values."""
+def linalg_lstsq(a: ArrayLike, b: ArrayLike, tolerance: float, pivoted: bool = False) -> tuple[ndarray, ...]:
+    """x, sums of squares of the residuals, rank and singular values; pivoted: by a QR factorization with column exchanges, on the CPU, without singular values."""
 
 def linalg_lstsq_by_qr(a: ArrayLike, b: ArrayLike, tolerance: float) -> tuple[ndarray, ...]:
     """x, sums of squares and singular values if the rank is full for sure, else nothing."""
@@ -1981,6 +1981,9 @@ def sparse_list_ends(lists: object, vector: object) -> None:
 
 def sparse_list_part(rows: object, data: object, first: object, next: object) -> tuple[list[list[int]], list[list[Any]]]:
     """The lists of selected columns: int64 vectors say where a column goes first, and after each place, or -1."""
+
+def sparse_list_put(rows: object, data: object, row: object, column: object, values: object) -> None:
+    """Puts objects at places of a matrix of lists; int64 vectors say where."""
 
 def sparse_lookup(
     data: ArrayLike,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -285,8 +285,32 @@ def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
     return made
 
 
-# Products that need no plan: the dimensions of both operands, and the function.
-_DIRECT: dict[Any, tuple[int, Any]] = {"i,i->": (1, _c.dot), "i,i": (1, _c.dot), "ij,jk->ik": (2, _c.matmul), "ij,jk": (2, _c.matmul)}
+def _meet(a: ndarray, b: ndarray) -> bool:
+    return bool(a.shape[-1] == b.shape[0])
+
+
+# Elements up to which a product at once is faster than one pass over operands that may still have to be computed.
+_FEW = 1024
+
+# Products that need no plan: the kinds of dtypes, the dimensions of both operands, what holds for their shapes, and the function.
+_Direct = tuple[str, int, int, Callable[[ndarray, ndarray], bool], Any]
+def _few_meet(a: ndarray, b: ndarray) -> bool:
+    return a.size <= _FEW and b.size <= _FEW and _meet(a, b)
+
+
+def _few_agree(a: ndarray, b: ndarray) -> bool:
+    return bool(a.size <= _FEW and a.shape == b.shape)
+
+
+_MATRICES: _Direct = ("fciu", 2, 2, _meet, _c.matmul)
+_DIRECT: dict[str, _Direct] = {
+    "i,i->": ("fciu", 1, 1, _meet, _c.dot), "i,j->ij": ("fciu", 1, 1, lambda a, b: True, _c.outer),
+    "ij,jk->ik": _MATRICES, "ij,jk": _MATRICES,
+    "ij,j->i": ("fciu", 2, 1, _few_meet, _c.matmul), "i,ij->j": ("fciu", 1, 2, _few_meet, _c.matmul),
+    # Of complex numbers these conjugate.
+    "ij,ij->": ("fiu", 2, 2, _few_agree, _c.vdot), "ij,ij->i": ("fiu", 2, 2, _few_agree, _c.vecdot),
+}  # fmt: skip
+_DIRECT |= {subscripts.partition("->")[0]: _DIRECT[subscripts] for subscripts in ("i,i->", "ij,j->i", "i,ij->j", "i,j->ij", "ij,ij->")}
 
 
 def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
@@ -298,10 +322,13 @@ def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
     for a in arrays[1:]:
         if type(a) is not ndarray or a.dtype != t:
             return None
-    if (direct := _DIRECT.get(subscripts)) is not None and len(arrays) == 2 and t.kind in "fciu":
-        ndim, function = direct
-        if first.ndim == ndim and arrays[1].ndim == ndim and first.shape[-1] == arrays[1].shape[0]:
-            return function(first, arrays[1])
+    if len(arrays) == 2:
+        if (direct := _DIRECT.get(subscripts)) is not None and t.kind in direct[0]:
+            _, m, n, fits, function = direct
+            if first.ndim == m and arrays[1].ndim == n and fits(first, arrays[1]):
+                return function(first, arrays[1])
+    elif subscripts in ("ii", "ii->") and t.char in "fdFD" and first.ndim == 2 and _meet(first, first):
+        return _c.trace(first)
     plan = _plan(subscripts.replace(" ", ""), tuple([a.shape for a in arrays]), None)
     made = _computed(plan, list(arrays), t)
     if plan.sums:

@@ -105,6 +105,10 @@ struct Selection {
   }
 };
 
+void require_lists(PyObject* a, PyObject* b) {
+  if (!PyList_Check(a) || !PyList_Check(b)) throw Error(ErrorKind::Type, "sparse lists: expected lists");
+}
+
 /// A list of the objects of some places of two lists beside one another: their new places, and the objects.
 struct ListPart {
   using Kept = std::vector<std::pair<int64_t, PyObject*>>;
@@ -112,7 +116,7 @@ struct ListPart {
 
   /// `kept` is memory for the elements.
   ListPart(PyObject* columns, PyObject* elements, const Selection& selection, Kept& kept) {
-    BC_CHECK(PyList_Check(columns) && PyList_Check(elements), Type, "sparse_list_part: expected lists");
+    require_lists(columns, elements);
     kept.clear();
     bool ascends = true;
     const Py_ssize_t n = std::min(PyList_Size(columns), PyList_Size(elements));
@@ -136,7 +140,7 @@ struct ListPart {
 
 /// The lists of some columns: their places and their elements.
 PyRef list_part(PyObject* rows, PyObject* data, PyObject* first, PyObject* next) {
-  BC_CHECK(PyList_Check(rows) && PyList_Check(data), Type, "sparse_list_part: expected lists of lists");
+  require_lists(rows, data);
   const Selection selection(first, next);
   const Py_ssize_t n = std::min(PyList_Size(rows), PyList_Size(data));
   PyRef places = PyRef::steal(PyList_New(n)), values = PyRef::steal(PyList_New(n));
@@ -169,14 +173,13 @@ Py_ssize_t column_place(PyObject* columns, int64_t column, bool& there) {
 
 /// Puts objects at places of a matrix of lists, one after the other; a zero takes away what is there.
 void list_put(PyObject* rows, PyObject* data, PyObject* row, PyObject* column, PyObject* values) {
-  BC_CHECK(PyList_Check(rows) && PyList_Check(data) && PyList_Check(values), Type, "sparse_list_put: expected lists");
+  require_lists(rows, data);
   const Integers i(row), j(column);
-  BC_CHECK(i.size() == j.size() && i.size() == PyList_Size(values), Value, "sparse_list_put: expected one row and column for each value");
-  for (int64_t k = 0; k < i.size(); ++k) {
-    const int64_t at_row = i.data()[k];
-    BC_CHECK(at_row >= 0 && at_row < std::min(PyList_Size(rows), PyList_Size(data)), Index, "sparse_list_put: no row {}", at_row);
-    PyObject *columns = PyList_GetItem(rows, at_row), *elements = PyList_GetItem(data, at_row), *value = PyList_GetItem(values, k);
-    BC_CHECK(PyList_Check(columns) && PyList_Check(elements), Type, "sparse_list_put: expected lists");
+  for (int64_t k = 0; k < std::min(i.size(), j.size()); ++k) {
+    PyObject *columns = PyList_GetItem(rows, i.data()[k]), *elements = PyList_GetItem(data, i.data()[k]),
+             *value = PyList_GetItem(values, k);
+    check(columns && elements && value ? 0 : -1);  // Python's IndexError
+    require_lists(columns, elements);
     bool there = false;
     const Py_ssize_t at = column_place(columns, j.data()[k], there);
     const int truth = PyObject_IsTrue(value);

@@ -147,7 +147,7 @@ Array inner(const Array& a, const Array& b) {
   BC_CHECK(a.shape().back() == b.shape().back(), Value, "shapes {} and {} not aligned: {} (dim {}) != {} (dim {})", tight(a.shape()),
            tight(b.ndim() > 1 ? swapaxes(b, -1, -2).shape() : b.shape()), a.shape().back(), a.ndim() - 1, b.shape().back(),
            std::max(b.ndim() - 2, 0));
-  if (a.ndim() == 1 && b.ndim() == 1) return dot(a, b);
+  if (b.ndim() <= 2) return dot(a, b.ndim() == 2 ? swapaxes(b, 0, 1) : b);
   return tensordot(a, b, Axes{-1}, Axes{-1});
 }
 

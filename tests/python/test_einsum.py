@@ -213,3 +213,24 @@ def test_numpys_einsum_gives_our_arrays(xp):
     x = xp.ones((2, 3))
     assert isinstance(np.einsum("ij,kj", x, x), xp.ndarray)
     assert np.einsum_path("ij,kj", x, x)[0] == ["einsum_path", (0, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", "i1", "u2", "i8", "?"])
+def test_products_at_once_are_those_of_numpy(xp, dtype):
+    rng = np.random.default_rng(2)
+    for n in (0, 1, 3, 40):
+        m, v = (np.multiply(rng.integers(0, 5, s), 1 + 1j if dtype[0] == "c" else 1).astype(dtype) for s in ((n,) * 2, (n,)))
+        a, x = xp.asarray(m), xp.asarray(v)
+        for subscripts in ("i,i->", "ij,j->i", "i,ij->j", "i,j->ij", "ij,ij->", "ij,jk->ik", "ij,ij->i", "ii->"):
+            for text in (subscripts, subscripts.partition("->")[0]):
+                terms = text.partition("->")[0].split(",")
+                want = np.einsum(text, *(m if len(t) == 2 else v for t in terms))
+                got = xp.einsum(text, *(a if len(t) == 2 else x for t in terms))
+                assert got.dtype == want.dtype and got.shape == want.shape, (text, n)
+                tolerance = 0.0 if np.dtype(dtype).kind in "iub" else 40 * n * float(np.finfo(want.dtype).eps)
+                np.testing.assert_allclose(got.get(), want, rtol=tolerance, err_msg=f"{text} {n}")
+    one = xp.asarray(np.ones((1, 3)))
+    assert xp.einsum("ij,ij->i", one, xp.asarray(np.ones((4, 3)))).shape == (4,)
+    for text, operands in (("ii", (one,)), ("ij,j", (one, one[0, :2])), ("ij,ij", (one, xp.asarray(np.ones((2, 2)))))):
+        with pytest.raises(ValueError):
+            xp.einsum(text, *operands)

@@ -141,6 +141,25 @@ def test_a_singular_factor_is_warned_of_at_the_callers_line(xp):
     assert caught[0].filename == __file__
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("shape, columns", [((9, 4), 0), ((4, 9), 2), ((5, 5), 1), ((7, 1), 0), ((3, 4), 0), ((0, 3), 1), ((3, 0), 0)])
+def test_lstsq_by_column_exchanges(xp, dtype, shape, columns):
+    rng = np.random.default_rng(7)
+    m, n = shape
+    t, wide = np.dtype(dtype), 1e4 * np.finfo(dtype).eps
+    a, b = ((rng.standard_normal(s) + (1j * rng.standard_normal(s) if t.kind == "c" else 0)).astype(t)
+            for s in (shape, (m, columns) if columns else (m,)))  # fmt: skip
+    if n > 2:
+        a[:, 1] = a[:, 0]  # so that the rank is not full
+    got, want = (f(x, y, 1e-3, lapack_driver="gelsy") for f, x, y in ((linalg.lstsq, xp.array(a), xp.array(b)), (sl.lstsq, a, b)))
+    np.testing.assert_allclose(host(got[0]), want[0], rtol=wide, atol=wide)
+    assert got[0].dtype == want[0].dtype and got[2] == want[2]
+    assert (got[3] is None) == (want[3] is None) and (m * n == 0 or host(got[1]).shape == want[1].shape)
+    with pytest.raises(ValueError, match="driver"):
+        linalg.lstsq(xp.array(a), xp.array(b), lapack_driver="gels")
+
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_inverses(xp, dtype):
     a, p = matrix((2, 4, 4), dtype), definite(4, dtype, (2,))

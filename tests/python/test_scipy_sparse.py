@@ -717,6 +717,9 @@ def test_parts_of_lists_of_lists(kind, key):
         ((2,), np.arange(7.0)), ((slice(1, 9, 2), slice(2, 5)), 3.5), (([1, 1, 5], [2, 2, 0]), [1.0, 2.0, 3.0]), ((slice(None), 3), 0.0),
         ((3, slice(None)), [[0, 1, 0, 2, 0, 0, 3]]), ((slice(2, 4),), np.zeros((2, 7))), ((-1, -2), 5.0), ((4, 4), 0), ((12, 0), 1.0),
         ((slice(0, 12), [5]), np.arange(12.0)[:, None]), ((0, 0), [1, 2]), ((slice(0, 2), slice(0, 3)), ss.coo_array(np.eye(2, 3))),
+        ((2,), 4.5), ((-3, slice(2, 6)), 0), ((1, slice(None, 3)), np.array([0.0, 2.0, 0.0])), ((5, slice(1, 4)), np.arange(7.0)),
+        ((3, slice(6, 2, -2)), np.array([1.0, 2.0])), ((slice(None), -1), 2.0), (([9, 9, 9], [6, 1, 6]), [4.0, 0.0, 0.0]),
+        ((slice(None), [6, 0, 3]), np.arange(36.0).reshape(12, 3) % 2), ((0, slice(4, 4)), 1.0), ((2, slice(0, 2)), True),
     ],
 )  # fmt: skip
 def test_assignments_to_matrices_that_are_put_together(format, key, value):
@@ -743,6 +746,35 @@ def test_lists_of_any_numbers_become_rows(dtype):
     made.rows[1] = [0, 9]
     with pytest.raises(ValueError, match="must be < 4"):
         made.tocsr()
+
+
+def test_lists_that_are_no_lists_of_whole_numbers_are_refused():
+    # 48 rows, so that fewer places than a twentieth of them are not put by one call.
+    made = sparse.lil_array((48, 4))
+    made.rows[1], made.data[1] = ["a"], [1.0]
+    made.rows[2], made.data[2] = (0,), (1.0,)
+    for key in (([1, 3, 4], [0, 1, 2]), ([2, 3, 4], [0, 1, 2])):
+        with pytest.raises(TypeError):
+            made[key] = 5.0
+    made.rows[1], made.data[1] = [np.int64(2)], [1.0]
+    made[[1, 1, 0], [2, 3, 3]] = [7.0, 8.0, 9.0]
+    assert (made.rows[1], made.data[1]) == ([2, 3], [7.0, 8.0])
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (7, 5), (6, 6), (1, 4)])
+def test_diagonals_times_dense_operands_stay_diagonals(xp, shape):
+    rng = np.random.default_rng(3)
+    m, n = shape
+    theirs = ss.dia_array((rng.standard_normal((4, n + 2)), [-2, 0, 1, 3]), shape=shape)
+    ours = sparse.dia_array(theirs)
+    with np.errstate(all="ignore"):
+        for other in (rng.standard_normal(shape), rng.standard_normal((1, n)), rng.standard_normal((m, 1)), rng.standard_normal(n),
+                      np.full(shape, np.nan), np.arange(m * n).reshape(shape), np.ones(shape, complex)):  # fmt: skip
+            for got, want in ((ours.multiply(xp.asarray(other)), theirs.multiply(other)), (ours / other, theirs / other)):
+                np.testing.assert_allclose(dense(got), want.toarray(), rtol=1e-15)
+                assert got.dtype == want.dtype and got.format == "dia"
+    with pytest.raises(ValueError):
+        ours.multiply(np.ones((m + 1, n + 3)))
 
 
 def test_assignments_to_compressed_rows_keep_other_elements(xp):
@@ -1389,6 +1421,18 @@ def test_arrays_of_several_axes_are_made_from_everything(cubes):
     assert twice.max() == 4 and twice.nnz == 2 and twice.coords[0].tolist() == [0, 1] and twice.toarray()[0, 1, 1] == 3
     same_array(sparse.permute_dims(a, (2, 0, 1)), ss.permute_dims(theirs.copy(), (2, 0, 1)))
     same_array(sparse.swapaxes(a, 0, 2), ss.swapaxes(theirs.copy(), 0, 2))
+    for axis in range(-4, 4):
+        same_array(sparse.expand_dims(a, axis=axis), ss.expand_dims(theirs.copy(), axis=axis))
+    flat = theirs.reshape(12, 5)
+    for format in FORMATS:
+        ours, other = sparse.coo_array(flat).asformat(format), flat.asformat(format)
+        same_array(sparse.expand_dims(ours, axis=1), ss.expand_dims(other, axis=1))
+        same_array(sparse.swapaxes(ours, 0, 1), ss.swapaxes(other, 0, 1))
+        same_array(sparse.permute_dims(ours, (1, 0)), ss.permute_dims(other, (1, 0)))
+        assert sparse.permute_dims(ours, (0, 1)).format == format
+    for axis in (4, -5, 1.5):
+        with pytest.raises(ValueError, match="Invalid axis"):
+            sparse.expand_dims(a, axis=axis)
     for shape, density in (((3, 4, 5), 0.3), ((2, 2, 2, 2), 0.5), ((7, 1, 3), 1.0)):
         got, want = (m.random_array(shape, density=density, rng=4) for m in (sparse, ss))
         same_array(got, want)
@@ -1482,6 +1526,9 @@ def test_assignment_to_coordinates_in_full_as_scipy(cubes):
         theirs[key] = np.broadcast_to(value, theirs[key].shape) if isinstance(value, list) else value
         same_array(a, theirs)
         assert a.nnz == theirs.nnz
+    a[0, 1, 2] = ss.coo_array([[6.0]])
+    theirs[0, 1, 2] = 6.0
+    same_array(a, theirs)
     mask = theirs > 1
     assert dense(a[sparse.coo_array(mask)]).tolist() == theirs.toarray()[mask.toarray()].tolist()
     a[mask] = 7

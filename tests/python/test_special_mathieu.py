@@ -110,3 +110,23 @@ def test_they_compile_for_cuda(name):
 def test_characteristic_values_are_no_neighbours(xp, name, m, q, expected):
     made = getattr(special, name)(xp.array(float(m)), q)
     assert_allclose(made.get(), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("sine", [False, True])
+def test_characteristic_values_are_those_of_the_order(sine):
+    # LAPACK's eigenvalues of the symmetric matrix (DLMF 28.4); in its avoided crossings a neighbour's is easily taken for one.
+    linalg = pytest.importorskip("scipy.linalg")
+    rng = np.random.default_rng(4)
+    m, q = rng.integers(1, 120, 300), 10 ** rng.uniform(-3, 4.5, 300)
+    got = getattr(special, "mathieu_b" if sine else "mathieu_a")(m, q).get()
+    for order, parameter, value in zip(m.tolist(), q.tolist(), got.tolist(), strict=True):
+        first = 1 if order % 2 else 2 if sine else 0
+        rows = order // 2 + int(4 * np.sqrt(parameter)) + 60
+        diagonal, beside = (first + 2.0 * np.arange(rows)) ** 2, np.full(rows - 1, parameter)
+        if first == 1:
+            diagonal[0] += -parameter if sine else parameter
+        elif first == 0:
+            beside[0] *= np.sqrt(2)
+        index = (order - first) // 2
+        (want,) = linalg.eigh_tridiagonal(diagonal, beside, eigvals_only=True, select="i", select_range=(index, index))
+        assert_allclose(value, want, rtol=1e-11, atol=1e-13 * diagonal[-1])

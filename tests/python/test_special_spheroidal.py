@@ -77,3 +77,28 @@ def test_radial_functions(xp, kind, x):
 def test_they_compile_for_cuda(name):
     code, _ = cuda.compile_ptx(getattr(_spheroidal, name).py_func, (bc.float64,) * 4, device=True, cc=(9, 0))
     assert ".func" in code
+
+
+@pytest.mark.parametrize("kind", ["pro", "obl"])
+def test_characteristic_values_of_large_parameters(kind):
+    # LAPACK's eigenvalues of the symmetric matrix (DLMF 30.8)
+    linalg = pytest.importorskip("scipy.linalg")
+    for m, n, c in ((0, 0, 50.0), (0, 1, 50.0), (3, 20, 200.0), (40, 90, 300.0), (0, 198, 30.0),
+                    (1000, 1003, 20.0), (2, 7, 1e-6), (5, 12, 13.7)):  # fmt: skip
+        q = c * c if kind == "pro" else -c * c
+        r = (n - m) % 2 + 2.0 * np.arange(200 + int(c))
+        e = abs(_spheroidal._above(m, q, r) * _spheroidal._below(m, q, r + 2)) ** 0.5
+        index = (n - m) // 2
+        (want,) = linalg.eigh_tridiagonal(_spheroidal._at(m, q, r), e[:-1], eigvals_only=True, select="i", select_range=(index, index))
+        assert_allclose(getattr(special, f"{kind}_cv")(m, n, c).get(), want, rtol=1e-12, atol=1e-11 * (1 + abs(q)))
+
+
+def test_sums_that_cancel_have_no_value():
+    # Values of mpmath with 80 digits; where fewer than six digits are left there is NaN.
+    known = [(0, 1, 10.0, 1.5, -0.0750852565501475), (0, 0, 20.0, 1.2, 0.05219266203640142), (0, 3, 30.0, 2.0, -0.0171614856685037),
+             (1, 2, 38.989, 1.5, -0.012907651564360873), (0, 3, 48.819, 2.0, -0.00039447203502314507)]  # fmt: skip
+    m, n, c, x, want = np.transpose(known)
+    got = special.pro_rad1(m, n, c, x)[0].get()
+    assert_allclose(got[:2], want[:2], rtol=1e-7)
+    assert ((abs(got / want - 1) < 1e-5) | np.isnan(got)).all()
+    assert np.isnan(special.obl_ang1(0, 0, 50.0, 0.5)[0].get())

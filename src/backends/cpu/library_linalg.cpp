@@ -420,66 +420,49 @@ void svd(const Stack<T>& s) {
   });
 }
 
+/// Pivoted: by a complete orthogonal factorization with column exchanges, which has no singular values: theirs are NaN.
 template <class T>
 void lstsq(const Stack<T>& s) {
   using R = Real<T>;
   const int m = size_of(s.m), n = size_of(s.n), k = size_of(s.columns_of(1)), lda = leading(m), ldb = leading(std::max(m, n));
   const R tolerance = static_cast<R>(s.op.tolerance);
-  const auto gelsd = [&](T* a, T* b, R* values, int* rank, T* work, int lwork, R* reals, int* integers, int* info) {
-    if constexpr (is_complex_v<T>)
+  const bool pivoted = s.op.pivoted;
+  const auto solve = [&](T* a, T* b, R* values, int* rank, T* work, int lwork, R* reals, int* integers, int* info) {
+    if (pivoted) {
+      void* const gelsy = BC_LAPACK(T, "gelsy", "gelsy");
+      if constexpr (is_complex_v<T>)
+        call_lapack(gelsy, &m, &n, &k, a, &lda, b, &ldb, integers, &tolerance, rank, work, &lwork, reals, info);
+      else
+        call_lapack(gelsy, &m, &n, &k, a, &lda, b, &ldb, integers, &tolerance, rank, work, &lwork, info);
+    } else if constexpr (is_complex_v<T>) {
       call_lapack(BC_LAPACK(T, "gelsd", "gelsd"), &m, &n, &k, a, &lda, b, &ldb, values, &tolerance, rank, work, &lwork, reals, integers,
                   info);
-    else
+    } else {
       call_lapack(BC_LAPACK(T, "gelsd", "gelsd"), &m, &n, &k, a, &lda, b, &ldb, values, &tolerance, rank, work, &lwork, integers, info);
+    }
   };
   T wanted{};
-  R wanted_reals{};
-  int wanted_integers = 0, ignored = 0, rank = 0;
-  gelsd(nullptr, nullptr, nullptr, &rank, &wanted, -1, &wanted_reals, &wanted_integers, &ignored);
+  R wanted_reals = static_cast<R>(2 * n);
+  int wanted_integers = n, ignored = 0, rank = 0;
+  solve(nullptr, nullptr, nullptr, &rank, &wanted, -1, &wanted_reals, &wanted_integers, &ignored);
   const int lwork = told_size(wanted), reals = is_complex_v<T> ? told_size(wanted_reals) : 0;
   s.each(4.0 * m * n * std::min(m, n), [&] {
     return [&, a = Scratch<T>(s.m * s.n), b = Scratch<T>(int64_t{ldb} * k), work = Scratch<T>(lwork), more = Scratch<R>(reals),
             integers = Scratch<int>(wanted_integers)](int64_t i, const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
       copy_matrix(s.input(1, walk), column_major(b.get(), m, k, ldb));
-      int32_t* const found = s.template part<int32_t>(2, i);
-      gelsd(a.get(), b.get(), s.template part<R>(3, i), found, work.get(), lwork, more.get(), integers.get(), s.info(i));
+      R* const values = s.template part<R>(3, i);
+      if (pivoted) {
+        std::fill_n(values, std::min(m, n), std::numeric_limits<R>::quiet_NaN());
+        std::fill_n(integers.get(), n, 0);  // every column may be exchanged
+      }
+      solve(a.get(), b.get(), values, s.template part<int32_t>(2, i), work.get(), lwork, more.get(), integers.get(), s.info(i));
       copy_matrix(column_major(b.get(), n, k, ldb), row_major(s.part(0, i), n, k));
       for (int64_t j = 0; j < k; ++j) {
         R sum = 0;
         for (int64_t row = n; row < m; ++row) sum += std::norm(b[row + j * ldb]);
         s.template part<R>(1, i)[j] = sum;
       }
-    };
-  });
-}
-
-/// lstsq by a complete orthogonal factorization with column exchanges. It has no singular values: theirs are NaN.
-template <class T>
-void lstsq_pivoted(const Stack<T>& s) {
-  using R = Real<T>;
-  const int m = size_of(s.m), n = size_of(s.n), k = size_of(s.columns_of(1)), lda = leading(m), ldb = leading(std::max(m, n));
-  const R tolerance = static_cast<R>(s.op.tolerance);
-  const auto gelsy = [&](T* a, T* b, int* order, int* rank, T* work, int lwork, R* reals, int* info) {
-    if constexpr (is_complex_v<T>)
-      call_lapack(BC_LAPACK(T, "gelsy", "gelsy"), &m, &n, &k, a, &lda, b, &ldb, order, &tolerance, rank, work, &lwork, reals, info);
-    else
-      call_lapack(BC_LAPACK(T, "gelsy", "gelsy"), &m, &n, &k, a, &lda, b, &ldb, order, &tolerance, rank, work, &lwork, info);
-  };
-  T wanted{};
-  int ignored = 0, rank = 0;
-  gelsy(nullptr, nullptr, nullptr, &rank, &wanted, -1, nullptr, &ignored);
-  const int lwork = told_size(wanted);
-  s.each(4.0 * m * n * std::min(m, n), [&] {
-    return [&, a = Scratch<T>(s.m * s.n), b = Scratch<T>(int64_t{ldb} * k), work = Scratch<T>(lwork), more = Scratch<R>(2 * s.n),
-            order = Scratch<int>(s.n)](int64_t i, const Walker& walk) {
-      copy_matrix(s.input(0, walk), column_major(a.get(), m, n));
-      copy_matrix(s.input(1, walk), column_major(b.get(), m, k, ldb));
-      std::fill_n(order.get(), n, 0);  // every column may be exchanged
-      gelsy(a.get(), b.get(), order.get(), s.template part<int32_t>(2, i), work.get(), lwork, more.get(), s.info(i));
-      copy_matrix(column_major(b.get(), n, k, ldb), row_major(s.part(0, i), n, k));
-      std::fill_n(s.template part<R>(1, i), k, std::numeric_limits<R>::quiet_NaN());
-      std::fill_n(s.template part<R>(3, i), std::min(m, n), std::numeric_limits<R>::quiet_NaN());
     };
   });
 }
@@ -1109,7 +1092,7 @@ void run_for(const LinalgExtra& op, std::span<const View> inputs, const View& ou
     case Linalg::svd: return svd(s);
     case Linalg::eigh: return eigh(s);
     case Linalg::eig: return eig(s);
-    case Linalg::lstsq: return s.op.pivoted ? lstsq_pivoted(s) : lstsq(s);
+    case Linalg::lstsq: return lstsq(s);
     case Linalg::schur: return schur(s);
     case Linalg::schur_ordered: return schur_ordered(s);
     case Linalg::generalized_eig: return generalized_eig(s);

@@ -316,22 +316,26 @@ BC_FN double betainc_fraction(double a, double b, double x, double y) {
   }
   return c.below / c.above;
 }
-/// I_x(a, b) for a small b and y = 1 - x < 0.001, where both are near 0 and 1 - I_y(b, a) would leave no digits: the logarithm of I_y(b, a)
-/// by its series (DLMF 8.17.8), and of b beta(a, b) by Gauss' rule for the integral of digamma(1 + u) - digamma(a + u) to b.
+/// I_x(a, b) for a small b and y = 1 - x < 0.001, where both are near 0 and 1 - I_y(b, a) would leave no digits: the logarithm of
+/// I_y(b, a) by its series (DLMF 8.17.8), and of b beta(a, b) by Gauss' rule for the integral of digamma(1 + u) - digamma(a + u) to b.
 BC_RARE double betainc_small(double a, double b, double y) {
-  const double middle = 0.5 * b, apart = 0.7745966692414834 * middle;
   double log_whole = 0.0;
-  for (int i = -1; i < 2; ++i) {
-    const double u = i * apart + middle;
-    log_whole += (digamma(1.0 + u) - digamma(a + u)) * (i == 0 ? 8.0 : 5.0);
+  for (int i = 0; i < 6; ++i) {
+    const int node = i >> 1;
+    const double x = (i & 1 ? a : 1.0) + 0.5 * b * (1.0 + 0.7745966692414834 * (node - 1));
+    const double value = x >= 10.0 ? digamma_far(x) : digamma_near(x);
+    log_whole += (i & 1 ? -value : value) * (node == 1 ? 8.0 : 5.0);
   }
-  double sum = 0.0, term = 1.0;
+  double sum = 0.0, term = b;
   for (double k = 1.0; k < 1000.0; ++k) {
     term *= (k - a) / k * y;
     sum += term / (b + k);
     if (fabs(term) <= 1e-17 * fabs(sum)) break;
   }
-  return -expm1(b * (log(y) - log_whole / 18.0) + log1p(b * sum));
+  // -expm1(log(1 + sum) + b ...), where both are below 0.03
+  sum *= 1.0 - sum * (0.5 - sum * (1.0 / 3.0 - sum * (0.25 - sum * (0.2 - sum / 6.0))));
+  const double l = b * (log(y) - log_whole / 18.0) + sum;
+  return -l * (1.0 + l / 2.0 * (1.0 + l / 3.0 * (1.0 + l / 4.0 * (1.0 + l / 5.0 * (1.0 + l / 6.0 * (1.0 + l / 7.0))))));
 }
 /// I_x(a, b) for positive finite numbers, y = 1 - x, and x^a y^b / beta(a, b).
 BC_RARE double betainc_parts(double a, double b, double x, double y, double whole, double& factor) {

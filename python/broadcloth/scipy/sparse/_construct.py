@@ -552,15 +552,37 @@ def permute_dims(A: Any, axes: Any = None, copy: bool = False) -> Any:
     >>> sparse.permute_dims(sparse.coo_array([[1, 2, 3]])).shape
     (3, 1)
     """
-    if axes is None:
-        order = [*range(A.ndim)][::-1]
-    else:
-        order = [a + A.ndim if a < 0 else a for a in map(operator.index, axes)]
-        if sorted(order) != [*range(A.ndim)]:
-            raise ValueError(f"Incorrect number of axes or values: axes {tuple(axes)} of a sparse array of {A.ndim} dimensions")
-    if order == [*range(A.ndim)]:
+    order = [*range(A.ndim)][::-1] if axes is None else [operator.index(a) for a in ((axes,) if np.ndim(axes) == 0 else axes)]
+    if sorted(a % A.ndim if -A.ndim <= a < A.ndim else -1 for a in order) != list(range(A.ndim)):
+        raise ValueError(f"axes {axes} do not match a sparse array of {A.ndim} dimensions")
+    if [a % A.ndim for a in order] == list(range(A.ndim)):
         return A.copy() if copy else A
-    return A.tocoo(copy=copy).transpose(order, copy=copy)
+    return A.tocoo().transpose(order, copy=copy)
+
+
+def expand_dims(A: Any, /, *, axis: int = 0) -> Any:
+    """A copy of the sparse array in coordinates, with a new axis of extent 1.
+
+    Examples
+    --------
+    >>> from broadcloth.scipy import sparse
+    >>> sparse.expand_dims(sparse.coo_array([[1, 2, 3]]), axis=1).shape
+    (1, 1, 3)
+    """
+    try:
+        at = operator.index(axis)
+    except TypeError:
+        raise ValueError(f"Invalid axis {axis}. Must be an integer.") from None
+    if not -A.ndim - 1 <= at <= A.ndim:
+        raise ValueError(f"Invalid axis {axis} for N={A.ndim}. Must be in [-N-1, N].")
+    at %= A.ndim + 1
+    coo = A.tocoo(copy=True)
+    places, shape = [*coo.coords], [*coo.shape]
+    places.insert(at, bc.zeros(coo.data.size, np.int64, device=coo.device))
+    shape.insert(at, 1)
+    if len(shape) > 2 and not coo._is_array():
+        raise ValueError(f"a sparse matrix has two dimensions, got shape {tuple(shape)}")
+    return coo._of_coords(coo.data, places, tuple(shape), coo.has_canonical_format)
 
 
 def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
@@ -579,22 +601,6 @@ def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
             raise ValueError(f"Invalid axis: {a} is out of bounds for ndim={A.ndim}")
     order[first], order[second] = order[second], order[first]
     return permute_dims(A, order, copy=True)
-
-
-def expand_dims(A: Any, /, *, axis: int = 0) -> Any:
-    """A copy of the sparse array with an axis of one element more, at `axis` of its shape, in coordinates.
-
-    Examples
-    --------
-    >>> from broadcloth.scipy import sparse
-    >>> sparse.expand_dims(sparse.csr_array([[1, 2], [2, 0]]), axis=1).shape
-    (2, 1, 2)
-    """
-    at = operator.index(axis)
-    if not -A.ndim - 1 <= at <= A.ndim:
-        raise ValueError(f"Invalid axis {axis} for N={A.ndim}. Must be in [-N-1, N].")
-    at %= A.ndim + 1
-    return A.tocoo(copy=True).reshape(*A.shape[:at], 1, *A.shape[at:])
 
 
 def get_index_dtype(arrays: Any = (), maxval: Any = None, check_contents: bool = False) -> np.dtype:

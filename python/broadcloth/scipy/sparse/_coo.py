@@ -588,9 +588,8 @@ class _coo(spbase):
         if 0 in np.shape(value):
             return
         made, places = selection.of_result(*elements_of(value, selection.shape(new_axes=False), self.dtype, self.device))
-        coords = self.coords
-        stays = ~selection.selects(coords)
-        coords = [bc.concatenate([c[stays], p]) for c, p in zip(coords, places, strict=True)]
+        stays = ~selection.selects(self.coords)
+        coords = [bc.concatenate([c[stays], p]) for c, p in zip(self.coords, places, strict=True)]
         canonical = self.has_canonical_format and not made.size
         self.__dict__.update(self._of_coords(bc.concatenate([self.data[stays], made]), coords, self._shape, canonical).__dict__)
 

@@ -39,8 +39,10 @@ def _index(k: Any, device: Any) -> Any:
         a = a.astype(np.int64)
     if a.dtype.kind == "b" and a.ndim:
         return _Mask(a.shape, [c.astype(np.int64, copy=False) for c in a.nonzero()])
-    if a.ndim == 0 or a.dtype.kind not in "iu":
+    if a.dtype.kind not in "iu":
         raise IndexError(f"expected numbers, slices, masks and arrays of whole numbers as indices, got {k!r}")
+    if a.ndim == 0:
+        raise IndexError("Index dimension must be 1 or more. Got 0")
     return a
 
 
@@ -156,14 +158,14 @@ class Selection:
         place = bc.arange(element.size, device=numbers.device) - before[element] + first[element]
         return element, order[place]
 
-    def coordinates(self, kept: dict[int, ndarray], places: ndarray | None, like: ndarray) -> list[ndarray]:
+    def coordinates(self, kept: dict[int, ndarray], places: Any, like: ndarray) -> list[ndarray]:
         """The coordinates of selected elements in the result, of those in ranges and of places in the index arrays."""
         found: list[ndarray] = []
         for k in self.order:
             if k is None:
                 found.append(bc.zeros(like.size, np.int64, device=like.device))
             elif k == _ARRAYS:
-                found += bc.unravel_index(places, self.arrays) if self.arrays else []
+                found += bc.unravel_index(places, self.arrays)
             else:
                 found.append(kept[k])
         return found
@@ -200,6 +202,8 @@ class Selection:
 
 def elements_of(value: Any, shape: tuple[int, ...], dtype: np.dtype, device: Any) -> tuple[ndarray, list[ndarray]]:
     """The elements, and their coordinates, of a value that is assigned to places of that shape: of a dense one those that are not zero."""
+    if issparse(value) and not shape and math.prod(value.shape) == 1:
+        value = value.toarray()
     if issparse(value):
         coo = value.tocoo()
         if coo.shape != shape:

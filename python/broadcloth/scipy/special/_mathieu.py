@@ -55,13 +55,22 @@ def _beside(kind: Any, q: Any, k: Any) -> Any:
     return 1.4142135623730951 * q if k == 0 and kind == 0 else q
 
 
-def _rows(m: Any, q: Any) -> Any:
-    return int(0.5 * m + 2 * math.sqrt(math.sqrt(q) * (m + 2)) + 1.2 * math.sqrt(q)) + 24
+def _rows(m: Any, q: Any, share: Any) -> Any:
+    """How many rows the eigenvector needs whose other elements are below a share of its largest one. An eigenvalue is at most m**2 + 2 q
+    (Weyl), and beyond the row of diagonal d each element is at most q / (d - a - q) of the one before it while that is below 1."""
+    bound = m * m + 3 * q
+    k = int(0.5 * math.sqrt(bound + q)) + 1
+    product = 1.0
+    while product > share:
+        k += 1
+        product *= q / (4.0 * (k - 1) * (k - 1) - bound)
+    return k + 2
 
 
 def _pass(kind: Any, q: Any, x: Any, rows: Any, twist: Any) -> Any:
-    """How many eigenvalues are below x, and the step from x to the Rayleigh quotient of the vector z with (T - x) z = gamma e, which is 1
-    in row `twist`. The pivots run from both ends to that row (Parlett & Dhillon, "Fernando's solution to Wilkinson's problem", 1997)."""
+    """How many eigenvalues are below x, gamma, and the square of the length of the vector z with (T - x) z = gamma e, which is 1 in row
+    `twist`: its Rayleigh quotient is x + gamma / z**2. The pivots run from both ends to that row (Parlett & Dhillon, "Fernando's solution
+    to Wilkinson's problem", 1997)."""
     count = 0
     gamma = _diagonal(kind, q, twist) - x
     norm = 1.0
@@ -83,43 +92,62 @@ def _pass(kind: Any, q: Any, x: Any, rows: Any, twist: Any) -> Any:
         norm += square
     if gamma < 0:
         count += 1
-    return count, gamma / norm
+    return count, gamma, norm
+
+
+def _near(m: Any, q: Any, sine: Any) -> Any:
+    """The characteristic value roughly: the first terms of DLMF 28.6 for small q, and of 28.8 for large q."""
+    s = 2.0 * m - 1 if sine else 2.0 * m + 1
+    if q > 0.3 * s * s:
+        h = math.sqrt(q)
+        return -2 * q + 2 * s * h - 0.125 * (s * s + 1) - s * (s * s + 3) / (128 * h)
+    if m < 3:
+        if m == 1:
+            return 1 - q - 0.125 * q * q if sine else 1 + q - 0.125 * q * q
+        if m == 0:
+            return -0.5 * q * q
+        return 4 - q * q / 12 if sine else 4 + 5 * q * q / 12
+    return float(m) * m + 0.5 * q * q / (float(m) * m - 1)
 
 
 def _value(kind: Any, m: Any, q: Any) -> Any:
-    """The characteristic value of order m and q >= 0, by Rayleigh quotients, which converge quadratically. Counts on both sides of the end
-    tell that it is not a neighbour's; a step that leaves the bounds of the counts is a half one."""
+    """The characteristic value of order m and q >= 0, by Rayleigh quotients, which converge quadratically; a step that leaves the bounds of
+    Sturm's counts is a half one. An eigenvalue is as near to x as gamma / |z|, and the quotient is nearer to it than the square of that by
+    the distance of the others, which are at least 3 apart. So where |gamma| < 1 / 2 the step goes to the side of x on which the nearest
+    eigenvalue is, and the count tells which one it is."""
     if q == 0:
         return float(m) * m
     index = (m - _first_of(kind)) // 2
-    rows = _rows(m, q)
-    low = max(-2 * q, float(m) * m - 3 * q) - 1
-    high = float(m) * m + 3 * q + 1
-    begins = False  # the counts have shown that `index` eigenvalues are below `low`,
-    ends = False  # and that one more is below `high`
-    x = min(float(m) * m, 0.5 * (low + high))
+    rows = _rows(m, q, 1e-11)  # an eigenvalue's error is of the second order
+    low = float(m) * m - 2 * q - 1e-9 * (q + m * m)
+    high = float(m) * m + 2 * q + 1e-9 * (q + m * m)
+    x = min(max(_near(m, q, kind >= 2), low), high)
+    found = False
+    moved = False
     for _ in range(100):
-        count, step = _pass(kind, q, x, rows, index)
+        count, gamma, square = _pass(kind, q, x, rows, index)
+        step = gamma / square
         following = x + step
-        above = count > index
-        if above:
-            high = x
-            ends = count == index + 1
+        found = found or (abs(gamma) < 0.5 and count == (index + 1 if step < 0 else index))
+        if found:
+            if abs(gamma) * abs(step) <= 3e-17 * max(abs(following), q):
+                return following
+            x = following
+            continue
+        if count > index:
+            high = min(high, x)
         else:
-            low = x
-            begins = count == index
-        near = abs(step) <= 1e-10 * abs(following) or abs(step) <= 1e-16 * q
-        rounding = 1e-13 * max(abs(following), q)
-        # At a bound, within rounding, may be the neighbour that the bound keeps out.
-        inside = low + rounding < following < high - rounding or high - low < 8 * rounding
-        if inside and near and begins and ends:
-            return min(max(following, low), high)
-        if near and low <= following <= high:
-            other_side = max(2 * abs(step), 2 * rounding)
-            following += -other_side if above else other_side
-        x = following if low < following < high else 0.5 * (low + high)
-        if x <= low or x >= high:
-            break
+            low = max(low, x)
+        if abs(step) <= 1e-10 * max(abs(following), q) and not moved and (count == index or count == index + 1):
+            # An eigenvalue so near that rounding may have chosen the side: from further away the side is certain.
+            moved = True
+            aside = 1e-4 * (1 + math.sqrt(q))
+            x += aside if count > index else -aside
+        else:
+            moved = False
+            x = following if low < following < high else 0.5 * (low + high)
+            if x <= low or x >= high:
+                break
     return x
 
 
@@ -238,7 +266,7 @@ def _angular(m: Any, q: Any, x: Any, sine: Any, slope: Any) -> Any:
             return m * math.cos(m * x) if slope else math.sin(m * x)
         return -m * math.sin(m * x) if slope else math.cos(m * x)
     a = _value(kind, m, q)
-    rows = _rows(m, q)
+    rows = _rows(m, q, 1e-20)
     middle, start, end, _ = _scales(kind, q, a, rows)
     total = 0.0
     at_0 = 0.0
@@ -308,9 +336,9 @@ def _products(n: Any, q: Any, x: Any, sine: Any, second: Any, slope: Any) -> Any
     """DLMF 28.24.2 to 28.24.13 about the first large coefficient: about a later one the products of Bessel functions would grow."""
     kind = _class_of(n, sine)
     first = _first_of(kind)
-    a = _value(kind, n, q)
-    rows = _rows(n, q)
-    middle, start, end, s = _scales(kind, q, a, rows)
+    eigenvalue = _value(kind, n, q)
+    rows = _rows(n, q, 1e-20)
+    middle, start, end, s = _scales(kind, q, eigenvalue, rows)
     h = math.sqrt(q)
     u = h * math.exp(-x)
     v = h * math.exp(x)
@@ -320,30 +348,58 @@ def _products(n: Any, q: Any, x: Any, sine: Any, second: Any, slope: Any) -> Any
         other = 0.0
         now = start if direction == 0 else end
         k = 0 if direction == 0 else rows - 1
+        # Bessel functions of the orders l - s and l + s + first of u, and of those of v; and of the orders that are larger by 1.
+        a = b = c = d = 0.0
+        a1 = b1 = c1 = d1 = 0.0
+        known = False
         while (direction == 0 and k <= middle) or (direction == 1 and k > middle):
-            c = 0.7071067811865476 * now if kind == 0 and k == 0 else now
+            factor = 0.7071067811865476 * now if kind == 0 and k == 0 else now
             if k == s:
-                largest = 2 * c if kind == 0 and k == 0 else c
+                largest = 2 * factor if kind == 0 and k == 0 else factor
             if abs(now) > 1e-18:
-                # The orders l - s and l + s + first
-                term = 0.0
-                for part in range(2):
-                    near = float(k - s if part == 0 else k + s + first)
-                    far = float(k + s + first if part == 0 else k - s)
-                    inner = _jv(near, u)
-                    outer = _yv(far, v) if second else _jv(far, v)
-                    product = inner * outer
-                    if slope:
-                        inner_slope = near / u * inner - _jv(near + 1, u)
-                        outer_after = _yv(far + 1, v) if second else _jv(far + 1, v)
-                        product = v * (far / v * outer - outer_after) * inner - u * inner_slope * outer
-                    term += -product if sine and part == 1 else product
-                total += c * (-term if (k + (n - first) // 2) % 2 == 1 else term)
+                near = float(k - s)
+                far = float(k + s + first)
+                stepped = known and direction == 1
+                if stepped:
+                    # Downwards their recurrence is stable, but for the second kind.
+                    before = 2 * (near + 1) / u * a - a1
+                    a1 = a
+                    a = before
+                    before = 2 * (far + 1) / u * b - b1
+                    b1 = b
+                    b = before
+                    before = _yv(near, v) if second else 2 * (near + 1) / v * c - c1
+                    c1 = c
+                    c = before
+                    before = _yv(far, v) if second else 2 * (far + 1) / v * d - d1
+                    d1 = d
+                    d = before
+                else:
+                    a = a1 if known else _jv(near, u)
+                    b = b1 if known else _jv(far, u)
+                    c = c1 if known else (_yv(near, v) if second else _jv(near, v))
+                    d = d1 if known else (_yv(far, v) if second else _jv(far, v))
+                known = slope if direction == 0 else near >= 1 and min(abs(a), abs(b), abs(c), abs(d)) > 1e-280
+                if not stepped and (slope or known):
+                    a1 = _jv(near + 1, u)
+                    b1 = _jv(far + 1, u)
+                    c1 = _yv(near + 1, v) if second else _jv(near + 1, v)
+                    d1 = _yv(far + 1, v) if second else _jv(far + 1, v)
+                if slope:
+                    term = (far * d - v * d1) * a - (near * a - u * a1) * d
+                    turned = (near * c - v * c1) * b - (far * b - u * b1) * c
+                else:
+                    term = a * d
+                    turned = b * c
+                term += -turned if sine else turned
+                total += factor * (-term if (k + (n - first) // 2) % 2 == 1 else term)
+            else:
+                known = False
             if direction == 0:
-                following = _step_up(kind, q, a, k, other, now)
+                following = _step_up(kind, q, eigenvalue, k, other, now)
                 k += 1
             else:
-                following = _step_down(kind, q, a, rows, k, other, now)
+                following = _step_down(kind, q, eigenvalue, rows, k, other, now)
                 k -= 1
             other = now
             now = following
@@ -599,7 +655,7 @@ def _coefficients(name: str, m: Any, q: Any, sine: bool) -> ndarray:
     if m != int(m) or m < (1 if sine else 0) or m > _LARGEST_ORDER:  # type: ignore[call-overload, operator, arg-type]
         raise ValueError(f"{name}: m must be an integer from {int(sine)} to {_LARGEST_ORDER}, got {m!r}")
     m, q = int(m), float(q)  # type: ignore[call-overload, arg-type]
-    kind, rows = _class_of(m, sine), _rows(m, q)
+    kind, rows = _class_of(m, sine), max(_rows(m, q, 1e-20), m // 2 + 25)
     index = (m - _first_of(kind)) // 2
     vector = np.zeros(rows)
     if q == 0:

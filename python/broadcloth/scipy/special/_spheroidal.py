@@ -49,33 +49,98 @@ def _is_function(m: Any, n: Any, c: Any) -> Any:
     return m >= 0 and m == math.floor(m) and n >= m and n == math.floor(n) and n - m <= 198 and m <= 1000 and abs(c) <= 1e4
 
 
-def _value(m: Any, n: Any, q: Any) -> Any:
-    """The characteristic value of order m and degree n, by halving."""
+def _needed(m: Any, n: Any, q: Any, value: Any, share: Any) -> Any:
+    """How many rows there are up to the one from which on the terms d(r) (2 m + r)! / r! are below a share of the largest one: beyond the
+    row of diagonal a each is at most q (2 m + r)**2 / (2 m + 2 r)**2 / (a - value - q), nearly, of the one before it."""
+    size = abs(q)
     odd = (n - m) % 2
-    index = (n - m) // 2
-    rows = _rows(m, n, q)
-    low = n * (n + 1.0) + min(q, 0.0) - 1
-    high = n * (n + 1.0) + max(q, 0.0) + 1
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        if middle <= low or middle >= high:
-            break
-        count = 0
-        pivot = 1.0
-        product = 0.0
-        for k in range(rows):
-            r = odd + 2 * k
-            pivot = _at(m, q, r) - middle - product / pivot
+    k = (n - m) // 2
+    last = _rows(m, n, q) + 10
+    product = 1.0
+    while product > share and k < last:
+        k += 1
+        r = odd + 2.0 * k
+        beside = size * ((2 * m + r) * (2 * m + r - 1)) / ((2 * m + 2 * r - 3) * (2 * m + 2 * r - 1))
+        room = _at(m, q, r) - value - size
+        if room > beside:
+            product *= beside / room
+    return k + 1
+
+
+def _pass(m: Any, q: Any, x: Any, odd: Any, rows: Any, twist: Any) -> Any:
+    """How many eigenvalues of the symmetric matrix are below x, gamma, and the square of the length of the vector z with
+    (T - x) z = gamma e, which is 1 in row `twist`: as for Mathieu's functions."""
+    count = 0
+    gamma = _at(m, q, odd + 2 * twist) - x
+    norm = 1.0
+    for end in range(2):
+        ratio = 0.0
+        square = 0.0
+        for i in range(twist if end == 0 else rows - 1 - twist):
+            r = odd + 2.0 * i if end == 0 else odd + 2.0 * (rows - 1 - i)
+            pivot = _at(m, q, r) - x - ratio
             if pivot == 0:
                 pivot = 1e-300
             if pivot < 0:
                 count += 1
-            product = _above(m, q, r) * _below(m, q, r + 2)
+            low = r if end == 0 else r - 2
+            ratio = _above(m, q, low) * _below(m, q, low + 2) / pivot
+            square = ratio / pivot * (1 + square)
+        gamma -= ratio
+        norm += square
+    if gamma < 0:
+        count += 1
+    return count, gamma, norm
+
+
+def _near(m: Any, n: Any, q: Any) -> Any:
+    """The characteristic value roughly: the diagonal for small q; for large q, the first terms of DLMF 30.9."""
+    p = 1.0 * n - m
+    c = math.sqrt(abs(q))
+    if q > 0 and c > p + m + 1:
+        return c * (2 * p + 1) + 1.0 * m * m - 0.25 * (2 * p * p + 2 * p + 3)
+    if q < 0 and c > 2 * (p + m + 1):
+        pair = p if p % 2 == 0 else p - 1
+        return q + 2 * c * (pair + m + 1) - 0.5 * pair * (pair + 2.0 * m + 2) - (m + 1.0)
+    return _at(m, q, p)
+
+
+def _value(m: Any, n: Any, q: Any) -> Any:
+    """The characteristic value of order m and degree n, by Rayleigh quotients; the eigenvalues of a class are at least 5 apart, so that the
+    rule that tells of Mathieu's which one is near holds here too."""
+    odd = (n - m) % 2
+    index = (n - m) // 2
+    low = n * (n + 1.0) + min(q, 0.0) - 1
+    high = n * (n + 1.0) + max(q, 0.0) + 1
+    rows = _needed(m, n, q, high, 1e-11)
+    x = min(max(_near(m, n, q), low), high)
+    found = False
+    moved = False
+    for _ in range(100):
+        count, gamma, square = _pass(m, q, x, odd, rows, index)
+        step = gamma / square
+        following = x + step
+        size = max(abs(following), 1.0)
+        found = found or (abs(gamma) < 0.5 and count == (index + 1 if step < 0 else index))
+        if found:
+            if abs(gamma) * abs(step) <= 3e-17 * size or abs(step) <= 1e-16 * size:
+                return following
+            x = following
+            continue
         if count > index:
-            high = middle
+            high = min(high, x)
         else:
-            low = middle
-    return 0.5 * (low + high)
+            low = max(low, x)
+        if abs(step) <= 1e-10 * max(size, abs(q)) and not moved and (count == index or count == index + 1):
+            moved = True
+            aside = 1e-4 * (1 + math.sqrt(abs(q)))
+            x += aside if count > index else -aside
+        else:
+            moved = False
+            x = following if low < following < high else 0.5 * (low + high)
+            if x <= low or x >= high:
+                break
+    return x
 
 
 def _characteristic(m: Any, n: Any, c: Any, sign: Any) -> Any:
@@ -105,11 +170,15 @@ def _next(m: Any, q: Any, value: Any, r: Any, before: Any, now: Any, middle: Any
 
 # ---- One element
 
+# The largest term of a sum by which a result is divided, relative to the sum, which leaves six digits: beyond it there is no value.
+_MOST = 1e10
+
 
 def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
-    """S or its derivative for |x| < 1: the sum of d(r) P(m + r) over the same at 0, or over the derivatives there, times that of P(n)."""
+    """S or its derivative for |x| < 1: the sum of d(r) P(m + r) over the same at 0, or over the derivatives there, times that of P(n). NaN
+    where the sum at 0 cancels."""
     odd = (n - m) % 2
-    last = odd + 2 * (_rows(m, n, q) + 10)
+    last = odd + 2 * _needed(m, n, q, value, 1e-20)
     d_before = 0.0
     d = 1.0
     # Functions of order m and degrees l - 1 and l at x and at 0, over (2 m - 1)!! and without the root
@@ -120,6 +189,7 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
     total = 0.0
     steep = 0.0
     at_0 = 0.0
+    largest = 0.0
     wanted = 0.0
     for r in range(last):
         l = m + r
@@ -128,6 +198,7 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
             steep += d * ((l + m) * p_before - l * x * p)
             term = (l + m) * zero_before if odd == 1 else zero
             at_0 += d * term
+            largest = max(largest, abs(d * term))
             if l == n:
                 wanted = term
             following = _next(m, q, value, r, d_before, d, n - m, last)
@@ -139,6 +210,8 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
         zero_after = -(l + m) * zero_before / (l + 1.0 - m)
         zero_before = zero
         zero = zero_after
+    if largest > _MOST * abs(at_0):
+        return math.nan
     scale = wanted / at_0
     for k in range(1, m + 1):
         scale *= (2 * k - 1) * math.sqrt((1 - x) * (1 + x))
@@ -150,13 +223,15 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     functions; NaN where its terms cancel."""
     q = sign * c * c
     odd = (n - m) % 2
-    last = odd + 2 * (_rows(m, n, q) + 10)
+    # Functions of the second kind grow with their order.
+    last = odd + 2 * (_rows(m, n, q) + 10 if second else _needed(m, n, q, value, 1e-20))
     z = c * x
     d_before = 0.0
     d = 1.0
     total = 0.0
     steep = 0.0
     norm = 0.0
+    heaviest = 0.0
     weight = 1.0  # (2 m + r)! / (r! (2 m)!)
     y_before = math.sin(z) / z
     y = -math.cos(z) / z
@@ -167,19 +242,26 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     largest = 0.0
     steepest = 0.0
     rest = math.inf
+    bessel = 0.0
+    lower = 0.0
     for r in range(last):
         l = m + r
         if r % 2 == odd:
             share = d * weight
             norm += share
+            heaviest = max(heaviest, abs(share))
             turned = -share if ((r + m - n) // 2) % 2 != 0 else share
             if second:
                 bessel = y
                 # y(-1) is sin(z) / z
                 lower = y_before
             else:
+                previous = bessel
                 bessel = _jn(l, z)
-                lower = _jn(l - 1, z) if l > 0 else math.cos(z) / z
+                if slope:
+                    # That between two others is their sum, where it is not small beside them.
+                    between = r > odd and z < 2 * l
+                    lower = z / (2 * l - 1) * (bessel + previous) if between else _jn(l - 1, z) if l > 0 else math.cos(z) / z
             if abs(share) > 0:
                 part = turned * bessel
                 total += part
@@ -203,7 +285,7 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
     result = steep * c + sign * m / (x * side) * total if slope else total
     if second and not (largest < 1e6 * abs(total) and steepest < 1e6 * abs(steep) and rest < 1e-10):
         return math.nan
-    return factor * result
+    return math.nan if heaviest > _MOST * abs(norm) else factor * result
 
 
 def _ang(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, slope: Any) -> Any:
@@ -424,7 +506,7 @@ def pro_rad1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
     c : array_like
         The spheroidal parameter.
     x : array_like
-        The points, x > 1; NaN elsewhere.
+        The points, x > 1; NaN elsewhere, and where c is so large (above 25 or so) that the sum for the norm cancels to six digits.
 
     Returns
     -------
@@ -514,7 +596,7 @@ def obl_ang1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
     c : array_like
         The spheroidal parameter.
     x : array_like
-        The points, abs(x) < 1; NaN elsewhere.
+        The points, abs(x) < 1; NaN elsewhere, and where c is so large (above 25 or so) that the sum at 0 cancels to six digits.
 
     Returns
     -------
