@@ -285,8 +285,25 @@ def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
     return made
 
 
-# Products that need no plan: the dimensions of both operands, and the function.
-_DIRECT: dict[Any, tuple[int, Any]] = {"i,i->": (1, _c.dot), "i,i": (1, _c.dot), "ij,jk->ik": (2, _c.matmul), "ij,jk": (2, _c.matmul)}
+def _sum_of(axis: int | None) -> Any:
+    return lambda a: _c.reduce("sum", a, axis)
+
+
+def _diagonal_sum(a: ndarray) -> ndarray | None:
+    return a.trace() if a.shape[0] == a.shape[1] else None
+
+
+# Sums that need no plan: the dimensions of the operands, and the function.
+_DIRECT: dict[Any, tuple[tuple[int, ...], Any]] = {
+    "i,i->": ((1, 1), _c.dot), "i,i": ((1, 1), _c.dot),
+    "ij,j->i": ((2, 1), _c.matmul), "ij,j": ((2, 1), _c.matmul),
+    "ij,jk->ik": ((2, 2), _c.matmul), "ij,jk": ((2, 2), _c.matmul),
+}  # fmt: skip
+# Of one operand, whose dtype is that of its sums; what gives None needs a plan.
+_DIRECT_OF_ONE: dict[Any, tuple[int, Any]] = {
+    "i->": (1, _sum_of(None)), "ij->": (2, _sum_of(None)), "ij->i": (2, _sum_of(1)), "ij->j": (2, _sum_of(0)),
+    "ij->ji": (2, _c.transpose), "ji": (2, _c.transpose), "ii": (2, _diagonal_sum), "ii->": (2, _diagonal_sum),
+}  # fmt: skip
 
 
 def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
@@ -298,10 +315,14 @@ def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
     for a in arrays[1:]:
         if type(a) is not ndarray or a.dtype != t:
             return None
-    if (direct := _DIRECT.get(subscripts)) is not None and len(arrays) == 2 and t.kind in "fciu":
-        ndim, function = direct
-        if first.ndim == ndim and arrays[1].ndim == ndim and first.shape[-1] == arrays[1].shape[0]:
-            return function(first, arrays[1])
+    if len(arrays) == 2:
+        if (direct := _DIRECT.get(subscripts)) is not None and t.kind in "fciu":
+            second = arrays[1]
+            if (first.ndim, second.ndim) == direct[0] and first.shape[-1] == second.shape[0]:
+                return direct[1](first, second)
+    elif len(arrays) == 1 and (alone := _DIRECT_OF_ONE.get(subscripts)) is not None and first.ndim == alone[0] and t.char in "dfDF":
+        if (made := alone[1](first)) is not None:
+            return made
     plan = _plan(subscripts.replace(" ", ""), tuple([a.shape for a in arrays]), None)
     made = _computed(plan, list(arrays), t)
     if plan.sums:
