@@ -320,8 +320,9 @@ def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
             second = arrays[1]
             if (first.ndim, second.ndim) == direct[0] and first.shape[-1] == second.shape[0]:
                 return direct[1](first, second)
-    elif len(arrays) == 1 and (alone := _DIRECT_OF_ONE.get(subscripts)) is not None and first.ndim == alone[0] and t.char in "dfDF":
-        if (made := alone[1](first)) is not None:
+    elif len(arrays) == 1 and t.char in "dfDF":
+        ndim, of_one = _DIRECT_OF_ONE.get(subscripts, (None, None))
+        if first.ndim == ndim and of_one is not None and (made := of_one(first)) is not None:
             return made
     plan = _plan(subscripts.replace(" ", ""), tuple([a.shape for a in arrays]), None)
     made = _computed(plan, list(arrays), t)
