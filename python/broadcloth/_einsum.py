@@ -285,6 +285,14 @@ def _ordered(made: ndarray, arrays: Sequence[ndarray], order: str) -> ndarray:
     return made
 
 
+def _sum_of(axis: int | None) -> Any:
+    return lambda a: _c.reduce("sum", a, axis)
+
+
+def _diagonal_sum(a: ndarray) -> ndarray | None:
+    return a.trace() if a.shape[0] == a.shape[1] else None
+
+
 def _meet(a: ndarray, b: ndarray) -> bool:
     return bool(a.shape[-1] == b.shape[0])
 
@@ -294,6 +302,8 @@ _FEW = 1024
 
 # Products that need no plan: the kinds of dtypes, the dimensions of both operands, what holds for their shapes, and the function.
 _Direct = tuple[str, int, int, Callable[[ndarray, ndarray], bool], Any]
+
+
 def _few_meet(a: ndarray, b: ndarray) -> bool:
     return a.size <= _FEW and b.size <= _FEW and _meet(a, b)
 
@@ -311,6 +321,11 @@ _DIRECT: dict[str, _Direct] = {
     "ij,ij->": ("fiu", 2, 2, _few_agree, _c.vdot), "ij,ij->i": ("fiu", 2, 2, _few_agree, _c.vecdot),
 }  # fmt: skip
 _DIRECT |= {subscripts.partition("->")[0]: _DIRECT[subscripts] for subscripts in ("i,i->", "ij,j->i", "i,ij->j", "i,j->ij", "ij,ij->")}
+# Of one operand, whose dtype is that of its sums; what gives None needs a plan.
+_DIRECT_OF_ONE: dict[Any, tuple[int, Any]] = {
+    "i->": (1, _sum_of(None)), "ij->": (2, _sum_of(None)), "ij->i": (2, _sum_of(1)), "ij->j": (2, _sum_of(0)),
+    "ij->ji": (2, _c.transpose), "ji": (2, _c.transpose), "ii": (2, _diagonal_sum), "ii->": (2, _diagonal_sum),
+}  # fmt: skip
 
 
 def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
@@ -327,8 +342,10 @@ def _of_one_dtype(subscripts: Any, *arrays: Any) -> ndarray | None:
             _, m, n, fits, function = direct
             if first.ndim == m and arrays[1].ndim == n and fits(first, arrays[1]):
                 return function(first, arrays[1])
-    elif subscripts in ("ii", "ii->") and t.char in "fdFD" and first.ndim == 2 and _meet(first, first):
-        return _c.trace(first)
+    elif len(arrays) == 1 and t.char in "dfDF":
+        ndim, of_one = _DIRECT_OF_ONE.get(subscripts, (None, None))
+        if first.ndim == ndim and of_one is not None and (made := of_one(first)) is not None:
+            return made
     plan = _plan(subscripts.replace(" ", ""), tuple([a.shape for a in arrays]), None)
     made = _computed(plan, list(arrays), t)
     if plan.sums:

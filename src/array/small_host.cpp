@@ -112,11 +112,29 @@ Array picked(const Near& from, std::span<const int64_t> places, DType dtype, Dev
   return made;
 }
 
+/// pick_small() of the rows of an array of several axes that lies in C order. Called with the lock held.
+std::optional<Array> pick_rows(const Array& a, const Array& index) {
+  Near from;
+  Places places;
+  if (index.ndim() != 1 || a.size() == 0 || !find(a, &from, INT64_MAX, true) || !find_places(index, a.shape()[0], &places, false))
+    return std::nullopt;
+  Dims shape = a.shape();
+  shape[0] = places.count;
+  const size_t row = static_cast<size_t>(a.size() / a.shape()[0] * from.item);
+  if (product(shape) > kFew) return std::nullopt;
+  Array made = empty(shape, a.dtype(), a.device());
+  char* const to = static_cast<char*>(made.storage()->current->buffer->ptr);
+  for (int k = 0; k < places.count; ++k)
+    std::memcpy(to + static_cast<size_t>(k) * row, from.first + static_cast<size_t>(places.at[k]) * row, row);
+  return made;
+}
+
 }  // namespace
 
 std::optional<Array> pick_small(const Array& a, const Array& index) {
   if (!open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
   const TapeLock lock(tape(a.device()));
+  if (a.ndim() > 1 && index.ndim() == 1) return pick_rows(a, index);
   Near from;
   Places places;
   const bool flat = covers(index, a);
@@ -671,9 +689,43 @@ bool put_row(const Array& place, const Arg& value) {
   return true;
 }
 
+namespace {
+
+/// put_small() of the rows of an array of several axes that lies in C order: a number, one row, or as many rows. Called with the lock held.
+bool put_rows(const Array& a, const Array& index, const Arg& value) {
+  Room room;
+  Near to, from;
+  Places places;
+  if (index.ndim() != 1 || a.size() == 0 || !find(a, &to, INT64_MAX, true) || !sole_owner(a)) return false;
+  if (index.storage() == a.storage() || !find_places(index, a.shape()[0], &places, false)) return false;
+  const int64_t row = a.size() / a.shape()[0];
+  Dims shape = a.shape();
+  shape[0] = places.count;
+  int64_t count = places.count * row, next = row;
+  if (value.array && !(value.array.shape() == shape)) {  // one row for all, or one number
+    shape.erase(0);
+    if (!(value.array.shape() == shape) && (value.array.size() != 1 || value.array.ndim() > a.ndim())) return false;
+    count = row, next = 0;
+  }
+  if (count > kFew || !find_stored(value, a, count, &room, &from, true)) return false;
+  by_item(to.item, [&](auto u) {
+    using U = decltype(u);
+    for (int k = 0; k < places.count; ++k)
+      for (int64_t j = 0; j < row; ++j) {
+        u = get<U>(from.at(k * next + j));
+        std::memcpy(to.at(places.at[k] * row + j), &u, sizeof(U));
+      }
+  });
+  wrote(*a.storage());
+  return true;
+}
+
+}  // namespace
+
 bool put_small(const Array& a, const Array& index, const Arg& value) {
   if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
   const TapeLock lock(tape(a.device()));
+  if (a.ndim() > 1 && index.ndim() == 1) return put_rows(a, index, value);
   Room room;
   Near to, from;
   Places places;

@@ -662,7 +662,7 @@ std::optional<Array> pick_listed(const Array& a, PyObject* list) {
 /// Stores a value at a short list of integers; false for other lists.
 bool put_listed(const Array& a, PyObject* list, PyObject* value) {
   int64_t index[kListed];
-  const bool few = a.ndim() == 1 && traits(a.device()).on_host;
+  const bool few = a.ndim() > 0 && traits(a.device()).on_host;
   const size_t n = few && !(is_array(value) && is_complex(array_of(value).dtype())) ? read_listed(list, index) : 0;
   if (!n) return false;
   const Array places = from_host(index, DType::i64, contiguous_layout(Dims{static_cast<int64_t>(n)}), a.device());

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
+from support import assert_same
 
 
 def both(call):
@@ -876,3 +877,54 @@ def test_lists_of_indices_take_values_as_numpys_do(index, value):
             else:
                 made[index] = bc.asarray(value) if isinstance(value, np.ndarray) else value
         np.testing.assert_array_equal(made.get(), wanted)
+
+
+ROW_INDICES = {
+    "mask": np.array([True, False, True, True, False, False]),
+    "no row": np.zeros(6, bool),
+    "integers": np.array([4, -1, 0]),
+    "twice": np.array([2, 2, 1]),
+    "list": [1, -2],
+    "one": np.array([3]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bool"])
+@pytest.mark.parametrize("shape", [(6, 4), (6, 2, 3), (6, 1)])
+@pytest.mark.parametrize("name", ROW_INDICES)
+def test_rows_are_stored_as_numpys_are(name, shape, dtype):
+    index = ROW_INDICES[name]
+    mine = bc.asarray(index) if isinstance(index, np.ndarray) else index
+    rng = np.random.default_rng(3)
+    of_numpy = rng.integers(0, 9, shape).astype(dtype)
+    picked = of_numpy[index]
+    assert_same(bc.asarray(of_numpy)[mine], picked)
+    assert_same(bc.asarray(of_numpy.T).T[mine], picked)
+    values = [3, 2.5, True, picked, picked[::-1] + 1, of_numpy[0], of_numpy[0] * 0, np.array([7]), np.array(7.5), picked.astype("int8")]
+    values += [picked[:, ::-1], rng.random((2, *shape[1:])), np.ones((1, *shape[1:])), np.ones((*picked.shape[:-1], 1))]
+    for value in [*values, rng.random((1, *picked.shape))]:
+        wanted, made = of_numpy.copy(), bc.asarray(of_numpy)
+        view = made[1:3]
+        given = bc.asarray(value) if isinstance(value, np.ndarray) else value
+        try:
+            wanted[index] = value
+        except ValueError:
+            with pytest.raises(ValueError):
+                made[mine] = given
+        else:
+            made[mine] = given
+        assert_array_equal(made.get(), wanted)
+        assert_array_equal(view.get(), wanted[1:3])
+    for base in (np.zeros((6, 8))[:, ::2], np.zeros((4, 6)).T):  # rows that do not lie side by side
+        wanted, made = base.copy(order="K"), bc.asarray(base)
+        wanted[index] = 5
+        made[mine] = 5
+        assert_array_equal(made.get(), wanted)
+    wanted, made = of_numpy.copy(), bc.asarray(of_numpy)
+    wanted[index] = wanted[::-1][index]
+    made[mine] = made[::-1][mine]
+    assert_array_equal(made.get(), wanted)
+    if name == "integers":
+        wanted[index] = wanted[:3]
+        made[mine] = made[:3]  # of the same memory: all is read before anything is written
+        assert_array_equal(made.get(), wanted)

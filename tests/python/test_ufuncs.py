@@ -965,3 +965,23 @@ def test_operands_with_ufuncs_of_their_own_are_asked(xp):
     assert xp.sin(Quantity(0.0))[:2] == ("quantity", "sin")
     # Masked arrays and matrices leave ufuncs to NumPy: they are read as arrays.
     assert isinstance(xp.add(a, np.ma.array([1.0, 2.0, 3.0])), bc.ndarray)
+
+
+def test_magnitudes_of_single_complex_numbers_of_every_size(xp, mode):
+    rng = np.random.default_rng(8)
+    special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1, 3, 4, 1e-45, 1e-40, 1e-38, 2.0**-50, 2.0**62, 2.4e38, 3.4e38], "f4")
+    parts = np.concatenate([special, (2.0 ** rng.uniform(-149, 127.4, 3000) * rng.choice([-1, 1], 3000)).astype("f4")])
+    near = (parts.astype(float) * rng.uniform(0.5, 2, parts.size)).clip(-3e38, 3e38).astype("f4")
+    pairs = [np.array(np.meshgrid(special, special)).reshape(2, -1), np.array([parts, near]), np.array([parts, rng.permutation(parts)])]
+    re, im = np.concatenate(pairs, axis=1).astype("f4")
+    z = np.empty(re.size, "c8")
+    z.real, z.imag = re, im
+    with np.errstate(all="ignore"):
+        exact = np.hypot(re.astype(float), im.astype(float))
+        wanted = exact.astype("f4")
+        got = host(abs(xp.asarray(z)))
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+        assert (np.isinf(got) == np.isinf(wanted))[np.isinf(re) | np.isinf(im) | (exact < 3.4e38)].all()
+        finite = np.isfinite(got) & np.isfinite(wanted)
+        assert (np.abs(got[finite].astype(float) - exact[finite]) <= np.spacing(wanted[finite]).astype(float)).all()

@@ -257,6 +257,8 @@ class RandomState(LegacyDistributions, _Base):
         if getattr(a, "ndim", 1) > 1:
             raise ValueError("a must be 1-dimensional")
         p = on_host(p)
+        if type(a) is int and size is None and device is None:
+            return self._numpy.choice(a, None, replace, p)
         return chosen(a, 0, device, lambda pool: self._numpy.choice(pool, size, replace, p))
 
     @few_by_numpy(np.random.RandomState.permutation, -1)

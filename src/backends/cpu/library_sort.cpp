@@ -374,7 +374,7 @@ void sort_short_lines(const Lines& lines, F&& put) {
   using K = typename O::Key;
   using S = std::make_signed_t<K>;  // vectors compare signed numbers
   const int n = static_cast<int>(lines.n);
-  const std::vector<Comparator> network = sorting_network(n);
+  const std::span<const Comparator> network = sorting_network(n);
   parallel_for(lines.count(), std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
     alignas(64) S keys[kNetwork][kLanes] = {};
     const B* from[kLanes];
@@ -415,7 +415,7 @@ bool sort_contiguous_rows(const Lines& lines, typename O::Bits* out) {
     using S = std::make_signed_t<typename O::Key>;
     const int item = static_cast<int>(sizeof(S)), n = static_cast<int>(std::min<int64_t>(lines.n, INT32_MAX));
     if (lines.step != 1 || n < least_of_row(item) || n > most_of_row() || lines.count() < kLanes) return false;
-    const std::vector<Comparator> network = row_network(n, item);
+    const std::span<const Comparator> network = row_network(n, item);
     parallel_for(lines.count(), std::max<int64_t>(kLanes, kGrain / n), [&](int64_t begin, int64_t end) {
       const S* from[kLanes];
       Walker w(lines.shape, {&lines.strides});

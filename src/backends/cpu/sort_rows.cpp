@@ -4,7 +4,10 @@
 
 #include <array>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "core/cpu_level.h"
 
@@ -147,13 +150,17 @@ int least_of_row(int item) { return (cpu_level() >= CpuLevel::v4 ? 64 : 32) / it
 
 int most_of_row() { return cpu_level() >= CpuLevel::v4 ? kMost : cpu_level() >= CpuLevel::v3 ? kMost / 2 : 0; }
 
-std::vector<Comparator> sorting_network(int n, int sorted) {
-  std::vector<Comparator> pairs;
-  each_comparator(n, sorted, [&](Comparator c) { pairs.push_back(c); });
-  return pairs;
+std::span<const Comparator> sorting_network(int n, int sorted) {
+  // To list the comparators of a long row takes as long as to sort several rows.
+  static std::mutex mutex;
+  static std::map<std::pair<int, int>, std::vector<Comparator>> networks;
+  const std::lock_guard lock(mutex);
+  const auto [at, made] = networks.try_emplace({n, sorted});
+  if (made) each_comparator(n, sorted, [&](Comparator c) { at->second.push_back(c); });
+  return at->second;
 }
 
-std::vector<Comparator> row_network(int n, int item) {
+std::span<const Comparator> row_network(int n, int item) {
   return sorting_network(n, cpu_level() >= CpuLevel::v4 ? 16 : 32 / item);  // blocks are sorted in registers
 }
 

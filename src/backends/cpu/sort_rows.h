@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace bc::cpu {
 
@@ -12,8 +11,9 @@ struct Comparator {
 };
 
 /// Comparators by which n elements are sorted, one after the other (Batcher, "Sorting networks and their applications", 1968: odd-even
-/// merges), where runs of `sorted` elements, a power of two, are sorted already.
-std::vector<Comparator> sorting_network(int n, int sorted = 1);
+/// merges), where runs of `sorted` elements, a power of two, are sorted already. They live as long as the
+/// process.
+std::span<const Comparator> sorting_network(int n, int sorted = 1);
 
 constexpr int kLanes = 16;  // lines side by side
 
@@ -37,7 +37,7 @@ struct RowOrder {
 int least_of_row(int item);
 int most_of_row();
 /// The comparators that sort_rows() runs for rows of n numbers of so many bytes.
-std::vector<Comparator> row_network(int n, int item);
+std::span<const Comparator> row_network(int n, int item);
 
 /// Sorts `some` rows, at most kLanes, of n contiguous numbers each, from `from[row]` into `out`, one after the other. S: int32_t, int64_t.
 template <class S>
