@@ -428,15 +428,64 @@ std::vector<Value> FunctionCompiler::parameter_values(const Function& f, const F
   return values;
 }
 
+namespace {
+/// What a function that gets an inner function as an argument calls a variable that this one reads: no name of Python's.
+std::string carried_name(const FunctionSyntax& inner, const std::string& name) {
+  return fmt::format("{}@{}", name, static_cast<const void*>(&inner));
+}
+}  // namespace
+
+/// The variable of that name, as it is here.
+Value FunctionCompiler::variable_named(std::string name, const Node* n) {
+  Node read;
+  read.kind = NodeKind::name;
+  read.text = std::move(name);
+  read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
+  return this->name(&read);
+}
+
+/// Adds the variables that inner functions among the arguments read: who gets such a function may call it.
+void FunctionCompiler::carry_variables(std::vector<Value>* values, std::vector<std::string>* captured, const Node* n) {
+  const auto is_captured = [&](const std::string& name) { return std::ranges::find(spec_.captured, name) != spec_.captured.end(); };
+  for (size_t i = 0; i < values->size(); ++i) {  // what they read may be such functions too
+    const auto found = (*values)[i].is(Kind::function) ? unit_.inner.find((*values)[i].type->object) : unit_.inner.end();
+    if (found == unit_.inner.end()) continue;
+    const FunctionSyntax& inner = *found->second.second;
+    std::vector<std::string> names;
+    free_names(inner.body, inner, &names);
+    for (const std::string& name : names) {
+      const std::string carried = carried_name(inner, name);
+      const int local = inner.outer == &syntax_ ? syntax_.local_index(name) : -1;
+      const bool here = local >= 0 && env_.locals[static_cast<size_t>(local)];
+      if (name == inner.name || std::ranges::find(*captured, carried) != captured->end()) continue;
+      if (!here && !is_captured(carried)) continue;
+      // A constant stays one inside: it is noted beside the call.
+      const auto known = unit_.closed_over.find({&inner, name});
+      const bool varies = known != unit_.closed_over.end() && known->second.varies;
+      if (here && env_.locals[static_cast<size_t>(local)]->constant && !varies) continue;
+      values->push_back(variable_named(here ? name : carried, n));
+      captured->push_back(carried);
+    }
+  }
+}
+
 /// Adds the variables around an inner function that it reads, as they are at the call; gives their names.
 std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n) {
   std::vector<std::string> captured;
+  carry_variables(values, &captured, n);
   if (!syntax.outer) return captured;
   std::vector<std::string> names;
   free_names(syntax.body, syntax, &names);
   const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
+  bool carries = false;
   for (size_t k = 0; k < names.size(); ++k) {
     const std::string name = names[k];
+    if (const std::string carried = carried_name(syntax, name); std::ranges::find(spec_.captured, carried) != spec_.captured.end()) {
+      captured.push_back(name);
+      values->push_back(variable_named(carried, n));
+      carries = true;
+      continue;
+    }
     const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
     const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
     if (!local) continue;
@@ -449,12 +498,8 @@ std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax&
     }
     if (!mine && !passed_on)
       fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
-    Node read;
-    read.kind = NodeKind::name;
-    read.text = name;
-    read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
     // A function that calls itself is no variable.
-    Value v = this->name(&read);
+    Value v = variable_named(name, n);
     if (v.is(Kind::function) && v.type->object == &syntax) {
       captured.push_back(name);
       values->push_back(Value::known(v.type));
@@ -470,6 +515,7 @@ std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax&
     captured.push_back(name);
     values->push_back(std::move(v));
   }
+  if (carries) carry_variables(values, &captured, n);
   return captured;
 }
 

@@ -417,6 +417,8 @@ class FunctionCompiler {
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
   const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
   std::vector<Value> parameter_values(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
+  Value variable_named(std::string name, const Node* n);
+  void carry_variables(std::vector<Value>* values, std::vector<std::string>* captured, const Node* n);
   std::vector<std::string> captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n);
   Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
   Value map_function(const Function& f, CallArguments args, const Node* n);
@@ -451,7 +453,8 @@ class FunctionCompiler {
   Value reduction_of_times(const std::string& name, const Value& v, const Node* n,
                            const std::function<Value(const std::string&, const Value&)>& reduce);
   std::optional<Value> function_of_times(const std::string& name, const CallArguments& args, const Node* n);
-  void expect_method_of_times(const Value& self, const std::string& name, const Node* n);
+  std::optional<Value> method_of_times(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value text_of_time(const Value& v, const Node* n);
   Value stored_time(const Value& v, Type element, const Node* n);
   Code time_in(const Value& v, Type to, const Node* n);
   Value time_constant(int64_t ticks, Type t);

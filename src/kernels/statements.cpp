@@ -1184,8 +1184,13 @@ void FunctionCompiler::walk_for(const Node* n, const Value& v) {
           polls_ = true;
           return body_of_loop(walk->head(counter), body);
         }
-        if (v.is_array())
-          return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), Value::of(int64_type(), length), 1, body);
+        // A tuple's length is known, so that short loops over one need not poll.
+        const Value& whole = v.is(Kind::builtin) && v.type->name == "enumerate" ? v.items[0] : v;
+        if (v.is_array() || whole.is(Kind::tuple)) {
+          const Value stop = whole.is(Kind::tuple) ? constant_value(Constant{static_cast<int64_t>(whole.type->items.size())})
+                                                   : Value::of(int64_type(), length);
+          return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), stop, 1, body);
+        }
         growing_loop(n, counter, length, body);
       },
       [&] { assign(n->a, walk->item(counter), n); });

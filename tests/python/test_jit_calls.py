@@ -480,3 +480,42 @@ def test_a_closure_in_a_choice_that_is_given_away_keeps_what_it_reads_or_is_refu
 
     with pytest.raises(bc.TypingError, match="several values"):
         varying(True)
+
+
+@njit
+def _applied(g, v):
+    k = 100.0
+    return g(v) + k
+
+
+@njit
+def _applied_twice(g, v):
+    return _applied(g, g(v))
+
+
+def test_inner_functions_that_are_given_away_take_their_variables_along():
+    def plain(a, k):
+        m = k + 1
+
+        def scale(v):
+            return v * k
+
+        def shifted(v):
+            return scale(v) + m
+
+        def applied(g, v):
+            m = 50.0
+            return g(v) + m
+
+        s = 0.0
+        for v in a:
+            s += applied(scale, v)
+        k = k * 3
+        return (
+            s, applied(shifted, 1.0), _applied(scale, 1.0), _applied_twice(scale, 2.0), _applied(lambda x: x * m + k, 2.0),
+            _applied(lambda x: shifted(x), 2.0), applied(lambda x: _applied(scale, x), 2.0),
+        )  # fmt: skip
+
+    a = np.arange(4.0)
+    for k in (2.5, -1.0):
+        assert njit(plain)(a, k) == plain(a, k)
