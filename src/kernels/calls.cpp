@@ -428,12 +428,11 @@ std::vector<Value> FunctionCompiler::parameter_values(const Function& f, const F
   return values;
 }
 
-namespace {
-/// What a function that gets an inner function as an argument calls a variable that this one reads: no name of Python's.
-std::string carried_name(const FunctionSyntax& inner, const std::string& name) {
-  return fmt::format("{}@{}", name, static_cast<const void*>(&inner));
+/// What a function that gets an inner function as an argument calls a variable that this one reads: no name of Python's. The inner
+/// functions are numbered as they are met, so that the text is the same in every process.
+std::string FunctionCompiler::carried_name(const FunctionSyntax& inner, const std::string& name) {
+  return fmt::format("{}@{}", name, unit_.carried_functions.emplace(&inner, unit_.carried_functions.size()).first->second);
 }
-}  // namespace
 
 /// The variable of that name, as it is here.
 Value FunctionCompiler::variable_named(std::string name, const Node* n) {
@@ -447,9 +446,9 @@ Value FunctionCompiler::variable_named(std::string name, const Node* n) {
 /// Adds the variables that inner functions among the arguments read: who gets such a function may call it.
 void FunctionCompiler::carry_variables(std::vector<Value>* values, std::vector<std::string>* captured, const Node* n) {
   const auto is_captured = [&](const std::string& name) { return std::ranges::find(spec_.captured, name) != spec_.captured.end(); };
-  for (size_t i = 0; i < values->size(); ++i) {  // what they read may be such functions too
-    const auto found = (*values)[i].is(Kind::function) ? unit_.inner.find((*values)[i].type->object) : unit_.inner.end();
-    if (found == unit_.inner.end()) continue;
+  const auto carry = [&](Type function) {
+    const auto found = function->is(Kind::function) ? unit_.inner.find(function->object) : unit_.inner.end();
+    if (found == unit_.inner.end()) return;
     const FunctionSyntax& inner = *found->second.second;
     std::vector<std::string> names;
     free_names(inner.body, inner, &names);
@@ -466,6 +465,13 @@ void FunctionCompiler::carry_variables(std::vector<Value>* values, std::vector<s
       values->push_back(variable_named(here ? name : carried, n));
       captured->push_back(carried);
     }
+  };
+  for (size_t i = 0; i < values->size(); ++i) {  // what they read may be such functions too
+    const Type t = (*values)[i].type;
+    if (t && t->is(Kind::choice))
+      std::ranges::for_each(t->items, carry);
+    else if (t)
+      carry(t);
   }
 }
 
@@ -485,6 +491,16 @@ std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax&
       values->push_back(variable_named(carried, n));
       carries = true;
       continue;
+    }
+    if (!mine && name == syntax.name) {
+      // It calls itself, unless another value got its name.
+      std::set<std::string> bound;
+      bound_names(syntax.outer->body, &bound);
+      if (!bound.contains(name)) {
+        captured.push_back(name);
+        values->push_back(Value::known(function_type(&syntax, name)));
+        continue;
+      }
     }
     const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
     const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);

@@ -168,6 +168,7 @@ class Unit {
     bool used = false, varies = false;
   };
   std::map<std::pair<const void*, std::string>, ClosedOver> closed_over;
+  std::map<const FunctionSyntax*, size_t> carried_functions;  ///< inner functions whose variables go along with them, by number
   /// The text changes containers that it did not just make (a loop over a dict moves its entries together): threads of a parallel loop
   /// then need their locks.
   bool changes_containers = false;
@@ -417,6 +418,7 @@ class FunctionCompiler {
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
   const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
   std::vector<Value> parameter_values(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
+  std::string carried_name(const FunctionSyntax& inner, const std::string& name);
   Value variable_named(std::string name, const Node* n);
   void carry_variables(std::vector<Value>* values, std::vector<std::string>* captured, const Node* n);
   std::vector<std::string> captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n);

@@ -519,3 +519,38 @@ def test_inner_functions_that_are_given_away_take_their_variables_along():
     a = np.arange(4.0)
     for k in (2.5, -1.0):
         assert njit(plain)(a, k) == plain(a, k)
+
+
+def test_inner_functions_that_are_chosen_or_call_themselves_are_given_away():
+    def chosen(c, k):
+        def up(v):
+            return v * k
+
+        def down(v):
+            return v - k
+
+        def applied(g, v):
+            return g(v)
+
+        def factorial(m):
+            return 1 if m < 2 else m * factorial(m - 1)
+
+        g = up if c else down
+        return applied(g, 2.0), g(1.0), applied(factorial, 5), _applied(factorial, 4), sorted([3.0, 1.0, 2.0], key=lambda v: abs(v - k))
+
+    for c in (True, False):
+        assert njit(chosen)(c, 2.2) == chosen(c, 2.2)
+
+    def rebound(k):
+        def again(m):
+            return m if m > 10 else again(m + k)
+
+        def applied(g, v):
+            return g(v)
+
+        first = again
+        again = abs
+        return applied(first, 1.0)
+
+    with pytest.raises(bc.TypingError):
+        njit(rebound)(2.0)
