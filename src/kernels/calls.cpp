@@ -580,8 +580,13 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   if (!s->result) return {};
 
   Code text;
-  for (size_t i = 0; i < values.size(); ++i)
-    if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!types[i]->has_value()) continue;
+    Code argument = convert(values[i], types[i], n);
+    // The function may take a reference: to a variable or to a copy, but not to an element or a field, which may be bound again meanwhile.
+    if (is_counted(types[i]) && !values[i].simple) argument = code("{}({})", cpp(types[i]), argument);
+    text += (text.empty() ? "" : ", ") + argument;
+  }
   for (int i : s->captures) {
     captures_.insert(i);
     text += (text.empty() ? "" : ", ") + unit_.captures_[static_cast<size_t>(i)].text;

@@ -286,6 +286,8 @@ DType sum_dtype(DType d);
 inline bool averages(std::string_view name) { return name == "mean" || name == "var" || name == "std"; }
 std::optional<int> row_of_comparison(Operator op);
 std::string_view extreme_function_of_times(std::string_view name);
+/// Whether values of the type count references in functions for the CPU.
+inline bool is_counted(Type t) { return t->is_array() || t->is_container() || t->is(Kind::instance) || t->is(Kind::text); }
 inline bool finds_place(std::string_view name) { return name == "argmin" || name == "argmax"; }
 inline bool finds_extreme(std::string_view name) { return finds_place(name) || name == "min" || name == "max"; }
 

@@ -231,8 +231,7 @@ void FunctionCompiler::run() {
     if (!t->has_value()) continue;
     const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
     // An object that the function does not bind again is the caller's, which counts its references.
-    const bool counted = t->is_array() || t->is_container() || t->is(Kind::instance) || t->is(Kind::text);
-    const bool lent = host() && counted && !syntax_.yields && at < syntax_.locals.size() && !rebound.contains(syntax_.locals[at]);
+    const bool lent = host() && is_counted(t) && !syntax_.yields && at < syntax_.locals.size() && !rebound.contains(syntax_.locals[at]);
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", lent ? code("const {}&", cpp(t)).text() : cpp(t),
                         variables_.at({static_cast<int>(at), t}));
   }

@@ -13,6 +13,7 @@ import pytest
 import broadcloth as bc
 from broadcloth import njit, types
 from broadcloth._source import from_source
+from broadcloth.experimental import jitclass
 from broadcloth.extending import overload, register_jitable
 
 
@@ -554,3 +555,46 @@ def test_inner_functions_that_are_chosen_or_call_themselves_are_given_away():
 
     with pytest.raises(bc.TypingError):
         njit(rebound)(2.0)
+
+
+def test_an_argument_stays_what_it_was_when_its_place_gets_another_value():
+    @njit
+    def replaced(x, places):
+        places[0] = places[1]
+        places.pop()
+        return x.sum()
+
+    @njit
+    def renamed(text, words):
+        words[0] = "another text that is long enough for memory of its own"
+        return text + "!"
+
+    @njit
+    def shortened(inner, rows):
+        rows[0] = rows[1]
+        return len(inner), inner[0]
+
+    def plain(n):
+        a = [np.ones(n), np.zeros(n)]
+        b = [[1, 2, 3], [4]]
+        w = ["a text that has memory of its own, made while it runs " + str(n)]
+        return replaced(a[0], a), len(a), a[0].sum(), shortened(b[0], b), b[0][0], renamed(w[0], w), len(w[0])
+
+    assert njit(plain)(4) == (4.0, 1, 0.0, (3, 1), 4, "a text that has memory of its own, made while it runs 4!", 54)
+
+    @jitclass([("a", types.float64[:])])
+    class Holder:
+        def __init__(self, n):
+            self.a = np.ones(n)
+
+        def exchange(self, other):
+            self.a = np.zeros(5)
+            return other.sum()
+
+    @njit
+    def of_fields(n):
+        h = Holder(n)
+        first = h.exchange(h.a)
+        return first, h.a.size
+
+    assert of_fields(3) == (3.0, 5)
