@@ -915,7 +915,7 @@ Value FunctionCompiler::call_method(const Value& self, const std::string& name, 
   const auto& p = args.positional;
   if (host())
     if (auto r = overloaded_member("_METHODS", self, name, args, n)) return *r;
-  expect_method_of_times(self, name, n);
+  if (auto r = method_of_times(self, name, args, n)) return *r;
   if (self.type == random_generator_type())
     if (auto r = call_python("generator." + name, args.behind(self, n), n)) return *r;
   if (const LibraryFunction* f = host() && self.is_array() ? library_function("array." + name) : nullptr) {

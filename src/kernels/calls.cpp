@@ -428,15 +428,80 @@ std::vector<Value> FunctionCompiler::parameter_values(const Function& f, const F
   return values;
 }
 
+/// What a function that gets an inner function as an argument calls a variable that this one reads: no name of Python's. The inner
+/// functions are numbered as they are met, so that the text is the same in every process.
+std::string FunctionCompiler::carried_name(const FunctionSyntax& inner, const std::string& name) {
+  return fmt::format("{}@{}", name, unit_.carried_functions.emplace(&inner, unit_.carried_functions.size()).first->second);
+}
+
+/// The variable of that name, as it is here.
+Value FunctionCompiler::variable_named(std::string name, const Node* n) {
+  Node read;
+  read.kind = NodeKind::name;
+  read.text = std::move(name);
+  read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
+  return this->name(&read);
+}
+
+/// Adds the variables that inner functions among the arguments read: who gets such a function may call it.
+void FunctionCompiler::carry_variables(std::vector<Value>* values, std::vector<std::string>* captured, const Node* n) {
+  const auto is_captured = [&](const std::string& name) { return std::ranges::find(spec_.captured, name) != spec_.captured.end(); };
+  const auto carry = [&](Type function) {
+    const auto found = function->is(Kind::function) ? unit_.inner.find(function->object) : unit_.inner.end();
+    if (found == unit_.inner.end()) return;
+    const FunctionSyntax& inner = *found->second.second;
+    std::vector<std::string> names;
+    free_names(inner.body, inner, &names);
+    for (const std::string& name : names) {
+      const std::string carried = carried_name(inner, name);
+      const int local = inner.outer == &syntax_ ? syntax_.local_index(name) : -1;
+      const bool here = local >= 0 && env_.locals[static_cast<size_t>(local)];
+      if (name == inner.name || std::ranges::find(*captured, carried) != captured->end()) continue;
+      if (!here && !is_captured(carried)) continue;
+      // A constant stays one inside: it is noted beside the call.
+      const auto known = unit_.closed_over.find({&inner, name});
+      const bool varies = known != unit_.closed_over.end() && known->second.varies;
+      if (here && env_.locals[static_cast<size_t>(local)]->constant && !varies) continue;
+      values->push_back(variable_named(here ? name : carried, n));
+      captured->push_back(carried);
+    }
+  };
+  for (size_t i = 0; i < values->size(); ++i) {  // what they read may be such functions too
+    const Type t = (*values)[i].type;
+    if (t && t->is(Kind::choice))
+      std::ranges::for_each(t->items, carry);
+    else if (t)
+      carry(t);
+  }
+}
+
 /// Adds the variables around an inner function that it reads, as they are at the call; gives their names.
 std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n) {
   std::vector<std::string> captured;
+  carry_variables(values, &captured, n);
   if (!syntax.outer) return captured;
   std::vector<std::string> names;
   free_names(syntax.body, syntax, &names);
   const bool mine = syntax.outer == &syntax_ || &syntax == &syntax_;
+  bool carries = false;
   for (size_t k = 0; k < names.size(); ++k) {
     const std::string name = names[k];
+    if (const std::string carried = carried_name(syntax, name); std::ranges::find(spec_.captured, carried) != spec_.captured.end()) {
+      captured.push_back(name);
+      values->push_back(variable_named(carried, n));
+      carries = true;
+      continue;
+    }
+    if (!mine && name == syntax.name) {
+      // It calls itself, unless another value got its name.
+      std::set<std::string> bound;
+      bound_names(syntax.outer->body, &bound);
+      if (!bound.contains(name)) {
+        captured.push_back(name);
+        values->push_back(Value::known(function_type(&syntax, name)));
+        continue;
+      }
+    }
     const bool passed_on = std::find(spec_.captured.begin(), spec_.captured.end(), name) != spec_.captured.end();
     const bool local = passed_on || (&syntax != &syntax_ && syntax.outer->local_index(name) >= 0);
     if (!local) continue;
@@ -449,12 +514,8 @@ std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax&
     }
     if (!mine && !passed_on)
       fail(n, fmt::format("'{}' reads '{}' of the function around it, so it can only be called there", syntax.name, name));
-    Node read;
-    read.kind = NodeKind::name;
-    read.text = name;
-    read.line = n->line, read.column = n->column, read.end_line = n->end_line, read.end_column = n->end_column;
     // A function that calls itself is no variable.
-    Value v = this->name(&read);
+    Value v = variable_named(name, n);
     if (v.is(Kind::function) && v.type->object == &syntax) {
       captured.push_back(name);
       values->push_back(Value::known(v.type));
@@ -470,6 +531,7 @@ std::vector<std::string> FunctionCompiler::captured_values(const FunctionSyntax&
     captured.push_back(name);
     values->push_back(std::move(v));
   }
+  if (carries) carry_variables(values, &captured, n);
   return captured;
 }
 
@@ -518,8 +580,13 @@ Value FunctionCompiler::call_function(const Function& f, const FunctionSyntax& s
   if (!s->result) return {};
 
   Code text;
-  for (size_t i = 0; i < values.size(); ++i)
-    if (types[i]->has_value()) text += (text.empty() ? "" : ", ") + convert(values[i], types[i], n);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!types[i]->has_value()) continue;
+    Code argument = convert(values[i], types[i], n);
+    // The function may take a reference: to a variable or to a copy, but not to an element or a field, which may be bound again meanwhile.
+    if (is_counted(types[i]) && !values[i].simple) argument = code("{}({})", cpp(types[i]), argument);
+    text += (text.empty() ? "" : ", ") + argument;
+  }
   for (int i : s->captures) {
     captures_.insert(i);
     text += (text.empty() ? "" : ", ") + unit_.captures_[static_cast<size_t>(i)].text;

@@ -168,6 +168,7 @@ class Unit {
     bool used = false, varies = false;
   };
   std::map<std::pair<const void*, std::string>, ClosedOver> closed_over;
+  std::map<const FunctionSyntax*, size_t> carried_functions;  ///< inner functions whose variables go along with them, by number
   /// The text changes containers that it did not just make (a loop over a dict moves its entries together): threads of a parallel loop
   /// then need their locks.
   bool changes_containers = false;
@@ -285,6 +286,8 @@ DType sum_dtype(DType d);
 inline bool averages(std::string_view name) { return name == "mean" || name == "var" || name == "std"; }
 std::optional<int> row_of_comparison(Operator op);
 std::string_view extreme_function_of_times(std::string_view name);
+/// Whether values of the type count references in functions for the CPU.
+inline bool is_counted(Type t) { return t->is_array() || t->is_container() || t->is(Kind::instance) || t->is(Kind::text); }
 inline bool finds_place(std::string_view name) { return name == "argmin" || name == "argmax"; }
 inline bool finds_extreme(std::string_view name) { return finds_place(name) || name == "min" || name == "max"; }
 
@@ -417,6 +420,9 @@ class FunctionCompiler {
   /// The signature among those that a function was declared for that takes these types best; fails where none does.
   const FunctionSignature& declared_for(const Function& f, const std::vector<Type>& types, const Node* n);
   std::vector<Value> parameter_values(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
+  std::string carried_name(const FunctionSyntax& inner, const std::string& name);
+  Value variable_named(std::string name, const Node* n);
+  void carry_variables(std::vector<Value>* values, std::vector<std::string>* captured, const Node* n);
   std::vector<std::string> captured_values(const FunctionSyntax& syntax, std::vector<Value>* values, const Node* n);
   Value call_function(const Function& f, const FunctionSyntax& syntax, CallArguments args, const Node* n);
   Value map_function(const Function& f, CallArguments args, const Node* n);
@@ -451,7 +457,8 @@ class FunctionCompiler {
   Value reduction_of_times(const std::string& name, const Value& v, const Node* n,
                            const std::function<Value(const std::string&, const Value&)>& reduce);
   std::optional<Value> function_of_times(const std::string& name, const CallArguments& args, const Node* n);
-  void expect_method_of_times(const Value& self, const std::string& name, const Node* n);
+  std::optional<Value> method_of_times(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+  Value text_of_time(const Value& v, const Node* n);
   Value stored_time(const Value& v, Type element, const Node* n);
   Code time_in(const Value& v, Type to, const Node* n);
   Value time_constant(int64_t ticks, Type t);

@@ -185,7 +185,7 @@ void FunctionCompiler::settle(size_t place, bool acts, std::span<Value* const> e
   if (!acts && out_.size() == place) return;
   const Block after = out_.cut(place);
   acts |= after.facts().has(kActs);
-  if (acts || after.facts().has(kRaises))
+  if (acts || after.facts().has(kRaises | kReads))  // what reads comes behind what acts
     for (Value* v : earlier) settle(v, acts);
   out_ += after;
 }

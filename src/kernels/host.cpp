@@ -827,14 +827,15 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
   const auto written = [](const Value& v) {
     return v.type &&
            (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) || v.is(Kind::array) ||
-            (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
+            v.is(Kind::time) || (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
   };
   if (std::any_of(args.positional.begin(), args.positional.end(), written)) {
     const std::string w = temporary("text");
     linef("py::Writer {};", w);
     for (size_t i = 0; i < args.positional.size(); ++i) {
       if (i) linef("py::write_str({}, {});", w, literal_text(separator));
-      linef("py::write_str({}, {});", w, text_operand(args.positional[i], n));
+      const Value& item = args.positional[i];
+      linef("py::write_str({}, {});", w, text_operand(item.is(Kind::time) ? text_of_time(item, n) : item, n));
     }
     linef("py::write_str({}, {});", w, literal_text(end));
     linef("py::print_text({});", w);

@@ -231,8 +231,7 @@ void FunctionCompiler::run() {
     if (!t->has_value()) continue;
     const size_t at = i < parameters ? i : syntax_.locals.size() + (i - parameters);
     // An object that the function does not bind again is the caller's, which counts its references.
-    const bool counted = t->is_array() || t->is_container() || t->is(Kind::instance) || t->is(Kind::text);
-    const bool lent = host() && counted && !syntax_.yields && at < syntax_.locals.size() && !rebound.contains(syntax_.locals[at]);
+    const bool lent = host() && is_counted(t) && !syntax_.yields && at < syntax_.locals.size() && !rebound.contains(syntax_.locals[at]);
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", lent ? code("const {}&", cpp(t)).text() : cpp(t),
                         variables_.at({static_cast<int>(at), t}));
   }
@@ -1184,8 +1183,13 @@ void FunctionCompiler::walk_for(const Node* n, const Value& v) {
           polls_ = true;
           return body_of_loop(walk->head(counter), body);
         }
-        if (v.is_array())
-          return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), Value::of(int64_type(), length), 1, body);
+        // A tuple's length is known, so that short loops over one need not poll.
+        const Value& whole = v.is(Kind::builtin) && v.type->name == "enumerate" ? v.items[0] : v;
+        if (v.is_array() || whole.is(Kind::tuple)) {
+          const Value stop = whole.is(Kind::tuple) ? constant_value(Constant{static_cast<int64_t>(whole.type->items.size())})
+                                                   : Value::of(int64_type(), length);
+          return counted_loop(n, "i64", counter, constant_value(Constant{int64_t{0}}), stop, 1, body);
+        }
         growing_loop(n, counter, length, body);
       },
       [&] { assign(n->a, walk->item(counter), n); });

@@ -113,6 +113,7 @@ Value FunctionCompiler::text_of_parts(const std::vector<TextPart>& parts, const 
       continue;
     }
     constant = false;
+    if (v.is(Kind::time) && !specified && !quoted) v = text_of_time(v, n);
     const Code text = text_operand(v, n);
     if (!specified) {
       lines.push_back(code("py::{}({}, {});", quoted ? "write" : "write_str", w, text));
@@ -298,6 +299,7 @@ std::optional<Value> FunctionCompiler::text_class(const std::string& name, const
     if (p.size() != 1) fail(n, "str() takes one value");
     if (p[0].is(Kind::string) || p[0].is(Kind::text)) return p[0];
     if (auto arrays = text_of_arrays(p[0], "builtins.str", n)) return arrays;
+    if (p[0].is(Kind::time)) return text_of_time(p[0], n);
     return Value::called(text_type(), code("py::text_of({})", text_operand(p[0], n)));
   }
   if (p.empty() || !(p[0].is(Kind::text) || p[0].is(Kind::string))) return std::nullopt;

@@ -203,6 +203,10 @@ Value FunctionCompiler::elementwise_of_times(int op, const std::vector<Value>& g
       case Op::fmax: return extreme_of_times(op, x[0], x[1], n);
       default: break;
     }
+  if (static_cast<Op>(op) == Op::clip) {
+    const Value low = extreme_of_times(static_cast<int>(Op::maximum), x[0], x[1], n);
+    return extreme_of_times(static_cast<int>(Op::minimum), low, x[2], n);
+  }
   if (static_cast<Op>(op) == Op::where && x[0].is_scalar() && is_date(x[1]) == is_date(x[2])) {
     const Type t = scalar_type(meet_of_times(op, &x[1], &x[2], n));
     return Value::of(t, choice(truth(x[0], n).text, x[1].text, x[2].text));
@@ -283,13 +287,15 @@ constexpr std::string_view kOfTimes[] = {
     "dstack", "column_stack", "array_split", "split", "hsplit", "vsplit", "dsplit", "shape", "size", "ndim", "min", "max", "amin", "amax",
     "any", "all", "sum", "argmin", "argmax", "count_nonzero", "ptp", "diff", "sort", "argsort", "searchsorted", "unique", "nonzero",
     "flatnonzero", "argwhere", "take", "extract", "isin", "union1d", "intersect1d", "setdiff1d", "setxor1d", "array_equal", "nditer",
-    "ndenumerate", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "compress", "select", "written", "time_differences"};
+    "ndenumerate", "broadcast_arrays", "atleast_1d", "atleast_2d", "atleast_3d", "compress", "select", "written", "time_differences",
+    "mean_of_times", "median_of_times", "cumsum_of_times"};
 /// Of these, what arranges the elements of several operands in a new array.
 constexpr std::string_view kJoining[] = {"concatenate", "append", "stack", "hstack", "vstack", "dstack", "column_stack", "array", "union1d",
                                          "setxor1d", "select"};
 constexpr std::string_view kMethodsOfTimes[] = {
     "sort", "argsort", "any", "all", "min", "max", "argmin", "argmax", "sum", "ptp", "flatten", "ravel", "reshape", "copy", "astype", "view",
-    "fill", "item", "transpose", "repeat", "nonzero", "take", "searchsorted", "swapaxes", "squeeze", "diagonal", "compress"};
+    "fill", "item", "transpose", "repeat", "nonzero", "take", "searchsorted", "swapaxes", "squeeze", "diagonal", "compress", "mean",
+    "cumsum", "clip"};
 // clang-format on
 
 }  // namespace
@@ -304,6 +310,17 @@ std::optional<Value> FunctionCompiler::function_of_times(const std::string& name
   if ((plain == "nanmin" || plain == "nanmax") && args.positional.size() == 1 && args.keywords.empty() && given->is_array())
     return reduction_of_times(std::string(plain), *given, n,
                               [&](const std::string& of, const Value& x) { return host_reduction(of, x, {}, n); });
+  if (given->is_array() && is_timedelta(given->type->element->dtype)) {
+    // NaT counts as a time for nansum() and nanmean(), as in NumPy.
+    if (plain == "nansum") return call_builtin("numpy.sum", args, n);
+    for (const std::string_view function : {"mean", "nanmean", "median", "cumsum"}) {
+      if (plain != function) continue;
+      CallArguments all = args;
+      for (Value& v : all.positional)
+        if (v.lazy) v = bound(materialise(v, n));
+      return *call_python(fmt::format("numpy.{}_of_times", plain == "nanmean" ? "mean" : plain), std::move(all), n);
+    }
+  }
   if (!is_in(plain, kOfTimes))
     fail(n, fmt::format("{}() does not take {} in compiled functions", name, given->type->spelling), {},
          "take the ticks: x.view(numpy.int64)");
@@ -320,10 +337,41 @@ std::optional<Value> FunctionCompiler::function_of_times(const std::string& name
   return std::nullopt;
 }
 
-void FunctionCompiler::expect_method_of_times(const Value& self, const std::string& name, const Node* n) {
-  if (self.type && self.is_array() && self.type->element->is(Kind::time) && !is_in(name, kMethodsOfTimes))
+/// A method of an array of times that has a form of its own; fails for those that do not take times.
+std::optional<Value> FunctionCompiler::method_of_times(const Value& self, const std::string& name, const CallArguments& args,
+                                                       const Node* n) {
+  if (!self.type || !self.is_array() || !self.type->element->is(Kind::time)) return std::nullopt;
+  const bool sums = name == "mean" || name == "cumsum";
+  if (!is_in(name, kMethodsOfTimes) || (sums && !is_timedelta(self.type->element->dtype)))
     fail(n, fmt::format(".{}() does not take {} in compiled functions", name, self.type->spelling), {},
          "take the ticks: x.view(numpy.int64)");
+  if (sums) return call_builtin("numpy." + name, args.behind(self, n), n);
+  return std::nullopt;
+}
+
+/// The text of a time, as NumPy's str().
+Value FunctionCompiler::text_of_time(const Value& v, const Node* n) {
+  constexpr const char* kNames[] = {
+      "years",        "months",       "weeks",       "days",        "hours",        "minutes",     "seconds",
+      "milliseconds", "microseconds", "nanoseconds", "picoseconds", "femtoseconds", "attoseconds", "generic time units"};
+  const TimeUnit unit = unit_of(v.type->dtype);
+  const Value time = v.simple ? v : spill(v);
+  const Value ticks = Value::of(int64_type(), code("py::wrapped_product({}.t, {})", time.text, unit.count));
+  const auto text_value = [](std::string text) { return Value::known(string_type(std::move(text))); };
+  Value known;
+  if (is_delta(v)) {
+    known =
+        text_of_parts({{"", ticks, 0, Value()}, {"", text_value(fmt::format(" {}", kNames[static_cast<int>(unit.base)])), 0, Value()}}, n);
+  } else {
+    // Weeks are days; what is finer than a second is a part of one.
+    const TimeBase base = unit.base == TimeBase::week ? TimeBase::day : std::min(unit.base, TimeBase::second);
+    int64_t parts = 1;
+    for (int finer = static_cast<int>(TimeBase::second); finer < static_cast<int>(unit.base); ++finer) parts *= 1000;
+    const Value days = unit.base == TimeBase::week ? Value::of(int64_type(), code("{} * 7", paren(ticks))) : ticks;
+    known = *call_python("builtins.date_text", {{days, text_value(base_name(base)), constant_value(Constant{parts})}, {n, n, n}, {}}, n);
+  }
+  return Value::called(
+      text_type(), choice(code("py::is_nat({})", time.text), convert(text_value("NaT"), text_type(), n), convert(known, text_type(), n)));
 }
 
 /// int64(time), time.astype(...): ticks become numbers and numbers ticks, as in NumPy; bool() is what is not 0.

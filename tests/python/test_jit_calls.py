@@ -13,6 +13,7 @@ import pytest
 import broadcloth as bc
 from broadcloth import njit, types
 from broadcloth._source import from_source
+from broadcloth.experimental import jitclass
 from broadcloth.extending import overload, register_jitable
 
 
@@ -480,3 +481,121 @@ def test_a_closure_in_a_choice_that_is_given_away_keeps_what_it_reads_or_is_refu
 
     with pytest.raises(bc.TypingError, match="several values"):
         varying(True)
+
+
+@njit
+def _applied(g, v):
+    k = 100.0
+    return g(v) + k
+
+
+@njit
+def _applied_twice(g, v):
+    return _applied(g, g(v))
+
+
+def test_inner_functions_that_are_given_away_take_their_variables_along():
+    def plain(a, k):
+        m = k + 1
+
+        def scale(v):
+            return v * k
+
+        def shifted(v):
+            return scale(v) + m
+
+        def applied(g, v):
+            m = 50.0
+            return g(v) + m
+
+        s = 0.0
+        for v in a:
+            s += applied(scale, v)
+        k = k * 3
+        return (
+            s, applied(shifted, 1.0), _applied(scale, 1.0), _applied_twice(scale, 2.0), _applied(lambda x: x * m + k, 2.0),
+            _applied(lambda x: shifted(x), 2.0), applied(lambda x: _applied(scale, x), 2.0),
+        )  # fmt: skip
+
+    a = np.arange(4.0)
+    for k in (2.5, -1.0):
+        assert njit(plain)(a, k) == plain(a, k)
+
+
+def test_inner_functions_that_are_chosen_or_call_themselves_are_given_away():
+    def chosen(c, k):
+        def up(v):
+            return v * k
+
+        def down(v):
+            return v - k
+
+        def applied(g, v):
+            return g(v)
+
+        def factorial(m):
+            return 1 if m < 2 else m * factorial(m - 1)
+
+        g = up if c else down
+        return applied(g, 2.0), g(1.0), applied(factorial, 5), _applied(factorial, 4), sorted([3.0, 1.0, 2.0], key=lambda v: abs(v - k))
+
+    for c in (True, False):
+        assert njit(chosen)(c, 2.2) == chosen(c, 2.2)
+
+    def rebound(k):
+        def again(m):
+            return m if m > 10 else again(m + k)
+
+        def applied(g, v):
+            return g(v)
+
+        first = again
+        again = abs
+        return applied(first, 1.0)
+
+    with pytest.raises(bc.TypingError):
+        njit(rebound)(2.0)
+
+
+def test_an_argument_stays_what_it_was_when_its_place_gets_another_value():
+    @njit
+    def replaced(x, places):
+        places[0] = places[1]
+        places.pop()
+        return x.sum()
+
+    @njit
+    def renamed(text, words):
+        words[0] = "another text that is long enough for memory of its own"
+        return text + "!"
+
+    @njit
+    def shortened(inner, rows):
+        rows[0] = rows[1]
+        return len(inner), inner[0]
+
+    def plain(n):
+        a = [np.ones(n), np.zeros(n)]
+        b = [[1, 2, 3], [4]]
+        w = ["a text that has memory of its own, made while it runs " + str(n)]
+        return replaced(a[0], a), len(a), a[0].sum(), shortened(b[0], b), b[0][0], renamed(w[0], w), len(w[0])
+
+    assert njit(plain)(4) == (4.0, 1, 0.0, (3, 1), 4, "a text that has memory of its own, made while it runs 4!", 54)
+
+    @jitclass([("a", types.float64[:])])
+    class Holder:
+        def __init__(self, n):
+            self.a = np.ones(n)
+
+        def exchange(self, other):
+            self.a = np.zeros(5)
+            return other.sum()
+
+    @njit
+    def of_fields(n):
+        h = Holder(n)
+        first = h.exchange(h.a)
+        h.a = np.ones(n)
+        return first, h.exchange(h.a), h.a.size
+
+    assert of_fields(3) == (3.0, 3.0, 5)

@@ -686,3 +686,35 @@ def test_indices_of_all_axes_count_on_where_a_turn_goes_on_early():
     for shape in ((2, 3, 4), (1, 1, 1), (3, 0, 2), (4, 1, 5)):
         a = np.arange(np.prod(shape)).reshape(shape)
         assert njit(walked)(a) == walked(a)
+
+
+def test_loops_over_short_tuples_end_and_go_on_as_in_python():
+    def walked(g):
+        n, m = g.shape
+        seen, out = [], np.zeros_like(g)
+        for i in range(n):
+            for j in range(m):
+                s = 0
+                for di in (-1, 0, 1):
+                    for dj in (-1, 0, 1):
+                        if di == 0 and dj == 0:
+                            continue
+                        if s > 3:
+                            break
+                        s += g[(i + di) % n, (j + dj) % m]
+                for at, step in enumerate((5, 7, 11)):
+                    if s == at:
+                        break
+                else:
+                    step = 13
+                out[i, j] = s + step
+        for x in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12):
+            if x % 5 == 0:
+                continue
+            seen.append(x)
+            if x > 8:
+                break
+        return seen, out.sum(), x
+
+    g = (np.random.default_rng(2).random((9, 7)) > 0.5).astype(np.int64)
+    assert njit(walked)(g) == walked(g)

@@ -4,7 +4,21 @@ They are compiled as if the caller had written them, for the types that it calls
 when they are compiled.
 """
 
-from . import curves, heaps, linear_algebra, numbers, operators, python_random, random_numbers, sets, shapes, statistics, texts, ufuncs  # noqa: F401
+from . import (  # noqa: F401
+    curves,
+    heaps,
+    linear_algebra,
+    numbers,
+    operators,
+    python_random,
+    random_numbers,
+    sets,
+    shapes,
+    statistics,
+    texts,
+    times,
+    ufuncs,
+)
 from ._table import OVERLOADS
 
 __all__ = ["OVERLOADS"]

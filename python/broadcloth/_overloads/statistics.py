@@ -177,12 +177,6 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     return np.ascontiguousarray(np.moveaxis(out, -1, axis))
 
 
-@stands_for("numpy.time_differences")
-def time_differences(a):
-    """diff() of times: the differences of dates have another type than dates."""
-    return a[..., 1:] - a[..., :-1]
-
-
 def _first_of_best(a, better):
     best = a[0]
     for i in range(1, a.size):
