@@ -112,8 +112,21 @@ Array picked(const Near& from, std::span<const int64_t> places, DType dtype, Dev
   return made;
 }
 
-/// pick_small() of the rows of an array of several axes that lies in C order. Called with the lock held.
-std::optional<Array> pick_rows(const Array& a, const Array& index) {
+}  // namespace
+
+std::optional<Array> pick_small(const Array& a, const Array& index) {
+  if (!open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
+  Near from;
+  Places places;
+  const bool flat = covers(index, a);
+  if (!find(a, &from, INT64_MAX, flat) || !find_places(index, from.count, &places, flat)) return std::nullopt;
+  return picked(from, {places.at, static_cast<size_t>(places.count)}, a.dtype(), a.device());
+}
+
+std::optional<Array> pick_rows_small(const Array& a, const Array& index) {
+  if (a.ndim() < 2 || !open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
+  const TapeLock lock(tape(a.device()));
   Near from;
   Places places;
   if (index.ndim() != 1 || a.size() == 0 || !find(a, &from, INT64_MAX, true) || !find_places(index, a.shape()[0], &places, false))
@@ -127,19 +140,6 @@ std::optional<Array> pick_rows(const Array& a, const Array& index) {
   for (int k = 0; k < places.count; ++k)
     std::memcpy(to + static_cast<size_t>(k) * row, from.first + static_cast<size_t>(places.at[k]) * row, row);
   return made;
-}
-
-}  // namespace
-
-std::optional<Array> pick_small(const Array& a, const Array& index) {
-  if (!open(a.device()) || !(index.device() == a.device()) || has_history(a) || has_history(index)) return std::nullopt;
-  const TapeLock lock(tape(a.device()));
-  if (a.ndim() > 1 && index.ndim() == 1) return pick_rows(a, index);
-  Near from;
-  Places places;
-  const bool flat = covers(index, a);
-  if (!find(a, &from, INT64_MAX, flat) || !find_places(index, from.count, &places, flat)) return std::nullopt;
-  return picked(from, {places.at, static_cast<size_t>(places.count)}, a.dtype(), a.device());
 }
 
 std::optional<Array> pick_small(const Array& a, std::span<const int64_t> index) {
@@ -689,10 +689,30 @@ bool put_row(const Array& place, const Arg& value) {
   return true;
 }
 
-namespace {
+bool put_small(const Array& a, const Array& index, const Arg& value) {
+  if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
+  const TapeLock lock(tape(a.device()));
+  Room room;
+  Near to, from;
+  Places places;
+  const bool flat = covers(index, a);
+  if (!find(a, &to, INT64_MAX, flat) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
+  if (!find_places(index, to.count, &places, flat) || index.storage() == a.storage()) return false;
+  if (!find_stored(value, a, places.count, &room, &from)) return false;
+  by_item(to.item, [&](auto u) {
+    using U = decltype(u);
+    for (int k = 0; k < places.count; ++k) {
+      u = get<U>(from.at(k));
+      std::memcpy(to.at(places.at[k]), &u, sizeof(U));
+    }
+  });
+  wrote(*a.storage());
+  return true;
+}
 
-/// put_small() of the rows of an array of several axes that lies in C order: a number, one row, or as many rows. Called with the lock held.
-bool put_rows(const Array& a, const Array& index, const Arg& value) {
+bool put_rows_small(const Array& a, const Array& index, const Arg& value) {
+  if (a.ndim() < 2 || !open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
+  const TapeLock lock(tape(a.device()));
   Room room;
   Near to, from;
   Places places;
@@ -715,30 +735,6 @@ bool put_rows(const Array& a, const Array& index, const Arg& value) {
         u = get<U>(from.at(k * next + j));
         std::memcpy(to.at(places.at[k] * row + j), &u, sizeof(U));
       }
-  });
-  wrote(*a.storage());
-  return true;
-}
-
-}  // namespace
-
-bool put_small(const Array& a, const Array& index, const Arg& value) {
-  if (!open(a.device()) || !(index.device() == a.device()) || changes_history(a, value)) return false;
-  const TapeLock lock(tape(a.device()));
-  if (a.ndim() > 1 && index.ndim() == 1) return put_rows(a, index, value);
-  Room room;
-  Near to, from;
-  Places places;
-  const bool flat = covers(index, a);
-  if (!find(a, &to, INT64_MAX, flat) || (to.step == 0 && to.count > 1) || !sole_owner(a)) return false;
-  if (!find_places(index, to.count, &places, flat) || index.storage() == a.storage()) return false;
-  if (!find_stored(value, a, places.count, &room, &from)) return false;
-  by_item(to.item, [&](auto u) {
-    using U = decltype(u);
-    for (int k = 0; k < places.count; ++k) {
-      u = get<U>(from.at(k));
-      std::memcpy(to.at(places.at[k]), &u, sizeof(U));
-    }
   });
   wrote(*a.storage());
   return true;

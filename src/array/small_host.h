@@ -83,7 +83,11 @@ bool apply_one(Op op, std::span<const ElementTerm> terms, Element* made);
 /// a[index] of a 1-d array by a 1-d array of integers or truth values, or by a mask of all its elements.
 std::optional<Array> pick_small(const Array& a, const Array& index);
 std::optional<Array> pick_small(const Array& a, std::span<const int64_t> index);
-/// a[index] = value for the same indices, which may also name rows of an array of several axes. Returns whether it was done.
+/// The rows, along the first axis, of an array of several axes that lies in C order, by a 1-d array of integers or truth values.
+std::optional<Array> pick_rows_small(const Array& a, const Array& index);
+/// Stores a number, one row for all, or as many rows there. Returns whether it was done.
+bool put_rows_small(const Array& a, const Array& index, const Arg& value);
+/// a[index] = value for the same indices as pick_small(). Returns whether it was done.
 bool put_small(const Array& a, const Array& index, const Arg& value);
 /// The indices of the nonzero elements in a 1-d array of integers or truth values.
 std::optional<Array> nonzero_small(const Array& a);

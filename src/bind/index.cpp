@@ -666,7 +666,8 @@ bool put_listed(const Array& a, PyObject* list, PyObject* value) {
   const size_t n = few && !(is_array(value) && is_complex(array_of(value).dtype())) ? read_listed(list, index) : 0;
   if (!n) return false;
   const Array places = from_host(index, DType::i64, contiguous_layout(Dims{static_cast<int64_t>(n)}), a.device());
-  return put_small(a, places, to_value(value, a.dtype(), a.device()));
+  const Arg v = to_value(value, a.dtype(), a.device());
+  return put_small(a, places, v) || put_rows_small(a, places, v);
 }
 
 }  // namespace
@@ -694,6 +695,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   if (is_array(key)) {
     compute_small_mask(a, array_of(key));
     if (std::optional<Array> made = pick_small(a, array_of(key))) return picked(std::move(*made), self);
+    if (std::optional<Array> made = pick_rows_small(a, array_of(key))) return picked(std::move(*made), self);
   } else if (PyList_CheckExact(key)) {
     if (std::optional<Array> made = pick_listed(a, key)) return picked(std::move(*made), self);
   }
@@ -797,7 +799,8 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
   if (is_array(key) && !complex) {
     compute_small_mask(a, array_of(key));
-    if (put_small(a, array_of(key), to_value(value, a.dtype(), a.device()))) return;
+    const Arg v = to_value(value, a.dtype(), a.device());
+    if (put_small(a, array_of(key), v) || put_rows_small(a, array_of(key), v)) return;
   } else if (PyList_CheckExact(key) && put_listed(a, key, value)) {
     return;
   }

@@ -36,8 +36,9 @@ BC_INLINE R abs(complex<R> z) {
   return hypot(z.re, z.im);
 }
 #if !BC_CUDA
-/// Without double, which hypot() widens to: a loop that takes pairs of floats apart and widens them is not vectorised. Both parts are scaled
-/// by a power of two so that no square overflows or vanishes; the error is below 1 ulp, as one square and the sum's other part are rounded.
+/// Without double, which hypot() widens to: a loop that takes pairs of floats apart and widens them is not vectorised. Both parts are
+/// scaled by a power of two so that no square overflows or vanishes; the error is below 1 ulp, as one square and the sum's other part are
+/// rounded.
 BC_INLINE float abs(complex<float> z) {
   float a = fabs(z.re), b = fabs(z.im), big = a < b ? b : a;
   bool large = big > 0x1p62f, tiny = big < 0x1p-50f;

@@ -928,3 +928,13 @@ def test_rows_are_stored_as_numpys_are(name, shape, dtype):
         wanted[index] = wanted[:3]
         made[mine] = made[:3]  # of the same memory: all is read before anything is written
         assert_array_equal(made.get(), wanted)
+
+
+def test_put_takes_places_of_the_flattened_array_and_not_rows():
+    for shape in ((2, 2, 3), (6, 4)):
+        wanted, made = np.zeros(shape), bc.zeros(shape)
+        for x, lib in ((wanted, np), (made, bc)):
+            lib.put(x, [-1, 1], 5.0)
+            x.put([2], 7.0)
+        assert_array_equal(made.get(), wanted)
+        assert_array_equal(made.take([1, 2]).get(), wanted.take([1, 2]))
