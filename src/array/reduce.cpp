@@ -238,9 +238,7 @@ struct Reduced {
   }
 };
 
-bool is_negative_zero(const Arg& initial) {
-  return initial.weak == Weak::real && initial.value.f == 0 && std::signbit(initial.value.f);
-}
+bool is_negative_zero(const Arg& initial) { return initial.weak == Weak::real && initial.value.f == 0 && std::signbit(initial.value.f); }
 
 /// Sums that begin with -0.0 are -0.0 where all elements are; others begin with 0.
 void keep_negative_zeros(const Array& sums, const Array& a, const ReduceOptions& options) {
