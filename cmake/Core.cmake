@@ -103,13 +103,20 @@ broadcloth_add_fft(broadcloth_core)
 # Loops over elements that only move, compare, count, convert or are multiplied and added are worth vectorising. Without the rest of -O3,
 # which copies loops for special cases of strides and conditions, the code is a quarter shorter.
 set(vectorised_options -O2 -ftree-vectorize -fvect-cost-model=dynamic)
-set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/sparse_products.cpp"
-  "${SRC}/backends/cpu/linalg_functions.cpp" PROPERTIES COMPILE_OPTIONS "${vectorised_options}")
-set_source_files_properties("${SRC}/backends/cpu/sort_keys.cpp" "${SRC}/backends/cpu/sort_split.cpp" "${SRC}/ops/pcg_stream.cpp"
+set_source_files_properties("${SRC}/backends/cpu/library_sort.cpp" "${SRC}/backends/cpu/linalg_functions.cpp"
+  PROPERTIES COMPILE_OPTIONS "${vectorised_options}")
+set_source_files_properties("${SRC}/backends/cpu/sort_keys.cpp" "${SRC}/backends/cpu/sort_split.cpp"
+  "${SRC}/backends/cpu/sparse_products.cpp" "${SRC}/ops/pcg_stream.cpp"
   PROPERTIES COMPILE_OPTIONS "-O3")
 # GCC 12 warns of its own AVX-512 header.
 set_source_files_properties("${SRC}/ops/pcg_words.cpp" "${SRC}/backends/cpu/sparse_rows.cpp"
   PROPERTIES COMPILE_OPTIONS "-O3;-Wno-maybe-uninitialized")
+
+# The folds of special functions, which few programs use, are a copy with options of its own.
+set(special_folds "${CMAKE_BINARY_DIR}/generated/fold_loops_special.cpp")
+file(CONFIGURE OUTPUT "${special_folds}" CONTENT "#define BC_SPECIAL_FOLDS\n#include \"backends/cpu/fold_loops.cpp\"\n")
+set_source_files_properties("${special_folds}" PROPERTIES COMPILE_OPTIONS "-Os")
+target_sources(broadcloth_core PRIVATE "${special_folds}")
 
 # Small code, for the wheel's size, of the tables of the compiler of Python functions and of what few functions need.
 if(CMAKE_BUILD_TYPE MATCHES "Rel")

@@ -1,5 +1,6 @@
 // Loops that carry a value from element to element, for every binary row. Includes the device library and no other header of the engine:
-// the two use some names with different meanings.
+// the two use some names with different meanings. With BC_SPECIAL_FOLDS it has the rows of special functions, which few programs fold and
+// whose code is kept small, else all others.
 #include "backends/cpu/fold_loops.h"
 
 #include <cstddef>
@@ -19,7 +20,8 @@ enum class Result { SAME, BOOL, REAL, I32, U8, INDEX };
 /// The dtypes for which the result has the operands' dtype.
 constexpr u32 closed(u32 set, Result result) { return result == Result::SAME ? set : result == Result::BOOL ? set & BOOLS : 0; }
 
-// Rows of few instructions are inlined into each loop; the others are called, so that the code stays small.
+// Rows of few instructions are inlined into each loop, and have one for elements that lie side by side; the others are called, so that the
+// code stays small.
 constexpr bool cheap(std::string_view name) {
   for (std::string_view s : {"add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or",
                              "bitwise_xor", "logical_and", "logical_or", "logical_xor"})
@@ -67,7 +69,7 @@ void scan(const void* x_, int64_t sx, void* out_, int64_t so, int64_t n, void* c
   T acc = started ? F::apply(*static_cast<const T*>(carry), x[0]) : x[0];
   if (out) {
     out[0] = acc;
-    if (sx == 1 && so == 1)
+    if (F::kCheap && sx == 1 && so == 1)
       for (int64_t i = 1; i < n; ++i) out[i] = acc = F::apply(acc, x[i]);
     else
       for (int64_t i = 1; i < n; ++i) out[i * so] = acc = F::apply(acc, x[i * sx]);
@@ -96,7 +98,7 @@ template <class T, class F>
 void zip(const void* a_, int64_t sa, const void* b_, int64_t sb, void* out_, int64_t so, int64_t n) {
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
   T* out = static_cast<T*>(out_);
-  if (sa == 1 && sb == 1 && so == 1) {
+  if (F::kCheap && sa == 1 && sb == 1 && so == 1) {
     // `out` is equal to `a`, or overlaps neither operand.
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = F::apply(a[i], b[i]);
@@ -178,7 +180,9 @@ T fold_by(const T* x, int64_t sx, int64_t n) {
 
 template <class T, class F>
 T fold(const T* x, int64_t sx, int64_t n) {
-  return sx == 1 ? fold_by<T, F, 1>(x, 1, n) : fold_by<T, F, 0>(x, sx, n);
+  if constexpr (F::kCheap)
+    if (sx == 1) return fold_by<T, F, 1>(x, 1, n);
+  return fold_by<T, F, 0>(x, sx, n);
 }
 
 template <class T, class F>
@@ -219,10 +223,19 @@ template <template <class> class F, u32 set, size_t... D> constexpr Row row_of(s
 
 // `float_power` is the one row whose function has another name.
 BC_TFN T float_power(T a, T b) { return power(a, b); }
+#ifdef BC_SPECIAL_FOLDS
+#define BC_BINARY(...)
+#define BC_SPECIAL_OF2(name_, set, ...)                                                      \
+  template <class T> struct Apply_##name_ {                                                  \
+    static constexpr bool kCheap = false, kAssociative = false;                              \
+    static constexpr int kExtreme = 0;                                                       \
+    __attribute__((noinline)) static T apply(T a, T b) { return special_rows::name_(a, b); } \
+  };
+#else
 // Rows that are not T, T -> T refer to functions that are never instantiated here.
 #define BC_BINARY(name_, set, result, ...)                                                         \
   template <class T> struct Apply_##name_ {                                                        \
-    static constexpr bool kAssociative = any_order(#name_);                                        \
+    static constexpr bool kCheap = cheap(#name_), kAssociative = any_order(#name_);                \
     static constexpr int kExtreme = extreme(#name_);                                               \
     __attribute__((noinline)) static T called(T a, T b) { return name_(a, b); }                    \
     __attribute__((noinline, target("avx2,fma"))) static T fused(T a, T b) { return name_(a, b); } \
@@ -234,18 +247,20 @@ BC_TFN T float_power(T a, T b) { return power(a, b); }
       return called(a, b);                                                                         \
     }                                                                                              \
   };
-#define BC_SPECIAL_OF2(name_, set, ...)                                                      \
-  template <class T> struct Apply_##name_ {                                                  \
-    static constexpr bool kAssociative = false;                                              \
-    static constexpr int kExtreme = 0;                                                       \
-    __attribute__((noinline)) static T apply(T a, T b) { return special_rows::name_(a, b); } \
-  };
+#define BC_SPECIAL_OF2(...)
+#endif
 #define BC_UNARY(...)
 #define BC_TERNARY(...)
 #define BC_FAST(...)
 #include "primitives/elementwise.def"
 
+#ifdef BC_SPECIAL_FOLDS
+#define BC_BINARY(...)
+#define BC_SPECIAL_OF2(name_, set, ...) row_of<Apply_##name_, set>(#name_, std::make_index_sequence<kTypes>()),
+#else
 #define BC_BINARY(name_, set, result, ...) row_of<Apply_##name_, closed(set, Result::result)>(#name_, std::make_index_sequence<kTypes>()),
+#define BC_SPECIAL_OF2(...)
+#endif
 #define BC_UNARY(...)
 #define BC_TERNARY(...)
 #define BC_FAST(...)
@@ -255,10 +270,18 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
+#ifdef BC_SPECIAL_FOLDS
+const FoldLoops* special_fold_loops(std::string_view name, int dtype) {
+#else
 const FoldLoops* fold_loops(std::string_view name, int dtype) {
+#endif
   for (const Row& row : kRows)
     if (row.name == name) return row.loops[dtype].scan ? &row.loops[dtype] : nullptr;
+#ifdef BC_SPECIAL_FOLDS
   return nullptr;
+#else
+  return special_fold_loops(name, dtype);
+#endif
 }
 
 }  // namespace bc::cpu
