@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from as_program import both, program, run
@@ -10,7 +12,8 @@ from as_program import both, program, run
 def same(folder, text: str) -> None:
     plain, ours = both(folder, text)
     assert plain.returncode == 0, plain.stderr
-    assert ours.stdout == plain.stdout, ours.stderr
+    for line, (got, want) in enumerate(itertools.zip_longest(ours.stdout.splitlines(), plain.stdout.splitlines()), 1):
+        assert got == want, f"line {line} of the output\n{ours.stderr}"
 
 
 FUNCTIONS = """
