@@ -378,3 +378,10 @@ def test_beta_distributions_with_small_parameters():
     # y = dfn f / (dfn f + dfd) rounds to 1 though the tail beyond it does not vanish.
     got = function("ncfdtr")(2, [0.001, 0.001, 0.1, 0.1], [1.5, 1.5, 1.5, 150], [1e20, 1e12, 1e20, 1e6])
     assert_allclose(bc.asnumpy(got), [0.026163045166574896, 0.017152242766235948, 0.9111756287913233, 0.4499803685067358], rtol=1e-13)
+
+
+def test_chndtr_of_an_infinite_noncentrality():
+    inf, nan = np.inf, np.nan
+    cases = [(1.0, 1.0, inf), (1.0, inf, inf), (0.0, 1.0, inf), (inf, 1.0, inf), (inf, 1.0, 1.0), (nan, 1.0, inf)]
+    got = [float(function("chndtr")(*case)) for case in cases]
+    np.testing.assert_array_equal(got, [0.0, 0.0, 0.0, nan, 1.0, nan])

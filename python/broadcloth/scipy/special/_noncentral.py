@@ -140,8 +140,10 @@ def _chndtr_of_large(x: Any, df: Any, nc: Any) -> Any:
 
 
 def _chndtr(x: Any, df: Any, nc: Any) -> Any:
-    if not (x >= 0 and df > 0 and nc >= 0) or math.isinf(nc):
+    if not (x >= 0 and df > 0 and nc >= 0):
         return math.nan
+    if math.isinf(nc):
+        return math.nan if math.isinf(x) else 0.0
     if x == 0 or math.isinf(x):
         return 0.0 if x == 0 else 1.0
     half = 0.5 * nc
