@@ -97,6 +97,11 @@ def host(x) -> np.ndarray:
     return x.get() if isinstance(x, bc.ndarray) else np.asarray(x)
 
 
+def dense(x) -> np.ndarray:
+    """The same of a sparse matrix of either library, too."""
+    return host(x.toarray() if hasattr(x, "toarray") else x)
+
+
 @contextlib.contextmanager
 def configured(**settings):
     """Sets fields of broadcloth's configuration (lazy, jit, background_compile) for a block."""
