@@ -428,7 +428,7 @@ std::vector<Value> FunctionCompiler::parameter_values(const Function& f, const F
   return values;
 }
 
-/// What a function that gets an inner function as an argument calls a variable that this one reads: no name of Python's. The inner
+/// The name that a variable of an inner function has in the functions that the inner function is given to; no name of Python's. The inner
 /// functions are numbered as they are met, so that the text is the same in every process.
 std::string FunctionCompiler::carried_name(const FunctionSyntax& inner, const std::string& name) {
   return fmt::format("{}@{}", name, unit_.carried_functions.emplace(&inner, unit_.carried_functions.size()).first->second);

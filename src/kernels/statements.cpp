@@ -811,7 +811,8 @@ void FunctionCompiler::loop(const Node* n, const std::function<void()>& head, co
   types.head = found == loop_types_.end() ? entry : join(entry, found->second.head);
   types.exit = found == loop_types_.end() ? Env{{}, false} : found->second.exit;
   if (found == loop_types_.end()) {
-    // What the turns bind is no constant in any of them: `s = 0` before `s += x` is an int64, not an integer that takes the type of x.
+    // A variable that the loop's body binds is no constant in any turn: `s = 0` before `s += x` is an int64, not an integer that takes the
+    // type of x.
     std::set<std::string> bound;
     bound_names(n->body, &bound);
     for (size_t i = 0; i < syntax_.locals.size() && i < types.head.locals.size(); ++i)

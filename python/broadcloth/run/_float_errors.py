@@ -16,11 +16,12 @@ from .. import _broadcloth as _c
 from . import _fallback
 
 # Functions made of ufuncs. Others move elements, and may give views, which a computation on copies could not.
-_ARITHMETIC = (
+_NAMES = (
     "average clip convolve corrcoef correlate cov cumprod cumsum cumulative_prod cumulative_sum diff dot ediff1d einsum geomspace gradient"
     " histogram inner interp linspace logspace mean median nancumprod nancumsum nanmean nanmedian nanpercentile nanprod nanquantile nanstd"
     " nansum nanvar norm outer percentile polyfit polyval prod quantile round std sum tensordot trace trapezoid var vdot"
 )
+_ARITHMETIC = frozenset(_NAMES.split())
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul")
 _METHODS = ("astype", "clip", "cumprod", "cumsum", "dot", "mean", "prod", "round", "std", "sum", "trace", "var")
 _OPERANDS = (_c.ndarray, np.ndarray, np.generic, int, float, complex, list, tuple)
@@ -41,7 +42,7 @@ def _watch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) 
         return NotImplemented
     if isinstance(function, _c.ufunc):
         function = getattr(np, function.__name__)
-    elif getattr(function, "__name__", "") not in _ARITHMETIC.split():
+    elif getattr(function, "__name__", "") not in _ARITHMETIC:
         return NotImplemented
     return _fallback.compute(function, args, kwargs or {})
 

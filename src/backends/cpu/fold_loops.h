@@ -22,7 +22,7 @@ struct FoldLoops {
 
 /// The loops of a row by name; `dtype` is the number of a bc::DType. nullptr where the row has no loop T, T -> T.
 const FoldLoops* fold_loops(std::string_view row, int dtype);
-/// Those of special functions, a part of the same.
+/// The part of fold_loops() for the rows of special functions, which is compiled by itself.
 const FoldLoops* special_fold_loops(std::string_view row, int dtype);
 
 }  // namespace bc::cpu

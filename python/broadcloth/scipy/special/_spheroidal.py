@@ -259,7 +259,7 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
                 previous = bessel
                 bessel = _jn(l, z)
                 if slope:
-                    # That between two others is their sum, where it is not small beside them.
+                    # The function of order l - 1 follows from those of l - 2 and l, unless their sum cancels.
                     between = r > odd and z < 2 * l
                     lower = z / (2 * l - 1) * (bessel + previous) if between else _jn(l - 1, z) if l > 0 else math.cos(z) / z
             if abs(share) > 0:
