@@ -25,6 +25,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
+from null_device import on_device
 from program_harness import Programs, Run
 from support import builtin_class, configured, host, late_error
 
@@ -824,7 +825,7 @@ def difference(statements: list[str], way: str, device: str = "cpu") -> str | No
     want_names: dict = {"lib": np, "np": np, "data": data}
     got_names: dict = {"lib": bc, "np": np, "data": data}
     excused: set[str] = set()
-    with configured(**WAYS[way]), bc.device(device), np.errstate(all="ignore"), warnings.catch_warnings():
+    with configured(**WAYS[way]), on_device(device), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for statement in statements:
             used = set(re.findall(r"\bv\d+\b", statement))
@@ -841,6 +842,10 @@ def difference(statements: list[str], way: str, device: str = "cpu") -> str | No
             got = execute(statement, got_names)
             if is_error(want) and not is_error(got) and device != "cpu":
                 got = late_error() or got
+                unseen = isinstance(want, IndexError) or says(want, "negative integer powers")
+                if unseen and not is_error(got) and not bc._c.device_count("cuda"):
+                    excused |= used | sharing(used, want_names)  # the null device reports neither a scatter's indices nor exponents
+                    continue
             wrong = alike(want, got)
             if wrong:
                 if any(test(statement, want, got) for _, test in KNOWN):

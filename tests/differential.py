@@ -24,6 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broadcloth as bc
+from null_device import on_device
 from program_harness import Programs, Run
 from support import configured, host
 
@@ -564,7 +565,7 @@ def difference(statements: list[str], rounded: set[str], device: str = "cpu", wa
         if way == "tier0" and device != "cpu":
             continue
         try:
-            with configured(**settings), bc.device(device):
+            with configured(**settings), on_device(device):
                 made = run(statements, bc)
                 results[way] = {k: host(v).copy() for k, v in made.items()}
                 strides = {k: steps(v) for k, v in made.items()}

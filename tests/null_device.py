@@ -66,6 +66,32 @@ def null_device(target: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def placed_by_size(elements: int) -> Iterator[str]:
+    """Arrays of so many elements and more lie on the accelerator, smaller ones in host memory. The accelerator, whose name is given, is a
+    GPU, or where there is none the null device, which then runs CUDA's kernels on the CPU."""
+    with contextlib.ExitStack() as stack:
+        if bc._c.device_count("cuda"):
+            name = "cuda:0"
+        else:
+            name = stack.enter_context(null_device("null-cuda"))
+            bc._c.null_run(True)
+            stack.callback(bc._c.null_run, False)
+            bc._c.use_cuda_bodies("null", True)
+            stack.callback(bc._c.use_cuda_bodies, "null", False)
+            stack.callback(bc.flush)
+        stack.enter_context(bc.device("cpu"))
+        old = bc._c._placement()[0]
+        bc._c._set_placement(elements, name)
+        stack.callback(bc._c._set_placement, old)
+        yield name
+
+
+def on_device(device: str) -> contextlib.AbstractContextManager:
+    """The device for a block by its name; "auto" stands for placement by size, with few elements."""
+    return placed_by_size(6) if device == "auto" else bc.device(device)
+
+
+@contextlib.contextmanager
 def recorded() -> Iterator[Record]:
     """Collects the launches and copies of a block, what still waits at its end with them."""
     bc.flush()

@@ -11,6 +11,7 @@
 
 #include "array/history.h"
 #include "array/other_dtypes.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "array/small_host.h"
 #include "core/extents.h"
@@ -445,8 +446,9 @@ inline void UfuncOperands::read(const char* name, std::span<const Term> args) {
       shape = &a.shape();
       continue;
     }
-    BC_CHECK(a.device() == first->device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", name,
-             to_string(first->device()), to_string(a.device()));
+    BC_CHECK(a.device() == first->device() || placed_by_size(), Value,
+             "{}: expected all arrays on one device, got {} and {}; use to_device()", name, to_string(first->device()),
+             to_string(a.device()));
     if (!(*shape == a.shape())) {
       broadcast = broadcast_shapes(name, *shape, a.shape());
       shape = &broadcast;
@@ -495,6 +497,24 @@ inline void push_number(Node& node, const Scalar& value, int i) {
 
 }  // namespace
 
+namespace {
+
+/// The ufunc of operands that lie elsewhere.
+Array ufunc_at(Device device, Op op, std::span<const Term> args, UfuncOptions options) {
+  Array there[3];
+  Term terms[3];
+  for (size_t i = 0; i < args.size(); ++i) {
+    terms[i] = args[i];
+    if (!args[i].array) continue;
+    there[i] = brought(*args[i].array, device);
+    terms[i].array = &there[i];
+  }
+  if (options.where) options.where = brought(options.where, device);
+  return ufunc(op, std::span<const Term>(terms, args.size()), options);
+}
+
+}  // namespace
+
 Array deliver_ufunc(Op op, const Array& result, const UfuncOptions& options) {
   if (options.out) check_ufunc_output(info(op).name, result.dtype(), result.shape(), options.out, options.casting);
   return deliver(result, options);
@@ -514,6 +534,11 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   if (!operands.all_plain || (options.dtype && !is_plain(*options.dtype))) [[unlikely]]
     return ufunc_of_others(op, args, options);
   const Array* first = operands.first;
+  if (placed_by_size()) [[unlikely]] {
+    const std::array<const Array*, 4> given{args[0].array, n > 1 ? args[1].array : nullptr, n > 2 ? args[2].array : nullptr,
+                                            &options.where};
+    if (const auto place = place_of_op(given, product(*operands.shape))) return ufunc_at(*place, op, args, options);
+  }
   const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
   const Dims* shape = operands.shape;
   Dims with_mask;
@@ -572,6 +597,8 @@ Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
   BC_CHECK(can_cast(a.dtype(), dtype, casting), Type, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
            info(a.dtype()).name, info(dtype).name, to_string(casting));
   if (a.dtype() == dtype) return copy_it ? copy(a, 'K') : a;
+  if (const auto place = place_of_op({&a}, a.size())) [[unlikely]]
+    return astype(brought(a, *place), dtype, copy_it, casting);
   if (is_time(a.dtype()) || is_time(dtype)) [[unlikely]]
     return cast_time(a, dtype);
   if (a.ndim() > 1 && !a.contiguous()) {
@@ -587,6 +614,8 @@ Array astype(const Array& a, DType dtype, bool copy_it, Casting casting) {
 }
 
 Array copy(const Array& a) {
+  if (const auto place = place_of_op({&a}, a.size())) [[unlikely]]
+    return copy(brought(a, *place));
   TapeLock lock(tape(a.device()));
   // Values are immutable: two storages may share one until either is written. Exposed memory may be changed by others, so it is copied.
   if (Node* node = whole(a); node && !(node->buffer && node->buffer->exposed))
@@ -715,6 +744,12 @@ void assign_where(const Array& dst, const Array& mask, const Arg& value) {
 Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape) {
   if (source.has_loose_booleans()) [[unlikely]]
     return astype(record_gather(as_bytes(source), std::move(indices), std::move(extra), std::move(result_shape)), DType::b1);
+  if (placed_by_size()) [[unlikely]] {
+    std::vector<const Array*> given{&source};
+    for (const Array& index : indices) given.push_back(&index);
+    if (const auto place = place_of_op(given, product(result_shape)))
+      return record_gather(brought(source, *place), brought(indices, *place), std::move(extra), std::move(result_shape));
+  }
   TapeLock lock(tape(source.device()));
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
   if (node->dtype != source.storage()->current->dtype) compute_current(source);
@@ -744,6 +779,8 @@ void check_library_dtype(const LibraryExtra& op, const Array& a) {
 
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
                      Device device) {
+  if (placed_by_size()) [[unlikely]]
+    if (const auto place = place_of_op(inputs, 0)) inputs = brought(inputs, device = *place);
   require_body(*extra, device);
   for (const Array& a : inputs) check_library_dtype(*extra, a);
   TapeLock lock(tape(device));
@@ -767,6 +804,8 @@ void record_store_library(const Array& target, std::vector<Array> inputs, std::u
   check_writable(extra->name, target);
   require_body(*extra, target.device());
   check_library_dtype(*extra, target);
+  if (placed_by_size()) [[unlikely]]
+    inputs = brought(inputs, target.device());
   std::optional<Ref<History>> history;
   if (HistoryObserver* const observer = history_observer()) [[unlikely]]
     history = observer->store_library(target, inputs, *extra);
@@ -1200,14 +1239,13 @@ namespace {
 
 Device initial_device() {
   const char* env = std::getenv("BROADCLOTH_DEVICE");
-  if (!env || !*env) {
-    // An accelerator, if there is one.
-    for (int type = 0; type < kDeviceTypes; ++type)
-      if (kDeviceTraits[type].asynchronous && device_count(static_cast<DeviceType>(type)) > 0) return {static_cast<DeviceType>(type), 0};
+  if (!env || !*env) return first_accelerator().value_or(Device{});
+  if (std::string_view(env) == "auto") {
+    set_placement(kAcceleratedElements);
     return {};
   }
   const std::optional<Device> named = parse_device(env);
-  BC_CHECK(named, Value, "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{}'", env);
+  BC_CHECK(named, Value, "BROADCLOTH_DEVICE: expected cpu, cuda, cuda:N or auto, got '{}'", env);
   return *named;
 }
 
@@ -1217,6 +1255,7 @@ thread_local std::optional<Device> thread_device;
 
 Device default_device() {
   if (!thread_device) {
+    if (placed_by_size()) return {};
     static const Device initial = initial_device();
     thread_device = initial;
   }

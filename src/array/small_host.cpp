@@ -849,7 +849,7 @@ std::optional<Array> concatenate_small(std::span<const Array> arrays, DType dtyp
   const int64_t most = std::max(kMost, kFew * static_cast<int64_t>(arrays.size()));
   if (!open(device) || element_count(shape, itemsize(dtype)) > most) return std::nullopt;
   for (const Array& a : arrays)
-    if (a.dtype() != dtype || has_history(a)) return std::nullopt;
+    if (a.dtype() != dtype || !(a.device() == device) || has_history(a)) return std::nullopt;
   const auto any_pending = [&] {
     const TapeLock lock(tape(device));
     return std::ranges::any_of(arrays, [](const Array& a) { return a.storage()->current->pending(); });

@@ -37,7 +37,7 @@ inline bool find(const Array& a, Near* near, int64_t most = kFew, bool flat = fa
   if (!row && (!flat || !a.contiguous())) return false;
   if (a.size() > most || a.has_loose_booleans()) return false;
   const Node& node = *a.storage()->current;
-  if (node.pending() || !node.buffer) return false;
+  if (node.pending() || !node.buffer || !traits(a.device()).on_host) return false;
   near->item = itemsize(a.dtype());
   near->first = first_byte(a, node);
   near->count = a.size();

@@ -1,6 +1,7 @@
 #include "array/user.h"
 
 #include "array/history.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "core/stored_value.h"
 #include "graph/tape.h"
@@ -24,6 +25,27 @@ std::vector<Array> apply_in_order(const Ref<UserOp>& op, std::span<const Arg> ar
   for (size_t k = 0; k < made.size(); ++k)
     made[k] = k < options.out.size() && options.out[k] ? options.out[k] : transpose(made[k], inverse_axes(order));
   return made;
+}
+
+/// Where the call belongs, if operands are placed by size and do not lie there.
+std::optional<Device> place_of_call(std::span<const Arg> args, const UserOptions& options) {
+  std::vector<const Array*> arrays{&options.where};
+  Dims shape = options.shape.value_or(Dims());
+  for (const Arg& arg : args) {
+    if (!arg.array) continue;
+    arrays.push_back(&arg.array);
+    shape = broadcast_shapes("", shape, arg.array.shape());
+  }
+  return place_of_op(arrays, product(shape));
+}
+
+/// Applies the function to operands and a mask that lie elsewhere.
+std::vector<Array> apply_at(Device device, const Ref<UserOp>& op, std::span<const Arg> args, UserOptions options) {
+  std::vector<Arg> moved(args.begin(), args.end());
+  for (Arg& arg : moved)
+    if (arg.array) arg.array = brought(arg.array, device);
+  if (options.where) options.where = brought(options.where, device);
+  return apply(op, moved, options);
 }
 
 /// The loop of a call: where it runs, and the shape that operands, mask and outputs are broadcast to.
@@ -58,7 +80,7 @@ UserLoop loop_of(const UserOp& op, std::span<const Arg> args, const UserOptions&
     const Array& out = options.out[k];
     if (!out) continue;
     if (!first) loop.device = out.device();
-    check_device(out);
+    if (!placed_by_size()) check_device(out);
     check_ufunc_output(name, op.out[k], loop.shape, out, options.casting);
     loop.shape = out.shape();
   }
@@ -135,6 +157,8 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
   BC_CHECK(args.size() == op->in.size(), Type, "{}: expected {} operands, got {}", name, op->in.size(), args.size());
   BC_CHECK(options.out.empty() || options.out.size() == op->out.size(), Type, "{}: expected {} arrays in 'out', got {}", name,
            op->out.size(), options.out.size());
+  if (placed_by_size()) [[unlikely]]
+    if (const auto place = place_of_call(args, options)) return apply_at(*place, op, args, options);
   const UserLoop loop = loop_of(*op, args, options);
   if (options.order == 'K' && loop.shape.size() > 1)
     if (const Dims order = order_of(name, args, options, loop.shape); !is_ascending(order))

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "array/history.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "bind/jit_numpy.h"
 #include "bind/program.h"
@@ -157,6 +158,7 @@ Array upload(const NumpyView& view, std::optional<DType> dtype, Device device) {
   const bool turned = !is_ascending(order);
   const Layout layout = turned ? transposed(seen, order) : seen;
   Array a;
+  device = placed(device, layout.shape);
   if (layout.size() == 1) {
     // One element needs no copy: it becomes a constant of the kernels that read it.
     a = full(layout.shape, Scalar::load(view.dtype(), view.data()), view.dtype(), device);
@@ -621,8 +623,9 @@ Array as_array(PyObject* o, std::optional<DType> dtype, std::optional<bool> copy
       PlainNumbers numbers(where.type == DeviceType::cpu);
       if (numbers.read(o) && !(numbers.is_real() && dtype == DType::i64)) {
         const Layout layout = contiguous_layout(numbers.shape());
-        if (!numbers.is_real() && !as_real) return from_host(numbers.integers().data(), DType::i64, layout, where);
-        const Array a = from_host(numbers.reals().data(), DType::f64, layout, where);
+        const Device place = placed(where, layout.shape);
+        if (!numbers.is_real() && !as_real) return from_host(numbers.integers().data(), DType::i64, layout, place);
+        const Array a = from_host(numbers.reals().data(), DType::f64, layout, place);
         return dtype ? astype(a, *dtype, false) : a;
       }
     }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "array/history.h"
+#include "array/placement.h"
 #include "bind/args.h"
 #include "bind/reduce.h"
 #include "bind/values.h"
@@ -146,7 +147,7 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
     for (const int64_t v : {a, n > 1 ? b : a})
       if (n > 0 && is_integer(t) && !Scalar::integer(v).fits(t))
         raise(ErrorKind::Overflow, "Python integer {} out of bounds for {}", v, info(t).name);
-    return arange(Scalar::integer(a), Scalar::integer(b - a), n, t, device);
+    return arange(Scalar::integer(a), Scalar::integer(b - a), n, t, placed(device, n));
   }
   if (!real && n > 0 && is_integer(t)) {
     // The first two are numbers of Python to NumPy, the others sums of the dtype.
@@ -155,7 +156,7 @@ Array arange_function(PyObject* start, PyObject* stop, PyObject* step, PyObject*
       if (v < std::numeric_limits<int64_t>::min() || v > static_cast<__int128>(std::numeric_limits<uint64_t>::max()) || !narrow(v).fits(t))
         raise(ErrorKind::Overflow, "Python integer out of bounds for {}", info(t).name);
   }
-  return arange(first, by, n, t, device);
+  return arange(first, by, n, t, placed(device, n));
 }
 
 constexpr auto arange_bound = [](PyObject* start, PyObject* stop, PyObject* step, PyObject* dtype, PyObject*, Device device) {
@@ -216,6 +217,7 @@ Array in_order(const Dims& shape, char order, Make make) {
 }
 
 Array full_function(const Dims& shape, PyObject* fill, PyObject* dtype, char order, Device device) {
+  device = placed(device, shape);
   const std::optional<DType> t = to_dtype_or_none(dtype);
   const Arg value = t ? to_cast_value(fill, *t, device) : to_arg(fill, device);
   if (value.array) {
@@ -253,7 +255,7 @@ PyRef other_byte_order(PyObject* dtype) {
 /// The elements of bytes, all of them.
 PyRef from_bytes(PyObject* bytes, DType dtype, Device device) {
   const int64_t n = PyBytes_Size(bytes), item = itemsize(dtype);
-  const Array a = from_host(PyBytes_AsString(bytes), dtype, contiguous_layout(Dims{n / item}), device);
+  const Array a = from_host(PyBytes_AsString(bytes), dtype, contiguous_layout(Dims{n / item}), placed(device, n / item));
   PyRef made = PyRef::steal(wrap(a));
   as_py_array(made.get())->read_only = true;
   return made;
@@ -290,7 +292,7 @@ Array rebuild(PyObject* data, std::string_view name, const Dims& shape, char ord
   const int64_t bytes = element_count(shape, itemsize(*dtype)) * itemsize(*dtype), have = PyBytes_Size(data);
   if (bytes != have) raise(ErrorKind::Value, "unpickling an array: expected {} bytes for shape {} of {}, got {}", bytes, shape, name, have);
   const char* from = PyBytes_AsString(data);
-  return in_order(shape, order, [&](const Dims& s) { return from_host(from, *dtype, contiguous_layout(s), default_device()); });
+  return in_order(shape, order, [&](const Dims& s) { return from_host(from, *dtype, contiguous_layout(s), placed(default_device(), s)); });
 }
 
 // ---- Questions about dtypes ------------------------------------------------------------------------------------------------------
@@ -367,15 +369,15 @@ void add_creation(PyObject* module) {
       {
           BC_FUNCTION("empty(shape, dtype=None, order='C', *, like=None, device=None) An array whose elements are not set.",
                       [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
-                        return in_order(shape, order.value, [&](const Dims& s) { return unset(s, dtype, device); });
+                        return in_order(shape, order.value, [&](const Dims& s) { return unset(s, dtype, placed(device, s)); });
                       }),
           BC_FUNCTION("zeros(shape, dtype=None, order='C', *, like=None, device=None) Zeros.",
                       [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
-                        return in_order(shape, order.value, [&](const Dims& s) { return zeros(s, dtype, device); });
+                        return in_order(shape, order.value, [&](const Dims& s) { return zeros(s, dtype, placed(device, s)); });
                       }),
           BC_FUNCTION("ones(shape, dtype=None, order='C', *, like=None, device=None) Ones.",
                       [](const Dims& shape, DType dtype, StorageOrder order, PyObject*, Device device) {
-                        return in_order(shape, order.value, [&](const Dims& s) { return ones(s, dtype, device); });
+                        return in_order(shape, order.value, [&](const Dims& s) { return ones(s, dtype, placed(device, s)); });
                       }),
           BC_FUNCTION(
               "full(shape, fill_value: ArrayLike, dtype: DTypeLike=None, order='C', *, like=None, device=None) One value everywhere.",
@@ -394,10 +396,10 @@ void add_creation(PyObject* module) {
               [](const Arg& start, const Arg& stop, int64_t num, bool endpoint, std::optional<DType> dtype, int64_t axis, Device device) {
                 for (const Arg& end : {start, stop})
                   if (dtype) warn_of_lost_imaginary(end.array ? end.array.dtype() : default_dtype(end.weak), *dtype);
-                return linspace(start, stop, num, endpoint, dtype, axis, device);
+                return linspace(start, stop, num, endpoint, dtype, axis, placed(device, num));
               }),
           BC_FUNCTION("iota(shape, *, device=None) The linear C-order index of each element.",
-                      [](const Dims& shape, Device device) { return iota(shape, device); }),
+                      [](const Dims& shape, Device device) { return iota(shape, placed(device, shape)); }),
       });
 }
 

@@ -1,4 +1,5 @@
 // The module's functions about the engine itself: running, devices, memory, the kernel cache, and facts for the doctor.
+#include "array/placement.h"
 #include "backends/cpu/jit_library.h"
 #include "backends/cpu/library.h"
 #include "backends/cpu/openblas.h"
@@ -248,11 +249,26 @@ void init_engine(PyObject* module) {
           {"set_config", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(set_config)), METH_VARARGS | METH_KEYWORDS,
            "set_config(**options): changes options of get_config()."},
           BC_FUNCTION("default_device() -> device", [] { return device_object(default_device()); }),
-          BC_FUNCTION("set_default_device(device)",
-                      [](Device d) {
-                        backend(d);
+          BC_FUNCTION("set_default_device(device: DeviceLike)",
+                      [](PyObject* device) {
+                        const bool by_size = PyUnicode_Check(device) && as_string(device) == "auto";
+                        const Device d = by_size ? Device{} : to_device(device);
                         set_default_device(d);
+                        set_placement(by_size ? kAcceleratedElements : 0);
                       }),
+          BC_FUNCTION("_set_placement(elements: int, accelerator: DeviceLike=None) Arrays of so many elements and more lie on the "
+                      "accelerator, smaller ones in host memory; 0: all on the default device.",
+                      [](int64_t elements, PyObject* accelerator) {
+                        set_placement(elements, accelerator == Py_None ? std::nullopt : std::optional(to_device(accelerator)));
+                      }),
+          BC_FUNCTION(
+              "_placement() -> tuple[int, device | None] The size that _set_placement() was given, or 0, and the accelerator, when an "
+              "array was large enough for one.",
+              [] {
+                const std::optional<Device> known = known_accelerator();
+                const PyRef device = known ? device_object(*known) : PyRef::borrow(Py_None);
+                return tuple_of({to_py(accelerated_elements()).get(), device.get()});
+              }),
           BC_FUNCTION("device_count(kind: Literal['cpu', 'cuda', 'null']='cuda')", count_devices),
           BC_FUNCTION("device_info(device=None) -> dict[str, Any]", device_info),
           BC_FUNCTION("set_trace(enabled)", [](bool enabled) { LineNote::trace.store(enabled); }),

@@ -5,6 +5,7 @@
 
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "array/small_host.h"
 #include "bind/args.h"
@@ -448,6 +449,7 @@ bool shares_memory(PyObject* x, PyObject* y, bool exact, PyObject* max_work) {
 
 Array random_function(std::string_view kind, uint64_t seed, uint64_t counter, const Dims& shape, std::optional<DType> dtype,
                       const Scalar& low, const Scalar& high, bool endpoint, Device device) {
+  device = placed(device, shape);
   if (kind == "uniform") return random_uniform(seed, counter, shape, dtype.value_or(DType::f64), device);
   if (kind == "normal") return random_standard_normal(seed, counter, shape, dtype.value_or(DType::f64), device);
   if (kind == "integers") return random_integers(seed, counter, low, high, shape, dtype.value_or(DType::i64), endpoint, device);
@@ -708,9 +710,11 @@ std::vector<PyMethodDef> creation_composites() {
                   [](int64_t n, std::optional<int64_t> m, PyObject* which, DType dtype, StorageOrder order, Device device, PyObject*) {
                     const int64_t k = diagonal(which);
                     // Fortran's order is C's of the transposed matrix.
+                    device = placed(device, Dims{n, m.value_or(n)});
                     return order.value == 'F' ? transpose(bc::eye(m.value_or(n), n, -k, dtype, device)) : bc::eye(n, m, k, dtype, device);
                   }),
-      BC_FUNCTION("identity(n, dtype=None, *, device=None)", bc::identity),
+      BC_FUNCTION("identity(n, dtype=None, *, device=None)",
+                  [](int64_t n, DType dtype, Device device) { return bc::identity(n, dtype, placed(device, Dims{n, n})); }),
       BC_FUNCTION("diag(v: ArrayLike, k=0) -> ndarray",
                   [](PyObject* v, int64_t k) {
                     const Array a = given(v);
@@ -724,7 +728,7 @@ std::vector<PyMethodDef> creation_composites() {
                }),
       BC_FUNCTION("tri(N, M=None, k: int=0, dtype=None, *, device=None, like=None)",
                   [](int64_t n, std::optional<int64_t> m, PyObject* k, DType dtype, Device device, PyObject*) {
-                    return bc::tri(n, m, diagonal(k), dtype, device);
+                    return bc::tri(n, m, diagonal(k), dtype, placed(device, Dims{n, m.value_or(n)}));
                   }),
       BC_FUNCTION("tril(m, k=0)", bc::tril),
       BC_FUNCTION("triu(m, k=0)", bc::triu),
@@ -736,7 +740,8 @@ std::vector<PyMethodDef> creation_composites() {
       BC_FUNCTION("indices(dimensions, dtype=None, sparse=False, *, device=None) -> ndarray | tuple[ndarray, ...]",
                   [](const Dims& shape, std::optional<DType> dtype, bool sparse, Device device) {
                     const DType t = dtype.value_or(DType::i64);
-                    return sparse ? steal(result(indices_sparse(shape, t, device), nullptr)) : steal(wrap(indices(shape, t, device)));
+                    return sparse ? steal(result(indices_sparse(shape, t, device), nullptr))
+                                  : steal(wrap(indices(shape, t, placed(device, shape))));
                   }),
   };
 }

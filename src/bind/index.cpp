@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "array/history.h"
+#include "array/placement.h"
 #include "array/small_host.h"
 #include "bind/convert.h"
 #include "bind/program.h"
@@ -149,6 +150,9 @@ void by_integer(DType t, F&& f) {
   }
 }
 
+/// An integer as an index; what int64 does not hold is the largest number, which is out of bounds.
+int64_t as_index(const Scalar& s) { return s.dtype == DType::u64 && s.u > INT64_MAX ? INT64_MAX : s.i; }
+
 /// The lowest and highest index, when they lie in host memory, computed, side by side or few. Of indices that are all in [-extent, extent)
 /// it may say that they are 0.
 bool known_range(const Array& index, int64_t extent, int64_t* low, int64_t* high) {
@@ -159,7 +163,7 @@ bool known_range(const Array& index, int64_t extent, int64_t* low, int64_t* high
   if (index.dtype() == node.dtype && node.op == Op::cast && node.in.size() == 1 && node.in[0].node->op == Op::constant &&
       is_integer(node.in[0].node->value.dtype)) {
     const Scalar& s = node.in[0].node->value;
-    *low = *high = s.dtype == DType::u64 && s.u > INT64_MAX ? INT64_MAX : s.i;
+    *low = *high = as_index(s);
     return true;
   }
   if (node.pending() || !node.buffer || index.dtype() != node.dtype) return false;
@@ -255,8 +259,15 @@ constexpr int kFew = 8;
 /// An index that is known to be out of bounds.
 std::optional<int64_t> wrong_index(const Array& index, int64_t extent) {
   int64_t low = 0, high = 0;
-  if (!known_range(index, extent, &low, &high) || (low >= -extent && high < extent)) return std::nullopt;
-  return high >= extent ? high : low;
+  if (known_range(index, extent, &low, &high)) {
+    if (low >= -extent && high < extent) return std::nullopt;
+    return high >= extent ? high : low;
+  }
+  if (extent > 0 || index.size() == 0) return std::nullopt;
+  // Every index of an axis without elements is out of bounds: the error names the first one, wherever it lies.
+  SliceItem first;
+  first.kind = SliceItem::Kind::index;
+  return as_index(look(slice(index, std::vector<SliceItem>(index.ndim(), first))));
 }
 
 [[noreturn]] void raise_out_of_bounds(int64_t index, int64_t extent, int axis) {
@@ -267,8 +278,7 @@ std::optional<int64_t> wrong_index(const Array& index, int64_t extent) {
 std::optional<int64_t> wrong_single_index(const Array& index, int64_t extent, std::span<const IndexItem> items) {
   const bool empty = std::any_of(items.begin(), items.end(), [](const IndexItem& i) { return i.array && i.array.size() == 0; });
   if (index.ndim() > 0 || !empty) return std::nullopt;
-  const Scalar at = look(index);
-  const int64_t i = at.dtype == DType::u64 ? static_cast<int64_t>(std::min<uint64_t>(at.u, INT64_MAX)) : at.i;
+  const int64_t i = as_index(look(index));
   return i >= -extent && i < extent ? std::nullopt : std::optional(i);
 }
 
@@ -307,7 +317,8 @@ void settle_indices(const Array& a, std::vector<IndexItem>* items) {
       if (const auto wrong = wrong_single_index(i.array, a.shape()[axis], *items)) raise_out_of_bounds(*wrong, a.shape()[axis], axis);
       ++axis;
     }
-    if (!(i.array.device() == a.device())) i.array = without_gil([&] { return bc::to_device(i.array, a.device()); });
+    // Of arrays that are placed by size, the gather or the store chooses the device.
+    if (!(i.array.device() == a.device()) && !placed_by_size()) i.array = without_gil([&] { return bc::to_device(i.array, a.device()); });
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include "array/placement.h"
 #include "bind/args.h"
 #include "bind/array.h"
 #include "bind/convert.h"
@@ -35,6 +36,7 @@ PyRef draw_pcg(std::string_view kind, const Dims& shape, DType dtype, bool dxsm,
   what.first = first;
   what.span = span;
   what.one = reinterpret_cast<void*>(one);
+  device = placed(device, shape);
   Array drawn;
   {
     const GilRelease released;

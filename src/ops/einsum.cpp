@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "array/placement.h"
 #include "ops/compose.h"
 
 namespace bc {
@@ -132,8 +133,8 @@ Array einsum(const Array& a, const Axes& labels, const Axes& out, DType t) {
 }
 
 Array einsum(const Array& a_in, const Axes& a_labels, const Array& b_in, const Axes& b_labels, const Axes& out, DType t) {
-  BC_CHECK(a_in.device() == b_in.device(), Value, "einsum: expected all arrays on one device, got {} and {}; use to_device()",
-           to_string(a_in.device()), to_string(b_in.device()));
+  BC_CHECK(a_in.device() == b_in.device() || placed_by_size(), Value,
+           "einsum: expected all arrays on one device, got {} and {}; use to_device()", to_string(a_in.device()), to_string(b_in.device()));
   Labelled a = diagonals(a_in, a_labels), b = diagonals(b_in, b_labels);
   drop_broadcast(&a, b);
   drop_broadcast(&b, a);

@@ -1,4 +1,5 @@
 // Joining, splitting and rearranging. What NumPy gives as a view is a view here.
+#include "array/placement.h"
 #include "array/small_host.h"
 #include "core/extents.h"
 #include "ops/compose.h"
@@ -32,8 +33,9 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
                "all the input array dimensions except for the concatenation axis must match exactly, but along dimension {}, the array at "
                "index 0 has size {} and the array at index {} has size {}",
                d, first.shape()[d], i, a.shape()[d]);
-    BC_CHECK(a.device() == first.device(), Value, "concatenate: expected all arrays on one device, got {} and {}; use to_device()",
-             to_string(first.device()), to_string(a.device()));
+    BC_CHECK(a.device() == first.device() || placed_by_size(), Value,
+             "concatenate: expected all arrays on one device, got {} and {}; use to_device()", to_string(first.device()),
+             to_string(a.device()));
     shape[at] = extent_sum(shape[at], a.shape()[at]);
     types.push_back(a.dtype());
   }
@@ -51,9 +53,10 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
     if (std::optional<Array> joined = concatenate_small(arrays, to, at, shape)) return *joined;
   Array r = out;
   if (!r) {
+    const Device device = place_of_op(arrays, product(shape)).value_or(first.device());
     std::vector<Dims> strides;
     for (const Array& a : arrays) strides.push_back(moving_strides(a.shape(), a.strides()));
-    r = laid_out(shape, joined_order(strides, shape.size()), [&](const Dims& s) { return empty(s, to, first.device()); });
+    r = laid_out(shape, joined_order(strides, shape.size()), [&](const Dims& s) { return empty(s, to, device); });
   }
   int64_t start = 0;
   for (const Array& a : arrays) {

@@ -1,4 +1,5 @@
 // Sums of products.
+#include "array/placement.h"
 #include "array/record.h"
 #include "array/small_host.h"
 #include "ops/compose.h"
@@ -15,6 +16,9 @@ Array multiply_matrices(const Array& a, const Array& b, DType t) {
   shape.back() = b.shape().back();
   if (a.shape().back() == 0) return zeros(shape, t, a.device());
   if (product(shape) == 0) return empty(shape, t, a.device());
+  if (placed_by_size()) [[unlikely]]
+    if (const auto place = place_of_op({&a, &b}, product(shape), product(shape) * a.shape().back()))
+      return multiply_matrices(brought(a, *place), brought(b, *place), t);
   return record_library({cast(a, t), cast(b, t)}, {a.shape(), b.shape()}, std::make_unique<MatmulExtra>(), shape, t, a.device());
 }
 
@@ -58,7 +62,7 @@ Dims joined(Dims a, const Dims& b) {
 }
 
 void check_device(const char* op, const Array& a, const Array& b) {
-  BC_CHECK(a.device() == b.device(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", op,
+  BC_CHECK(a.device() == b.device() || placed_by_size(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", op,
            to_string(a.device()), to_string(b.device()));
 }
 

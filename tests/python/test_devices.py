@@ -191,7 +191,7 @@ def test_a_device_that_cannot_be_read_is_an_error_and_not_the_first_one(name):
     with pytest.raises(ValueError, match="expected"):
         bc.zeros(2, device=name)
     done = start_python("import broadcloth as bc; print(bc.zeros(2).device)", env={"BROADCLOTH_DEVICE": name})
-    assert done.returncode != 0 and f"BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got '{name}'" in done.stderr, done.stdout
+    assert done.returncode != 0 and f"BROADCLOTH_DEVICE: expected cpu, cuda, cuda:N or auto, got '{name}'" in done.stderr, done.stdout
 
 
 def test_a_wrong_device_in_the_environment_is_one_error_of_the_first_work():
@@ -208,7 +208,7 @@ bc.set_default_device("cpu")
 print(bc.ones(2))
 """
     done = start_python(code, env={"BROADCLOTH_DEVICE": "nonsense"})
-    words = "BROADCLOTH_DEVICE: expected cpu, cuda or cuda:N, got 'nonsense'"
+    words = "BROADCLOTH_DEVICE: expected cpu, cuda, cuda:N or auto, got 'nonsense'"
     assert done.stdout.splitlines() == ["imported", f"{words} None None", f"{words} None None", "[1. 1.]", "[1. 1.]"], done.stderr
     assert done.returncode == 0 and not done.stderr
     done = start_python("import broadcloth as bc; bc.ones(3)", env={"BROADCLOTH_DEVICE": "nonsense"})

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .. import _broadcloth as _c
 from ._owner import Owner
 
 owner: Owner | None = None
@@ -13,11 +14,13 @@ _plain: Callable[..., dict[str, Any]] | None = None
 _prepared = False
 
 
-def _start(roots: tuple[str, ...], strict: bool) -> None:
+def _start(roots: tuple[str, ...], strict: bool, by_size: bool) -> None:
     """Runs in the child, before it loads the program's main module."""
     from . import _fallback, _imports
 
     _fallback.strict = strict
+    if by_size:
+        _c.set_default_device("auto")
     _imports.enable(Owner(roots))
 
 
@@ -27,7 +30,7 @@ class _Start:
     def __reduce__(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
         from . import _fallback
 
-        return _start, (owner.roots if owner else (), _fallback.strict)
+        return _start, (owner.roots if owner else (), _fallback.strict, _c._placement()[0] > 0)
 
 
 def _data(name: str) -> dict[str, Any]:

@@ -194,13 +194,12 @@ def run_program(words: list[str]) -> int:
     """
     options = Options()
     words = options.read(words)
-    if options.device is not None:
-        from .. import set_default_device
-
+    device = options.device or ("" if os.environ.get("BROADCLOTH_DEVICE") else "auto")
+    if device:
         try:
-            set_default_device(options.device)
+            _c.set_default_device(device)
         except (ValueError, RuntimeError) as error:
-            raise UsageError(f"--device {options.device}: {error}") from None
+            raise UsageError(f"--device {device}: {error}") from None
     _fallback.strict = options.strict
     if words[0] in ("-c", "-"):
         owner, run = _program_of_text(words)
@@ -228,12 +227,11 @@ def run_program(words: list[str]) -> int:
 
 def _leave_lost_device() -> None:
     """In a child that was forked after CUDA had been started, which cannot use it: new arrays live on the CPU."""
-    from .. import default_device, set_default_device
-
-    device = default_device()
-    if device.type != "cuda" or _c.device_count("cuda"):
+    elements, accelerator = _c._placement()
+    device = accelerator if elements else _c.default_device()
+    if device is None or device.type != "cuda" or _c.device_count("cuda"):
         return
-    set_default_device("cpu")
+    _c.set_default_device("cpu")
     message = (
         "this process was forked after its parent had started CUDA, which no driver allows it to use: it computes on the CPU; "
         "multiprocessing's 'spawn' or 'forkserver' start children that can use the GPU"

@@ -76,16 +76,18 @@ def on_same_memory(value: Any) -> Any:
 
 
 def in_place(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call that may write any array it gets: NumPy's arrays over the same memory, or copies that come back where it wrote them. A result
-    that is such a copy is the array that it was made of."""
+    """A call that may write any array it gets: NumPy's arrays over the same memory, or copies that come back where it wrote them, also when
+    it then raises. A result that is such a copy is the array that it was made of."""
     loan = _Loan(True, with_gaps=True)
 
     def lend(value: Any) -> Any:
         shared = _shared(value)
         return loan.give(value) if shared is None else shared
 
-    result = function(*map(lend, args), **{k: lend(v) for k, v in kwargs.items()})
-    loan.take_back()
+    try:
+        result = function(*map(lend, args), **{k: lend(v) for k, v in kwargs.items()})
+    finally:
+        loan.take_back()
     return type(result)(map(loan.lender, result)) if type(result) in (list, tuple) else loan.lender(result)
 
 
@@ -207,7 +209,8 @@ def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
                 raise
             writable = True
             continue
-        loan.take_back()
+        finally:
+            loan.take_back()  # a function that raises may have written, as ufuncs do under np.errstate(all="raise")
         return loan.own(result)
 
 

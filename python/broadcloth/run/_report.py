@@ -81,7 +81,7 @@ class Report:
         self._compiled_before = _c.compile_seconds()
 
     def start(self) -> None:
-        _c.zeros(1).item()  # starts the device here: its 0.1 to 0.5 s belong to no line of the program
+        _c.zeros(_c._placement()[0] or 1)[0].item()  # starts the device here: its 0.1 to 0.5 s belong to no line of the program
         _c.watch_waits(True)
         self._recorder.start()
         self._sampler.start()
@@ -161,9 +161,13 @@ class Report:
         return self.rows[line].device < 0.1 * self.rows[line].host
 
     @staticmethod
-    def lanes() -> tuple[int, str]:
+    def device() -> Any:
+        """The device of large arrays."""
+        return _c._placement()[1] or _c.default_device()
+
+    def lanes(self) -> tuple[int, str]:
         """How many at once this device computes, against one core in Python's place, and in words."""
-        device = _c.default_device()
+        device = self.device()
         if device.type == "cuda":
             count = int(device_info(device).get("multiprocessors", 1))
             return count * 128, f"{device}, {count} multiprocessors of 128 lanes"
@@ -183,7 +187,7 @@ class Report:
         parts = {"in kernels": self.device_seconds, "in Python and libraries": self.host_seconds, "in copies": self.copy_seconds}
         text = ", ".join(f"{_time(v)} {k}" for k, v in parts.items() if v > 0)
         compiling = f"; {_time(self.compile)} of compiling, beside that" if self.compile > 0 else ""
-        return ["", f"broadcloth: {self._name} took {_time(total)} on {_c.default_device()}: {text or 'nothing to see'}{compiling}", ""]
+        return ["", f"broadcloth: {self._name} took {_time(total)} on {self.device()}: {text or 'nothing to see'}{compiling}", ""]
 
     def _table(self) -> list[str]:
         rows = sorted(((line, r) for line, r in self.rows.items() if r.total > 0 and line[0]), key=lambda item: -item[1].total)

@@ -1,0 +1,108 @@
+#include "array/placement.h"
+
+#include "core/extents.h"
+
+namespace bc {
+
+namespace detail {
+std::atomic<int64_t> placed_elements{0};
+}
+
+namespace {
+
+/// The accelerator of arrays that are placed by size. Until it is known it is a device of the host.
+std::atomic<Device> the_accelerator{Device{}};
+
+/// From so many operations on, an accelerator repays that small operands are copied to it: about a millisecond of one core.
+constexpr int64_t kWorthCopying = int64_t{1} << 24;
+
+/// The accelerator; a machine that has none ends placement by size.
+std::optional<Device> accelerator() {
+  const Device known = the_accelerator.load(std::memory_order_relaxed);
+  if (!traits(known).on_host) return known;
+  const std::optional<Device> first = first_accelerator();
+  if (first)
+    the_accelerator.store(*first, std::memory_order_relaxed);
+  else
+    detail::placed_elements.store(0, std::memory_order_relaxed);
+  return first;
+}
+
+/// The elements of an array that are apart in memory.
+int64_t elements_apart(const Array& a) {
+  int64_t n = 1;
+  for (int d = 0; d < a.ndim(); ++d)
+    if (a.strides()[d] != 0) n *= a.shape()[d];
+  return n;
+}
+
+}  // namespace
+
+std::optional<Device> first_accelerator() {
+  for (int type = 0; type < kDeviceTypes; ++type)
+    if (kDeviceTraits[type].asynchronous && device_count(static_cast<DeviceType>(type)) > 0)
+      return Device{static_cast<DeviceType>(type), 0};
+  return std::nullopt;
+}
+
+void set_placement(int64_t elements, std::optional<Device> accelerator) {
+  the_accelerator.store(accelerator.value_or(Device{}), std::memory_order_relaxed);
+  detail::placed_elements.store(elements, std::memory_order_relaxed);
+}
+
+std::optional<Device> known_accelerator() {
+  const Device known = the_accelerator.load(std::memory_order_relaxed);
+  return placed_by_size() && !traits(known).on_host ? std::optional(known) : std::nullopt;
+}
+
+int64_t accelerated_elements() { return detail::placed_elements.load(std::memory_order_relaxed); }
+
+Device placed(Device device, int64_t size) {
+  const int64_t elements = accelerated_elements();
+  return elements != 0 && size >= elements && traits(device).on_host ? accelerator().value_or(device) : device;
+}
+
+Device placed(Device device, const Dims& shape) { return placed_by_size() ? placed(device, product(shape)) : device; }
+
+std::optional<Device> place_of_op(std::span<const Array* const> arrays, int64_t size, int64_t operations) {
+  const int64_t elements = accelerated_elements();
+  if (elements == 0) return std::nullopt;
+  bool on_host = false, large = false;
+  std::optional<Device> other;
+  for (const Array* a : arrays) {
+    if (!a || !*a) continue;
+    if (traits(a->device()).on_host) {
+      on_host = true;
+      large = large || elements_apart(*a) >= elements;
+    } else {
+      if (other && !(*other == a->device())) return std::nullopt;
+      other = a->device();
+    }
+  }
+  if (!on_host) return std::nullopt;
+  if (other) return other;
+  return (size >= elements || operations >= kWorthCopying) && !large ? accelerator() : std::nullopt;
+}
+
+std::optional<Device> place_of_op(std::span<const Array> arrays, int64_t size, int64_t operations) {
+  if (!placed_by_size()) return std::nullopt;
+  std::vector<const Array*> list;
+  for (const Array& a : arrays) list.push_back(&a);
+  return place_of_op(std::span<const Array* const>(list), size, operations);
+}
+
+Array brought(const Array& a, Device device) {
+  if (a.device() == device) return a;
+  Layout once = a.layout();
+  for (int d = 0; d < once.ndim(); ++d)
+    if (once.strides[d] == 0 && once.shape[d] > 0) once.shape[d] = 1;
+  return broadcast_to(to_device(a.with_layout(std::move(once)), device), a.shape());
+}
+
+std::vector<Array> brought(std::span<const Array> arrays, Device device) {
+  std::vector<Array> made;
+  for (const Array& a : arrays) made.push_back(a ? brought(a, device) : a);
+  return made;
+}
+
+}  // namespace bc

@@ -1,0 +1,51 @@
+#pragma once
+#include <atomic>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "array/array.h"
+
+/// Placement by size, for programs that name no devices: new arrays of few elements lie in host memory, those of many on an accelerator,
+/// and an op over both computes on the accelerator. A kernel's launch and a wait cost more than the host needs for few elements.
+namespace bc {
+
+/// Arrays of so many elements and more belong on the accelerator by default: float64 arithmetic on them takes one core about as long as a
+/// launch and a wait for its value take (40 us, measured on an H200 and its host).
+inline constexpr int64_t kAcceleratedElements = int64_t{1} << 16;
+
+/// Sets the size, for all threads; 0 ends placement by size. The default device of each thread that set none is then the host. Without an
+/// accelerator given, it is the first one, which is looked for when the first large array is made; a machine that has none ends it.
+void set_placement(int64_t elements, std::optional<Device> accelerator = std::nullopt);
+/// The size, or 0.
+int64_t accelerated_elements();
+/// The accelerator of large arrays; nullopt until one was made, and without placement by size.
+std::optional<Device> known_accelerator();
+
+namespace detail {
+extern std::atomic<int64_t> placed_elements;
+}
+inline bool placed_by_size() { return detail::placed_elements.load(std::memory_order_relaxed) != 0; }
+
+/// The first device that computes beside the host; nullopt on a machine without one.
+std::optional<Device> first_accelerator();
+
+/// Where a new array of `size` elements belongs that would lie on `device`.
+Device placed(Device device, int64_t size);
+Device placed(Device device, const Dims& shape);
+
+/// Where an op over arrays belongs if its result has `size` elements, or if it takes `operations`, which many are worth a copy of the
+/// operands; nullopt where all arrays lie there, or where they are not placed by size. Null arrays are left out. What is large in host
+/// memory, because it is shared with other code, stays there unless another operand is on the accelerator.
+std::optional<Device> place_of_op(std::span<const Array* const> arrays, int64_t size, int64_t operations = 0);
+inline std::optional<Device> place_of_op(std::initializer_list<const Array*> arrays, int64_t size, int64_t operations = 0) {
+  return placed_by_size() ? place_of_op(std::span(arrays.begin(), arrays.size()), size, operations) : std::nullopt;
+}
+std::optional<Device> place_of_op(std::span<const Array> arrays, int64_t size, int64_t operations = 0);
+
+/// The array on a device: itself, or a copy, of whose repeated elements (axes of stride 0) one is copied.
+Array brought(const Array& a, Device device);
+std::vector<Array> brought(std::span<const Array> arrays, Device device);
+
+}  // namespace bc

@@ -1,0 +1,207 @@
+"""Placement by size: arrays of few elements lie in host memory, those of many on an accelerator, and ops over both compute there.
+
+The accelerator is a GPU, or where there is none the null device, which then runs CUDA's kernels on the CPU; it has no matrix products.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import array_programs
+import broadcloth as bc
+from as_program import program, run
+from null_device import placed_by_size
+from program_harness import Run
+from support import host
+
+SIZE = 20
+
+
+@pytest.fixture(autouse=True)
+def accelerator():
+    background, bc.config.background_compile = bc.config.background_compile, False
+    with placed_by_size(SIZE) as name:
+        yield bc.device(name)
+    bc.config.background_compile = background
+
+
+RNG = np.random.default_rng(11)
+FEW, MANY = RNG.random(5), RNG.random((8, 5))
+PLACES = RNG.integers(0, 5, 30)
+
+
+def few():
+    return bc.asarray(FEW)
+
+
+def many():
+    return bc.asarray(MANY)
+
+
+CREATED = {
+    "zeros": lambda xp, n: xp.zeros(n),
+    "ones": lambda xp, n: xp.ones((n, 1), "f4"),
+    "empty": lambda xp, n: xp.empty(n),
+    "full": lambda xp, n: xp.full(n, 7),
+    "arange": lambda xp, n: xp.arange(n),
+    "arange of floats": lambda xp, n: xp.arange(0.0, n, 1),
+    "linspace": lambda xp, n: xp.linspace(0, 1, n),
+    "eye": lambda xp, n: xp.eye(n, 1),
+    "tri": lambda xp, n: xp.tri(1, n),
+    "array": lambda xp, n: xp.array(np.ones(n)),
+    "a list": lambda xp, n: xp.array([1.5] * n),
+    "lists": lambda xp, n: xp.array([[1], [2]] * (n // 2)),
+    "frombuffer": lambda xp, n: xp.frombuffer(bytes(8 * n)),
+    "random": lambda xp, n: xp.random.default_rng(3).random(n),
+    "indices": lambda xp, n: xp.indices((n,)),
+}
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_new_arrays_lie_where_their_size_says(name, accelerator):
+    make = CREATED[name]
+    assert make(bc, SIZE - 2).device.type == "cpu"
+    made = make(bc, SIZE)
+    assert made.device == accelerator
+    if name != "empty":
+        np.testing.assert_array_equal(made.get(), make(np, SIZE))
+
+
+BESIDE = {
+    "arithmetic": lambda xp, f, m: m * f + f,
+    "arithmetic, few first": lambda xp, f, m: f - m,
+    "where": lambda xp, f, m: xp.where(f > 0.5, m, f),
+    "where=": lambda xp, f, m: xp.add(m, f, out=xp.zeros((8, 5)), where=f > 0.5),
+    "concatenate": lambda xp, f, m: xp.concatenate([f, m.ravel(), f]),
+    "stack": lambda xp, f, m: xp.stack([f, m[2]]),
+    "take": lambda xp, f, m: xp.take(f, xp.asarray(PLACES)),
+    "few by places": lambda xp, f, m: f[xp.asarray(PLACES)],
+    "many by a few places": lambda xp, f, m: m[xp.asarray([1, 0, 7])],
+    "many by a mask": lambda xp, f, m: m[:5][f > 0.5],
+    "few by a mask of many": lambda xp, f, m: f[m[0] > 0.5],
+    "choose": lambda xp, f, m: xp.choose(xp.asarray([0, 1, 0, 1, 1]), [f, m[3]]),
+    "searchsorted": lambda xp, f, m: xp.searchsorted(xp.sort(m.ravel()), f),
+    "searchsorted in few": lambda xp, f, m: xp.searchsorted(xp.sort(f), m),
+    "interp": lambda xp, f, m: xp.interp(m.ravel(), xp.sort(f), f),
+    "isin": lambda xp, f, m: xp.isin(m, xp.concatenate([f, m[1]])),
+    "clip": lambda xp, f, m: xp.clip(m, f / 2, f),
+    "outer": lambda xp, f, m: xp.multiply.outer(f, m[0]),
+    "sum(where=)": lambda xp, f, m: xp.sum(m, axis=0, where=f > 0.5),
+    "max(initial=, where=)": lambda xp, f, m: xp.max(m, axis=1, initial=0.25, where=f > 0.5),
+    "average": lambda xp, f, m: xp.average(m, axis=1, weights=f),
+    "bincount": lambda xp, f, m: xp.bincount(xp.asarray(PLACES), minlength=7),
+    "histogram": lambda xp, f, m: xp.histogram(m, xp.sort(f))[0],
+    "broadcast_arrays": lambda xp, f, m: xp.broadcast_arrays(f, m)[0].copy(),
+    "array of both": lambda xp, f, m: xp.array([f, m[2]]),
+    "putmask": lambda xp, f, m: (xp.putmask(m, m > 0.5, f), m)[1],
+    "put": lambda xp, f, m: (xp.put(m, [1, 9, 3], f), m)[1],
+    "copyto": lambda xp, f, m: (xp.copyto(m, f, where=xp.asarray([True, False, True, True, False])), m)[1],
+    "copyto few": lambda xp, f, m: (xp.copyto(f, m[1]), f)[1],
+    "in place": lambda xp, f, m: (m.__iadd__(f), m)[1],
+    "few in place": lambda xp, f, m: (f.__imul__(m[4]), f)[1],
+    "a row": lambda xp, f, m: (m.__setitem__(2, f), m)[1],
+    "rows": lambda xp, f, m: (m.__setitem__(xp.asarray([3, 0]), f), m)[1],
+    "few from a row": lambda xp, f, m: (f.__setitem__(slice(1, 4), m[1, 1:4]), f)[1],
+    "elements": lambda xp, f, m: (m.__setitem__((1, 2), f[3]), m)[1],
+    "by a mask": lambda xp, f, m: (m.__setitem__(m > 0.5, f[0]), m)[1],
+    "add.at": lambda xp, f, m: (xp.add.at(f, xp.asarray(PLACES), 1.5), f)[1],
+    "add.at of many": lambda xp, f, m: (xp.add.at(m, xp.asarray([1, 1, 2]), f), m)[1],
+    "out=": lambda xp, f, m: xp.multiply(f, m[0], out=xp.zeros(5)),
+    "take_along_axis": lambda xp, f, m: xp.take_along_axis(m, xp.argsort(m, axis=1), axis=1),
+    "polyval": lambda xp, f, m: xp.polyval(f, m),
+    "allclose": lambda xp, f, m: xp.asarray([xp.allclose(m, f), xp.array_equal(m[0], f)]),
+    "nan_to_num": lambda xp, f, m: xp.nan_to_num(m / (f > 0.5), posinf=1),
+    "insert": lambda xp, f, m: xp.insert(m, 2, f, axis=0),
+    "append": lambda xp, f, m: xp.append(m, f),
+    "gradient": lambda xp, f, m: xp.gradient(m, xp.cumsum(f), axis=1),
+    "convolve": lambda xp, f, m: xp.convolve(m.ravel(), f),
+    "digitize": lambda xp, f, m: xp.digitize(m, xp.sort(f)),
+    "unravel": lambda xp, f, m: xp.asarray(xp.unravel_index(xp.argmax(m), m.shape)),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_few_elements_beside_many(name):
+    call = BESIDE[name]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        want = call(np, FEW.copy(), MANY.copy())
+        got = call(bc, few(), many())
+    got = host(got)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+
+def test_an_op_lies_where_its_result_belongs(accelerator):
+    f, m = few(), many()
+    assert f.device.type == "cpu" and m.device == accelerator
+    assert (f + 1).device.type == "cpu"
+    assert (f[:, None] + f).device == accelerator, "few elements become many"
+    assert (m[0] * f).device == accelerator
+    assert bc.meshgrid(f, f)[0].copy().device == accelerator
+    f += m[0]
+    assert f.device.type == "cpu", "an array stays where it is"
+    np.testing.assert_allclose(f.get(), FEW + MANY[0])
+
+
+def test_large_arrays_of_other_owners_stay_in_host_memory():
+    shared = np.ones(4 * SIZE)
+    a = bc.asarray(shared, copy=False)
+    a += 1
+    assert a.device.type == "cpu" and (a * 2).device.type == "cpu"
+    assert shared[3] == 2
+
+
+def test_no_element_is_read_from_the_accelerator_one_by_one():
+    """A loop over the elements of a small array waits for no device."""
+    grid = bc.zeros((4, 4), int)
+    bc._c.watch_waits(True)
+    try:
+        for i in range(4):
+            for j in range(4):
+                if grid[i, j] == 0:
+                    grid[i, j] = i + j
+        assert not bc._c.waits()
+    finally:
+        bc._c.watch_waits(False)
+    assert grid.tolist() == [[i + j for j in range(4)] for i in range(4)]
+
+
+@pytest.mark.timeout(1800)
+def test_random_programs_do_what_numpy_does():
+    reports = array_programs.check_all(70_000, 60, Run("auto"))
+    assert not reports, "\n\n".join(reports[:5])
+
+
+def test_the_default_device_ends_placement():
+    assert bc._c._placement()[0] == SIZE
+    before = bc.default_device()
+    try:
+        bc.set_default_device("cpu")
+        assert bc._c._placement()[0] == 0 and bc.ones(4 * SIZE).device.type == "cpu"
+        bc.set_default_device("auto")
+        assert bc._c._placement()[0] > 0 and bc.ones(SIZE).device.type == "cpu"
+    finally:
+        bc.set_default_device(before)
+
+
+PROGRAM = """
+import threading
+import broadcloth as bc
+print(bc.zeros(3).device, bc.zeros(1 << 16).device)
+thread = threading.Thread(target=lambda: print(bc.zeros(3).device, bc.zeros(1 << 16).device))
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("said", ["", "auto", "cpu"])
+def test_programs_that_run_unchanged_are_placed_by_size(tmp_path, monkeypatch, said):
+    monkeypatch.setenv("BROADCLOTH_DEVICE", said)
+    done = run(program(tmp_path, PROGRAM))
+    assert done.returncode == 0, done.stderr
+    large = "cuda:0" if bc._c.device_count("cuda") and said != "cpu" else "cpu"
+    assert done.stdout.split() == ["cpu", large, "cpu", large]
