@@ -747,8 +747,9 @@ Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra
   if (placed_by_size()) [[unlikely]] {
     std::vector<const Array*> given{&source};
     for (const Array& index : indices) given.push_back(&index);
+    // `extra` names places in the source's storage, so all of that is copied, and not the view.
     if (const auto place = place_of_op(given, product(result_shape)))
-      return record_gather(brought(source, *place), brought(indices, *place), std::move(extra), std::move(result_shape));
+      return record_gather(with_storage_at(source, *place), brought(indices, *place), std::move(extra), std::move(result_shape));
   }
   TapeLock lock(tape(source.device()));
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);
@@ -779,8 +780,9 @@ void check_library_dtype(const LibraryExtra& op, const Array& a) {
 
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
                      Device device) {
+  // What it computes from operands that were moved may be on another device than the caller's arrays.
   if (placed_by_size()) [[unlikely]]
-    if (const auto place = place_of_op(inputs, 0)) inputs = brought(inputs, device = *place);
+    inputs = brought(inputs, device = place_of_op(inputs, 0).value_or(inputs.empty() ? device : inputs[0].device()));
   require_body(*extra, device);
   for (const Array& a : inputs) check_library_dtype(*extra, a);
   TapeLock lock(tape(device));

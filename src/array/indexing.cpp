@@ -3,6 +3,7 @@
 #include "array/indexing.h"
 
 #include "array/array.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "array/small_host.h"
 #include "core/error.h"
@@ -116,7 +117,7 @@ Walk walk(const Array& a, std::span<const IndexItem> items) {
     } else if (item.array) {
       BC_CHECK(is_integer(item.array.dtype()), Index, "arrays used as indices must be of integer (or boolean) type");
       e.what = Entry::What::index;
-      e.array = astype(item.array.device() == a.device() ? item.array : to_device(item.array, a.device()), DType::i64, false);
+      e.array = astype(beside(item.array, a), DType::i64, false);
       e.extent = a.shape()[axis];
       e.stride = a.strides()[axis];
       ++axis;
@@ -249,7 +250,7 @@ class Expansion {
   }
   /// A mask of several axes: an index array for each.
   void add_mask(const Entry& e) {
-    Array mask = e.array.device() == a_.device() ? e.array : to_device(e.array, a_.device());
+    Array mask = beside(e.array, a_);
     Dims extents = e.mask_extents, strides = e.mask_strides;
     // Axes that can be collapsed to one are indexed as one.
     bool even = mask.ndim() > 1 && mask.shape() == extents;

@@ -1,6 +1,7 @@
 #include "array/placement.h"
 
 #include "core/extents.h"
+#include "graph/tape.h"
 
 namespace bc {
 
@@ -97,6 +98,21 @@ Array brought(const Array& a, Device device) {
   for (int d = 0; d < once.ndim(); ++d)
     if (once.strides[d] == 0 && once.shape[d] > 0) once.shape[d] = 1;
   return broadcast_to(to_device(a.with_layout(std::move(once)), device), a.shape());
+}
+
+Array beside(const Array& index, const Array& a) {
+  return index.device() == a.device() || placed_by_size() ? index : to_device(index, a.device());
+}
+
+Array with_storage_at(const Array& a, Device device) {
+  if (a.device() == device) return a;
+  Array all;
+  {
+    const TapeLock lock(tape(a.device()));
+    const Ref<Node>& value = a.storage()->current;
+    all = Array(a.storage(), value->dtype, contiguous_layout(value->shape));
+  }
+  return Array(to_device(all, device).storage(), a.dtype(), a.layout()).detached(a.is_detached());
 }
 
 std::vector<Array> brought(std::span<const Array> arrays, Device device) {

@@ -11,9 +11,9 @@
 /// and an op over both computes on the accelerator. A kernel's launch and a wait cost more than the host needs for few elements.
 namespace bc {
 
-/// Arrays of so many elements and more belong on the accelerator by default: float64 arithmetic on them takes one core about as long as a
-/// launch and a wait for its value take (40 us, measured on an H200 and its host).
-inline constexpr int64_t kAcceleratedElements = int64_t{1} << 16;
+/// Arrays of so many elements and more belong on the accelerator by default. Float64 arithmetic on them takes one core about 100 us. A
+/// launch and a wait for its value take 50 us on an H200, and the compile of a kernel that is not shipped 30 ms, so many ops must repay it.
+inline constexpr int64_t kAcceleratedElements = int64_t{1} << 17;
 
 /// Sets the size, for all threads; 0 ends placement by size. The default device of each thread that set none is then the host. Without an
 /// accelerator given, it is the first one, which is looked for when the first large array is made; a machine that has none ends it.
@@ -47,5 +47,9 @@ std::optional<Device> place_of_op(std::span<const Array> arrays, int64_t size, i
 /// The array on a device: itself, or a copy, of whose repeated elements (axes of stride 0) one is copied.
 Array brought(const Array& a, Device device);
 std::vector<Array> brought(std::span<const Array> arrays, Device device);
+/// An index or a mask on an array's device. Of arrays that are placed by size, the gather or the store that it is for chooses the device.
+Array beside(const Array& index, const Array& a);
+/// The array's view of a copy of its whole storage on a device; the array itself if it lies there.
+Array with_storage_at(const Array& a, Device device);
 
 }  // namespace bc

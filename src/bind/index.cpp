@@ -397,18 +397,23 @@ bool compute_for_loop(const Array& a) {
 
 /// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
 PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
+  const auto single = [&] { return static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index); };
+  const auto mirrored = [&](Element* element) {
+    return !traits(a.device()).on_host && placed_by_size() && single() && without_gil([&] { return read_mirrored(a, items, element); });
+  };
   if (program_mode.load(std::memory_order_relaxed) && numpy_has(a.dtype())) [[unlikely]] {
-    if (Element element; read_one(a, items, &element)) [[likely]]
+    if (Element element; read_one(a, items, &element) || mirrored(&element)) [[likely]]
       return to_numpy_scalar(element).release();
-    if (waits_on_host(a) && static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index)) {
+    if (waits_on_host(a) && single()) {
       // Such programs look at what they read: the array is computed now, and the elements that follow are there.
       const Array element = slice(a, items);
       return to_numpy_scalar(look(element), a.dtype()).release();
     }
   }
-  if (static_cast<int>(items.size()) != a.ndim() || !std::ranges::all_of(items, is_index)) return nullptr;
+  if (!single()) return nullptr;
   PyArray* made = new_element();
-  if (pick_one(a, items, &made->element) || (compute_for_loop(a) && pick_one(a, items, &made->element))) [[likely]]
+  if (pick_one(a, items, &made->element) || (compute_for_loop(a) && pick_one(a, items, &made->element)) || mirrored(&made->element))
+      [[likely]]
     return reinterpret_cast<PyObject*>(made);
   Py_DECREF(made);
   return nullptr;

@@ -216,6 +216,14 @@ struct History : RefCounted {
 /// Destroys a history and the histories that only it owns, without recursion, so that a chain may be long.
 void destroy(History* history);
 
+/// A storage's bytes in host memory, of a device where each look at an element is a wait. It belongs to one value of the storage.
+struct HostMirror {
+  const Node* value = nullptr;
+  uint64_t version = 0;
+  int reads = 0;            ///< elements of this value that the host has asked for
+  std::vector<char> bytes;  ///< empty until they are worth a copy
+};
+
 /// A mutable cell that all views of an array share. It holds the current immutable value (a node).
 struct Storage final : OwnedCounted {
   Device device;
@@ -228,6 +236,7 @@ struct Storage final : OwnedCounted {
   /// Booleans in this storage may have bytes other than 0 and 1, because it is also viewed as another dtype or its bytes came from outside.
   /// Ops then read the booleans as bytes and treat every nonzero byte as true.
   std::atomic<bool> loose_booleans{false};
+  std::unique_ptr<HostMirror> mirror;
 
   static void* operator new(size_t);
   static void operator delete(void* p);

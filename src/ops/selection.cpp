@@ -1,5 +1,6 @@
 // Elements picked by index, condition or choice.
 #include "array/indexing.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "array/small_host.h"
 #include "core/stored_value.h"
@@ -39,7 +40,7 @@ Array take(const Array& a_in, const Array& indices, Axis axis, std::string_view 
   BC_CHECK(!out || can_cast(out.dtype(), a.dtype(), Casting::safe) || can_cast(a.dtype(), out.dtype(), Casting::same_kind), Type,
            "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'safe'", info(out.dtype()).name,
            info(a.dtype()).name);
-  const Array at = on_device(indices, a.device());
+  const Array at = beside(indices, a);
   std::vector<IndexItem> items(d, all_of());
   items.push_back({{}, a.shape()[d] > 0 ? folded(at, a.shape()[d], mode) : cast(at, DType::i64)});
   return deliver("take", getitem(a, items), out, Casting::unsafe);
@@ -62,7 +63,7 @@ Along along(const Array& a_in, const Array& indices, Axis axis) {
   r.a = axis ? a_in : ravel(a_in);
   r.axis = normalize_axis(axis.value_or(0), r.a.ndim(), "take_along_axis");
   BC_CHECK(indices.ndim() == r.a.ndim(), Value, "`indices` and `arr` must have the same number of dimensions");
-  r.indices = cast(on_device(indices, r.a.device()), DType::i64);
+  r.indices = cast(beside(indices, r.a), DType::i64);
   for (int d = 0; d < r.a.ndim(); ++d) {
     const int64_t x = r.a.shape()[d], y = indices.shape()[d];
     BC_CHECK(d == r.axis || x == y || x == 1 || y == 1, Index,
@@ -134,11 +135,11 @@ Array compress(const Array& condition, const Array& a_in, Axis axis, Array out) 
     raise(ErrorKind::Index, "index {} is out of bounds for axis {} with size {}", n, d, n);
   if (!out && a.ndim() == 1 && is_bool(condition.dtype()))
     if (std::optional<Array> few = pick_small(a, condition)) return *few;
-  return take(a, nonzero(on_device(condition, a.device()))[0], d, "raise", std::move(out));
+  return take(a, nonzero(beside(condition, a))[0], d, "raise", std::move(out));
 }
 
 Array extract(const Array& condition, const Array& a) {
-  const IndexItem item{{}, nonzero(ravel(on_device(condition, a.device())))[0]};
+  const IndexItem item{{}, nonzero(ravel(beside(condition, a)))[0]};
   return getitem(ravel(a), {&item, 1});
 }
 

@@ -78,6 +78,9 @@ BESIDE = {
     "concatenate": lambda xp, f, m: xp.concatenate([f, m.ravel(), f]),
     "stack": lambda xp, f, m: xp.stack([f, m[2]]),
     "take": lambda xp, f, m: xp.take(f, xp.asarray(PLACES)),
+    "few by places and a slice": lambda xp, f, m: f.reshape(1, 5)[xp.asarray([0] * 9), 3:0:-1],
+    "few of a strided view": lambda xp, f, m: f[::2][xp.asarray([2, 0] * 15)],
+    "argwhere of a broadcast": lambda xp, f, m: xp.argwhere(xp.broadcast_to(f > 0.5, (9, 5))),
     "few by places": lambda xp, f, m: f[xp.asarray(PLACES)],
     "many by a few places": lambda xp, f, m: m[xp.asarray([1, 0, 7])],
     "many by a mask": lambda xp, f, m: m[:5][f > 0.5],
@@ -147,6 +150,13 @@ def test_an_op_lies_where_its_result_belongs(accelerator):
     np.testing.assert_allclose(f.get(), FEW + MANY[0])
 
 
+def test_a_table_that_many_places_are_looked_up_in_goes_to_them(accelerator):
+    table, labels = bc.asarray(FEW), bc.asarray(PLACES)
+    assert table.device.type == "cpu" and labels.device == accelerator
+    assert table[labels].device == bc.take(table, labels).device == accelerator
+    np.testing.assert_array_equal(table[labels].get(), FEW[PLACES])
+
+
 def test_large_arrays_of_other_owners_stay_in_host_memory():
     shared = np.ones(4 * SIZE)
     a = bc.asarray(shared, copy=False)
@@ -168,6 +178,31 @@ def test_no_element_is_read_from_the_accelerator_one_by_one():
     finally:
         bc._c.watch_waits(False)
     assert grid.tolist() == [[i + j for j in range(4)] for i in range(4)]
+
+
+def test_elements_of_an_array_on_the_accelerator_are_read_from_a_mirror(accelerator):
+    """What is computed from many elements stays on the accelerator; a loop over it waits a few times, and sees each change."""
+    a = bc.asarray(np.arange(400.0).reshape(20, 20)).sum(axis=1)[4:]
+    want = np.arange(400.0).reshape(20, 20).sum(axis=1)[4:]
+    assert a.device == accelerator and a.size < SIZE
+    bc._c.watch_waits(True)
+    try:
+        read = [float(a[i]) for i in range(16)]
+        assert sum(w.times for w in bc._c.waits()) <= 4
+    finally:
+        bc._c.watch_waits(False)
+    assert read == want.tolist()
+    for i in range(16):
+        a[i] = a[i - 1] + 1
+        want[i] = want[i - 1] + 1
+    assert [float(v) for v in a] == want.tolist()
+    a *= 2
+    view = a[::-2]
+    assert [view[i].item() for i in range(8)] == (2 * want)[::-2].tolist()
+    b = a > 9000
+    assert [bool(b[i]) for i in range(16)] == (2 * want > 9000).tolist()
+    with pytest.raises(IndexError):
+        a[16]
 
 
 @pytest.mark.timeout(1800)
