@@ -332,11 +332,20 @@ template <class Red> BC_INLINE bool decided(const typename Red::S& s) {
   }
 }
 
+/// Whether a reduction is a sum of its elements.
+template <class Red> constexpr bool adds() {
+  if constexpr (requires { Red::kAdds; })
+    return Red::kAdds;
+  else
+    return false;
+}
+
 /// A reduction of 16-bit floats computed on floats, which gives the same result.
 template <class Red> struct Widened {
   using T = float;
   using S = typename Red::S;
   static constexpr int kExtreme = extreme_of<Red>();
+  static constexpr bool kAdds = adds<Red>();
   BC_METHOD S map(float a, i64 i) { return Red::map(a, i); }
   BC_METHOD S join(const S& p, const S& q) { return Red::join(p, q); }
 };
@@ -380,11 +389,103 @@ template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
   out = __builtin_convertvector(v, Doubles);
 }
 
+/// Whether a reduction adds up floating-point numbers as they are.
+template <class Red>
+constexpr bool adds_floats = adds<Red>() && is_same<typename Red::S, typename Red::T> && is_native_float<real_of<typename Red::T>>;
+
+// Blocks are added up in NumPy's order, so that programs print the same digits (numpy/_core/src/umath/loops_utils.h.src): eight running sums
+// over at most kLeaf numbers, their sums in pairs, what is left of the row behind them; longer blocks are halves, of a multiple of 8.
+constexpr int kSums = 8, kLeaf = 128, kLeaves = 8;
+template <class E> using Sums = typename VectorOf<E, kSums * static_cast<int>(sizeof(E))>::type;
+
+/// What is added up: numbers in memory.
+template <class E> struct Addends {
+  using Number = E;
+  const E* x;
+  BC_INLINE E one(i64 k) const { return x[k]; }
+  BC_INLINE Sums<E> eight(i64 k) const { return load_vector<Sums<E>>(x + k); }
+};
+/// Products of numbers.
+template <class E> struct ProductAddends {
+  using Number = E;
+  const E *a, *b;
+  BC_INLINE E one(i64 k) const { return a[k] * b[k]; }
+  BC_INLINE Sums<E> eight(i64 k) const { return load_vector<Sums<E>>(a + k) * load_vector<Sums<E>>(b + k); }
+};
+/// Squares of what numbers differ from their mean by.
+struct SquareAddends {
+  using Number = double;
+  const double* x;
+  double mean;
+  BC_INLINE double one(i64 k) const { return (x[k] - mean) * (x[k] - mean); }
+  BC_INLINE Sums<double> eight(i64 k) const {
+    const Sums<double> d = load_vector<Sums<double>>(x + k) - mean;
+    return d * d;
+  }
+};
+
+/// The sums of the even and of the odd places of running sums, where numbers are complex; else the sum of all.
+template <int parts, class E> BC_INLINE void end_sums(const Sums<E>& r, E* sum) {
+  if constexpr (parts == 2) {
+    sum[0] = (r[0] + r[2]) + (r[4] + r[6]);
+    sum[1] = (r[1] + r[3]) + (r[5] + r[7]);
+  } else {
+    sum[0] = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  }
+}
+
+/// Adds up n addends from place k on: into sum[0], and sum[1] the imaginary parts of complex numbers, whose parts n counts.
+template <int parts, class From> __attribute__((noinline)) static void add_up(From from, i64 k, i64 n, typename From::Number* sum) {
+  using E = typename From::Number;
+  if (n < kSums) {
+    for (int p = 0; p < parts; ++p) sum[p] = from.one(k + p);
+    for (i64 i = parts; i < n; i += parts)
+      for (int p = 0; p < parts; ++p) sum[p] += from.one(k + i + p);
+  } else if (n <= kLeaf) {
+    Sums<E> r = from.eight(k);
+    i64 i = kSums;
+    for (; i + kSums <= n; i += kSums) r += from.eight(k + i);
+    end_sums<parts, E>(r, sum);
+    for (; i < n; i += parts)
+      for (int p = 0; p < parts; ++p) sum[p] += from.one(k + i + p);
+  } else if (n == kLeaves * kLeaf) {
+    // Leaves side by side, since each addition to a running sum waits for the one before it.
+    constexpr int kBeside = sizeof(E) == 4 ? 8 : 4;
+    E leaf[kLeaves][parts];
+    for (int first = 0; first < kLeaves; first += kBeside) {
+      const i64 at = k + first * kLeaf;
+      Sums<E> r[kBeside];
+      BC_UNROLL for (int s = 0; s < kBeside; ++s) r[s] = from.eight(at + s * kLeaf);
+      for (i64 i = kSums; i < kLeaf; i += kSums) BC_UNROLL for (int s = 0; s < kBeside; ++s) r[s] += from.eight(at + s * kLeaf + i);
+      for (int s = 0; s < kBeside; ++s) end_sums<parts, E>(r[s], leaf[first + s]);
+    }
+    for (int p = 0; p < parts; ++p)
+      sum[p] = ((leaf[0][p] + leaf[1][p]) + (leaf[2][p] + leaf[3][p])) + ((leaf[4][p] + leaf[5][p]) + (leaf[6][p] + leaf[7][p]));
+  } else {
+    const i64 half = n / 2 / kSums * kSums;
+    E rest[parts];
+    add_up<parts>(from, k, half, sum);
+    add_up<parts>(from, k + half, n - half, rest);
+    for (int p = 0; p < parts; ++p) sum[p] += rest[p];
+  }
+}
+
 /// The moments of a block about its own mean, in two passes; the second pass reads from the cache. Complex numbers are pairs of lanes.
 template <class Red> static inline typename Red::S block_variance(const typename Red::T* x, i64 n) {
   using T = typename Red::T;
   using E = real_of<T>;
   constexpr int kParts = is_complex<T> ? 2 : 1;
+  if constexpr (is_same<T, double>) {  // in NumPy's order
+    double mean, m2;
+    add_up<1>(Addends<double>{x}, 0, n, &mean);
+    mean /= static_cast<double>(n);
+    add_up<1>(SquareAddends{x, mean}, 0, n, &m2);
+    typename Red::S s;
+    s.n = static_cast<double>(n);
+    s.mean = mean;
+    s.m2 = m2;
+    return s;
+  }
   const E* e = reinterpret_cast<const E*>(x);
   const i64 count = n * kParts;
   Doubles sums = {}, squares = {}, center, v;
@@ -434,6 +535,16 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
     return block_state<Widened<Red>>(wide, n, start);
   } else if constexpr (is_var_state<S>) {
     return block_variance<Red>(x, n);
+  } else if constexpr (adds_floats<Red>) {
+    using E = real_of<T>;
+    E sum[2];
+    if constexpr (is_complex<T>) {
+      add_up<2>(Addends<E>{reinterpret_cast<const E*>(x)}, 0, 2 * n, sum);
+      return {sum[0], sum[1]};
+    } else {
+      add_up<1>(Addends<E>{x}, 0, n, sum);
+      return sum[0];
+    }
   } else {
     if constexpr (is_same<S, ArgState<bool>>) {
       return block_arg_bool<Red>(x, n, start);
@@ -473,25 +584,10 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
 }
 
 /// The sum of the products of n >= 1 numbers, which are not stored, with the bits of block_state over them.
-template <class T> __attribute__((noinline)) static T block_products(const T* a, const T* b, i64 n) {
-  using V = Vector<T>;
-  constexpr int kLanes = kLanesOf<T>, kStep = kVectorBytes / static_cast<int>(sizeof(T)), kVectors = kLanes / kStep;
-  if (n < kLanes) {
-    T sum = a[0] * b[0];
-    for (i64 k = 1; k < n; ++k) sum += a[k] * b[k];
-    return sum;
-  }
-  V sums[kVectors];
-  BC_UNROLL for (int v = 0; v < kVectors; ++v) sums[v] = load_vector<V>(a + v * kStep) * load_vector<V>(b + v * kStep);
-  i64 k = kLanes;
-  for (; k + kLanes <= n; k += kLanes)
-    BC_UNROLL for (int v = 0; v < kVectors; ++v) sums[v] += load_vector<V>(a + k + v * kStep) * load_vector<V>(b + k + v * kStep);
-  T lane[kLanes];
-  __builtin_memcpy(lane, sums, sizeof(lane));
-  for (int l = 0; k + l < n; ++l) lane[l] += a[k + l] * b[k + l];
-  for (int w = kLanes / 2; w > 0; w /= 2)
-    for (int l = 0; l < w; ++l) lane[l] += lane[l + w];
-  return lane[0];
+template <class T> BC_INLINE T block_products(const T* a, const T* b, i64 n) {
+  T sum;
+  add_up<1>(ProductAddends<T>{a, b}, 0, n, &sum);
+  return sum;
 }
 
 /// The sum of the products of n >= 1 numbers, with the bits of row_state over them.
