@@ -396,78 +396,98 @@ constexpr bool adds_floats = adds<Red>() && is_same<typename Red::S, typename Re
 // Blocks are added up in NumPy's order, so that programs print the same digits (numpy/_core/src/umath/loops_utils.h.src): eight running sums
 // over at most kLeaf numbers, their sums in pairs, what is left of the row behind them; longer blocks are halves, of a multiple of 8.
 constexpr int kSums = 8, kLeaf = 128, kLeaves = 8;
-template <class E> using Sums = typename VectorOf<E, kSums * static_cast<int>(sizeof(E))>::type;
+
+/// A processor's vector of running sums, of which kRegisters hold all.
+template <class E> struct SumVectors {
+  static constexpr int kBytes = kVectorBytes < kSums * static_cast<int>(sizeof(E)) ? kVectorBytes : kSums * static_cast<int>(sizeof(E));
+  static constexpr int kEach = kBytes / static_cast<int>(sizeof(E)), kRegisters = kSums / kEach;
+  using V = typename VectorOf<E, kBytes>::type;
+};
 
 /// What is added up: numbers in memory.
 template <class E> struct Addends {
   using Number = E;
+  using V = typename SumVectors<E>::V;
   const E* x;
   BC_INLINE E one(i64 k) const { return x[k]; }
-  BC_INLINE Sums<E> eight(i64 k) const { return load_vector<Sums<E>>(x + k); }
+  BC_INLINE V vector(i64 k) const { return load_vector<V>(x + k); }
 };
 /// Products of numbers.
 template <class E> struct ProductAddends {
   using Number = E;
+  using V = typename SumVectors<E>::V;
   const E *a, *b;
   BC_INLINE E one(i64 k) const { return a[k] * b[k]; }
-  BC_INLINE Sums<E> eight(i64 k) const { return load_vector<Sums<E>>(a + k) * load_vector<Sums<E>>(b + k); }
+  BC_INLINE V vector(i64 k) const { return load_vector<V>(a + k) * load_vector<V>(b + k); }
 };
 /// Squares of what numbers differ from their mean by.
 struct SquareAddends {
   using Number = double;
+  using V = SumVectors<double>::V;
   const double* x;
   double mean;
   BC_INLINE double one(i64 k) const { return (x[k] - mean) * (x[k] - mean); }
-  BC_INLINE Sums<double> eight(i64 k) const {
-    const Sums<double> d = load_vector<Sums<double>>(x + k) - mean;
+  BC_INLINE V vector(i64 k) const {
+    const V d = load_vector<V>(x + k) - mean;
     return d * d;
   }
 };
 
-/// The sums of the even and of the odd places of running sums, where numbers are complex; else the sum of all.
-template <int parts, class E> BC_INLINE void end_sums(const Sums<E>& r, E* sum) {
-  if constexpr (parts == 2) {
-    sum[0] = (r[0] + r[2]) + (r[4] + r[6]);
-    sum[1] = (r[1] + r[3]) + (r[5] + r[7]);
-  } else {
-    sum[0] = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+/// The sums of leaves of n >= kSums addends, `leaves` of them side by side since each addition to a running sum waits for the one before
+/// it: to[leaf][0], and to[leaf][1] of the imaginary parts. Addends behind the last whole vectors are left out.
+template <int leaves, int parts, class From>
+BC_INLINE void add_leaves(From from, i64 k, i64 n, typename From::Number (*to)[parts]) {
+  using E = typename From::Number;
+  using R = SumVectors<E>;
+  typename R::V r[leaves][R::kRegisters];
+  BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v)
+    r[l][v] = from.vector(k + l * kLeaf + v * R::kEach);
+  for (i64 i = kSums; i + kSums <= n; i += kSums)
+    BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v)
+      r[l][v] += from.vector(k + l * kLeaf + i + v * R::kEach);
+  for (int l = 0; l < leaves; ++l) {
+    E s[kSums];
+    __builtin_memcpy(s, r[l], sizeof(s));
+    if constexpr (parts == 2) {
+      to[l][0] = (s[0] + s[2]) + (s[4] + s[6]);
+      to[l][1] = (s[1] + s[3]) + (s[5] + s[7]);
+    } else {
+      to[l][0] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    }
   }
 }
 
 /// Adds up n addends from place k on: into sum[0], and sum[1] the imaginary parts of complex numbers, whose parts n counts.
-template <int parts, class From> __attribute__((noinline)) static void add_up(From from, i64 k, i64 n, typename From::Number* sum) {
+template <int parts, class From>
+__attribute__((noinline)) static void add_up(From from, i64 k, i64 n, typename From::Number (*sum)[parts]) {
   using E = typename From::Number;
-  if (n < kSums) {
-    for (int p = 0; p < parts; ++p) sum[p] = from.one(k + p);
-    for (i64 i = parts; i < n; i += parts)
-      for (int p = 0; p < parts; ++p) sum[p] += from.one(k + i + p);
-  } else if (n <= kLeaf) {
-    Sums<E> r = from.eight(k);
-    i64 i = kSums;
-    for (; i + kSums <= n; i += kSums) r += from.eight(k + i);
-    end_sums<parts, E>(r, sum);
+  if (n <= kLeaf) {
+    i64 i = n < kSums ? parts : n / kSums * kSums;
+    if (n >= kSums)
+      add_leaves<1>(from, k, n, sum);
+    else
+      for (int p = 0; p < parts; ++p) (*sum)[p] = from.one(k + p);
     for (; i < n; i += parts)
-      for (int p = 0; p < parts; ++p) sum[p] += from.one(k + i + p);
+      for (int p = 0; p < parts; ++p) (*sum)[p] += from.one(k + i + p);
   } else if (n == kLeaves * kLeaf) {
-    // Leaves side by side, since each addition to a running sum waits for the one before it.
-    constexpr int kBeside = sizeof(E) == 4 ? 8 : 4;
+    constexpr int kBeside = 8 / SumVectors<E>::kRegisters;
     E leaf[kLeaves][parts];
-    for (int first = 0; first < kLeaves; first += kBeside) {
-      const i64 at = k + first * kLeaf;
-      Sums<E> r[kBeside];
-      BC_UNROLL for (int s = 0; s < kBeside; ++s) r[s] = from.eight(at + s * kLeaf);
-      for (i64 i = kSums; i < kLeaf; i += kSums) BC_UNROLL for (int s = 0; s < kBeside; ++s) r[s] += from.eight(at + s * kLeaf + i);
-      for (int s = 0; s < kBeside; ++s) end_sums<parts, E>(r[s], leaf[first + s]);
-    }
+    for (int l = 0; l < kLeaves; l += kBeside) add_leaves<kBeside>(from, k + l * kLeaf, kLeaf, leaf + l);
     for (int p = 0; p < parts; ++p)
-      sum[p] = ((leaf[0][p] + leaf[1][p]) + (leaf[2][p] + leaf[3][p])) + ((leaf[4][p] + leaf[5][p]) + (leaf[6][p] + leaf[7][p]));
+      (*sum)[p] = ((leaf[0][p] + leaf[1][p]) + (leaf[2][p] + leaf[3][p])) + ((leaf[4][p] + leaf[5][p]) + (leaf[6][p] + leaf[7][p]));
   } else {
     const i64 half = n / 2 / kSums * kSums;
-    E rest[parts];
-    add_up<parts>(from, k, half, sum);
-    add_up<parts>(from, k + half, n - half, rest);
-    for (int p = 0; p < parts; ++p) sum[p] += rest[p];
+    E rest[1][parts];
+    add_up(from, k, half, sum);
+    add_up(from, k + half, n - half, rest);
+    for (int p = 0; p < parts; ++p) (*sum)[p] += rest[0][p];
   }
+}
+/// The sum of n >= 1 addends.
+template <class From> BC_INLINE typename From::Number added_up(From from, i64 n) {
+  typename From::Number sum[1][1];
+  add_up(from, 0, n, sum);
+  return sum[0][0];
 }
 
 /// The moments of a block about its own mean, in two passes; the second pass reads from the cache. Complex numbers are pairs of lanes.
@@ -476,14 +496,10 @@ template <class Red> static inline typename Red::S block_variance(const typename
   using E = real_of<T>;
   constexpr int kParts = is_complex<T> ? 2 : 1;
   if constexpr (is_same<T, double>) {  // in NumPy's order
-    double mean, m2;
-    add_up<1>(Addends<double>{x}, 0, n, &mean);
-    mean /= static_cast<double>(n);
-    add_up<1>(SquareAddends{x, mean}, 0, n, &m2);
     typename Red::S s;
     s.n = static_cast<double>(n);
-    s.mean = mean;
-    s.m2 = m2;
+    s.mean = added_up(Addends<double>{x}, n) / s.n;
+    s.m2 = added_up(SquareAddends{x, s.mean}, n);
     return s;
   }
   const E* e = reinterpret_cast<const E*>(x);
@@ -537,13 +553,12 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
     return block_variance<Red>(x, n);
   } else if constexpr (adds_floats<Red>) {
     using E = real_of<T>;
-    E sum[2];
     if constexpr (is_complex<T>) {
-      add_up<2>(Addends<E>{reinterpret_cast<const E*>(x)}, 0, 2 * n, sum);
-      return {sum[0], sum[1]};
+      E sum[1][2];
+      add_up(Addends<E>{reinterpret_cast<const E*>(x)}, 0, 2 * n, sum);
+      return {sum[0][0], sum[0][1]};
     } else {
-      add_up<1>(Addends<E>{x}, 0, n, sum);
-      return sum[0];
+      return added_up(Addends<E>{x}, n);
     }
   } else {
     if constexpr (is_same<S, ArgState<bool>>) {
@@ -585,9 +600,7 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
 
 /// The sum of the products of n >= 1 numbers, which are not stored, with the bits of block_state over them.
 template <class T> BC_INLINE T block_products(const T* a, const T* b, i64 n) {
-  T sum;
-  add_up<1>(ProductAddends<T>{a, b}, 0, n, &sum);
-  return sum;
+  return added_up(ProductAddends<T>{a, b}, n);
 }
 
 /// The sum of the products of n >= 1 numbers, with the bits of row_state over them.
