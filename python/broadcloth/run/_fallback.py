@@ -300,7 +300,7 @@ def refused(what: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, err
     function = _numpys(what)
     if function is None:
         return NotImplemented
-    if function is np.ndarray.view and args[0].ndim and args[0].strides[-1] != args[0].itemsize and isinstance(error, ValueError):
+    if getattr(function, "__name__", "") == "view" and args[0].ndim and args[0].strides[-1] != args[0].itemsize and isinstance(error, ValueError):
         return NotImplemented  # the host copy has other strides, of which NumPy would not complain
     if _computes_functions((*args, *(kwargs or {}).values())):  # which has been asked, and asks for the function itself
         function = getattr(function, "_implementation", function)
