@@ -672,7 +672,7 @@ class RecordArray:
         """What a program gets where its records lie in memory unlike its dtype: NumPy's view of a host copy, which cannot be written."""
         from .run._fallback import as_ours, note
 
-        if self.ndim and self.strides[-1] != self.itemsize and wanted.itemsize != self.dtype.itemsize:
+        if self.ndim and self.strides[-1] != self._stored.itemsize and wanted.itemsize != self.itemsize:
             raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
         made = as_ours(self.get().view(wanted))
         made.flags.writeable = False

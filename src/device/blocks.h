@@ -393,8 +393,8 @@ template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
 template <class Red>
 constexpr bool adds_floats = adds<Red>() && is_same<typename Red::S, typename Red::T> && is_native_float<real_of<typename Red::T>>;
 
-// Blocks are added up in NumPy's order, so that programs print the same digits (numpy/_core/src/umath/loops_utils.h.src): eight running sums
-// over at most kLeaf numbers, their sums in pairs, what is left of the row behind them; longer blocks are halves, of a multiple of 8.
+// Blocks are added up in NumPy's order, so that programs print the same digits (numpy/_core/src/umath/loops_utils.h.src): eight running
+// sums over at most kLeaf numbers, their sums in pairs, what is left of the row behind them; longer blocks are halves, of a multiple of 8.
 constexpr int kSums = 8, kLeaf = 128, kLeaves = 8;
 
 /// A processor's vector of running sums, of which kRegisters hold all.
@@ -440,11 +440,11 @@ BC_INLINE void add_leaves(From from, i64 k, i64 n, typename From::Number (*to)[p
   using E = typename From::Number;
   using R = SumVectors<E>;
   typename R::V r[leaves][R::kRegisters];
-  BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v)
-    r[l][v] = from.vector(k + l * kLeaf + v * R::kEach);
+  BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v) r[l][v] =
+      from.vector(k + l * kLeaf + v * R::kEach);
   for (i64 i = kSums; i + kSums <= n; i += kSums)
-    BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v)
-      r[l][v] += from.vector(k + l * kLeaf + i + v * R::kEach);
+    BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v) r[l][v] +=
+        from.vector(k + l * kLeaf + i + v * R::kEach);
   for (int l = 0; l < leaves; ++l) {
     E s[kSums];
     __builtin_memcpy(s, r[l], sizeof(s));
@@ -599,9 +599,7 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
 }
 
 /// The sum of the products of n >= 1 numbers, which are not stored, with the bits of block_state over them.
-template <class T> BC_INLINE T block_products(const T* a, const T* b, i64 n) {
-  return added_up(ProductAddends<T>{a, b}, n);
-}
+template <class T> BC_INLINE T block_products(const T* a, const T* b, i64 n) { return added_up(ProductAddends<T>{a, b}, n); }
 
 /// The sum of the products of n >= 1 numbers, with the bits of row_state over them.
 template <class Red> BC_INLINE typename Red::S row_products(const typename Red::T* a, const typename Red::T* b, i64 n) {
