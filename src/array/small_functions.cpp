@@ -42,7 +42,7 @@ std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t s
 
 constexpr int64_t kMostCounts = 1 << 16;
 
-/// How often each number comes; nullopt where one is negative, or where they are so large that most of the memory would count nothing.
+/// How often each number comes; nullopt where one is negative, or too large for a table that is made while the GIL is held.
 template <class T>
 std::optional<Array> counts_of(const char* first, int64_t count, int64_t step, int64_t least, Device device) {
   int64_t bits[4] = {};  // that any number has: one pass finds what is negative, and a bound of the largest
@@ -51,7 +51,15 @@ std::optional<Array> counts_of(const char* first, int64_t count, int64_t step, i
     for (int l = 0; l < 4; ++l) bits[l] |= static_cast<int64_t>(get<T>(first + (k + l) * step));
   for (; k < count; ++k) bits[0] |= static_cast<int64_t>(get<T>(first + k * step));
   const int64_t bound = (bits[0] | bits[1]) | (bits[2] | bits[3]);
-  if (bound < 0 || bound >= std::min(kMostCounts, 4 * count + 8192) || least > kMostCounts) return std::nullopt;
+  if (bound < 0 || bound >= kMostCounts || least > kMostCounts) return std::nullopt;
+  constexpr int64_t kShort = 1 << 12;  // a longer table takes more time to copy than the elements to find the largest of
+  if (bound >= kShort) {
+    Array made = empty(Dims{std::max(range_of<T>(first, count, step).second + 1, least)}, DType::i64, device);
+    auto* const counts = static_cast<int64_t*>(made.storage()->current->buffer->ptr);
+    std::memset(counts, 0, static_cast<size_t>(made.size()) * 8);
+    for (k = 0; k < count; ++k) ++counts[get<T>(first + k * step)];
+    return made;
+  }
   std::vector<int64_t> counts(static_cast<size_t>(std::max(bound + 1, least)));
   for (k = 0; k < count; ++k) ++counts[static_cast<size_t>(get<T>(first + k * step))];
   int64_t size = bound + 1;

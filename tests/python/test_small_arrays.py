@@ -973,3 +973,16 @@ def test_unique_of_few_elements_that_are_pending():
         want = np.unique(host[part], return_counts=True)
         np.testing.assert_array_equal(values.get(), want[0])
         np.testing.assert_array_equal(counts.get(), want[1])
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "int64", "uint64"])
+def test_counts_of_large_numbers(dtype):
+    rng = np.random.default_rng(5)
+    for largest in (4095, 4096, 5000, 32766, 32768, 65534, 65535):
+        for n in (1, 30, 3000):
+            host = rng.integers(0, largest, n, endpoint=True).astype(dtype)
+            host[-1] = largest
+            for least in (0, 7000, 70_000):
+                for part in (slice(None), slice(None, None, -2)):
+                    got = bc.bincount(bc.array(host, device="cpu")[part], minlength=least).get()
+                    np.testing.assert_array_equal(got, np.bincount(host[part].astype("int64"), minlength=least))
