@@ -744,6 +744,11 @@ def order_of_places(statement: str, want: object, got: object) -> bool:
     return ".view(" in statement and says(want, "the last axis must be contiguous") and not is_error(got)
 
 
+@known("A view of a wider dtype begins and steps at multiples of its size (differences.md); NumPy gives unaligned ones.")
+def unaligned_views(statement: str, want: object, got: object) -> bool:
+    return ".view(" in statement and not is_error(want) and says(got, "offset and strides are multiples of")
+
+
 WORDS = ["out of bounds", "read-only", "too many indices", "zero-size", "negative integer powers", "only have a single ellipsis"]
 
 

@@ -66,13 +66,13 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: str = "big") ->
     array([176], dtype=uint8)
     """
     x = _c.asarray(a)
+    if axis is None and bitorder == "big" and (few := _c.packbits_small(x)) is not None:
+        return few
     if x.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     _check_bitorder(bitorder)
-    if axis is None and bitorder == "big":
-        few = _c.packbits_small(x if x.dtype.itemsize == 1 else x != 0)
-        if few is not None:
-            return few
+    if axis is None and bitorder == "big" and x.dtype.itemsize > 1 and (few := _c.packbits_small(x != 0)) is not None:
+        return few
     lines, at = _lines(x, axis)
     *lead, n = lines.shape
     if lines.size == 0:
@@ -118,13 +118,11 @@ def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = Non
     array([1, 0, 1, 1], dtype=uint8)
     """
     x = _c.asarray(a)
+    if axis is None and count is None and bitorder == "big" and (few := _c.unpackbits_small(x)) is not None:
+        return few
     if x.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     _check_bitorder(bitorder)
-    if axis is None and count is None and bitorder == "big":
-        few = _c.unpackbits_small(x)
-        if few is not None:
-            return few
     lines, at = _lines(x, axis)
     *lead, n = lines.shape
     if lines.size:

@@ -17,6 +17,8 @@ _MODES = ("valid", "same", "full")
 _FEW = 64
 # Factors whose products are added one by one.
 _SHORT = 16
+# Sums of fewer products are added one after the other, as they are on the host for few elements (small_products.cpp).
+_IN_ORDER = 32
 # As many shifts at an edge are computed together, with zeros where nothing overlaps.
 _PIECE = 512
 
@@ -49,7 +51,7 @@ def _sums(a: ndarray, v: ndarray, count: int, within: tuple[int, int] | None = N
         for j in range(1, v.size):
             total = total + a[j : j + count] * v[j]
         return total
-    step, axis = a.strides[0], 0 if count >= _FEW else 1
+    step, axis = a.strides[0], 0 if count >= _FEW or v.size < _IN_ORDER else 1
     shape = (v.size, count) if axis == 0 else (count, v.size)
     windows = _c.as_strided(a, shape, (step, step))
     factors = v[:, None] if axis == 0 else v

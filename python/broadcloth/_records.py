@@ -656,6 +656,8 @@ class RecordArray:
             stored = self._with_names_of(wanted)
             if stored is not None:
                 return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides, stored=stored)
+            if _in_program():
+                return self._view_of_copy(wanted)
             raise TypeError(f"view: records of {self.dtype} lie in memory as {self._stored}, which has no view as {wanted}; view a field")
         if wanted.subdtype is not None and wanted.itemsize == self.itemsize:
             base, extents = wanted.subdtype
@@ -665,6 +667,17 @@ class RecordArray:
         if wanted.itemsize != self.itemsize:
             raise ValueError("When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis.")
         return builtins.type(self)(self.shape, wanted, self._bytes, self._offset, self.strides)
+
+    def _view_of_copy(self, wanted: np.dtype[Any]) -> Any:
+        """What a program gets where its records lie in memory unlike its dtype: NumPy's view of a host copy, which cannot be written."""
+        from .run._fallback import as_ours, note
+
+        if self.ndim and self.strides[-1] != self._stored.itemsize and wanted.itemsize != self.itemsize:
+            raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+        made = as_ours(self.get().view(wanted))
+        made.flags.writeable = False
+        note("numpy.ndarray.view", "numbers of records lie at multiples of their sizes, so that the view is one of a copy")
+        return made
 
     def _with_names_of(self, wanted: np.dtype[Any]) -> np.dtype[Any] | None:
         """How records of `wanted` lie in this memory, if only the names of the fields are others."""

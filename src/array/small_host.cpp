@@ -20,6 +20,7 @@ using namespace small;
 namespace {
 
 constexpr int64_t kMasked = kMaskedFew;  // elements of a mask, which is two kernels otherwise
+constexpr int64_t kIndexed = 1 << 11;    // of an index array; more take less time in a kernel
 
 /// Calls f with the address of each element of a view with axes and elements, in C order. `strides` are in elements of `item` bytes.
 template <class F>
@@ -80,7 +81,7 @@ void find_numbers(const Near& from, Places* places) {
 bool find_places(const Array& index, int64_t extent, Places* places, bool flat) {
   Near near;
   const bool mask = is_bool(index.dtype());
-  if (!find(index, &near, mask ? kMasked : kFew, flat)) return false;
+  if (!find(index, &near, mask ? kMasked : kIndexed, flat)) return false;
   if (mask) {
     if (near.count != extent) return false;
     find_numbers<uint8_t>(near, places);

@@ -96,6 +96,8 @@ std::optional<Array> argsort_small(const Array& a) {
 }
 
 std::optional<Array> unique_small(const Array& a, Array* counts) {
+  // How many values there are must be waited for: what is pending is computed alone, which takes less than kernels that sort it too.
+  if (a.ndim() == 1 && a.size() <= kFew && open(a.device()) && !has_history(a)) first_element(a);
   std::optional<Array> made = make_sorted(a, [&](auto* all, int64_t n) -> std::optional<Array> {
     std::sort(all, all + n, [](auto x, auto y) { return comes_before(x, y); });
     if (all[n - 1] != all[n - 1]) return std::nullopt;  // whether NaNs are equal is a question of the caller's

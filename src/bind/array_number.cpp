@@ -184,7 +184,8 @@ std::optional<Op> power_shortcut(PyObject* x, PyObject* y) {
   } else {
     return std::nullopt;
   }
-  if (!is_inexact(t)) return std::nullopt;
+  // Wide integers too, whose roots are doubles: the power may be one unit of the last place beside the root.
+  if (!is_inexact(t)) return e == 0.5 && is_integer(t) && itemsize(t) >= 4 ? std::optional(Op::sqrt) : std::nullopt;
   if (e == 2) return Op::square;
   if (e == 1) return Op::positive;
   if (e == 0.5) return Op::sqrt;
@@ -253,7 +254,7 @@ PyObject* power_op(PyObject* x, PyObject* y, PyObject* modulus) {
 
 PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulus) {
   if (modulus != Py_None || as_py_array(x)->scalar) Py_RETURN_NOTIMPLEMENTED;
-  if (const auto shortcut = power_shortcut(x, y)) {
+  if (const auto shortcut = power_shortcut(x, y); shortcut && (*shortcut != Op::sqrt || is_inexact(array_dtype(x)))) {
     return guard([&] {
       ArgList args;
       args.emplace(array_of(x));

@@ -136,7 +136,7 @@ int flags_ass_subscript(PyObject* self, PyObject* key, PyObject* value) {
 PyObject* flags_repr(PyObject* self) {
   std::string s;
   for (const FlagName& n : {flag_names[0], flag_names[1], flag_names[2], flag_names[3], flag_names[4], flag_names[5]})
-    s += std::string(s.empty() ? "  " : "\n  ") + n.key + " : " + (flag_value(held(self), n.flag) ? "True" : "False");
+    s += std::string("  ") + n.key + " : " + (flag_value(held(self), n.flag) ? "True\n" : "False\n");
   return PyUnicode_FromString(s.c_str());
 }
 

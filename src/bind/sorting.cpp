@@ -21,7 +21,7 @@ std::vector<PyMethodDef> sorting_functions() {
                   [](const Array& a, const Axis& axis, bool descending, bool stable) { return sort(a, axis, descending, stable); }),
       BC_FUNCTION("argsort(a, axis=-1, descending=False)",
                   [](const Array& a, const NumberAxis& axis, bool descending) { return argsort(a, axis, descending); }),
-      BC_FUNCTION("lexsort(keys, axis=-1)", [](const std::vector<Array>& keys, const Axis& axis) { return lexsort(keys, axis); }),
+      BC_VALUE("lexsort(keys, axis=-1)", [](const std::vector<Array>& keys, const Axis& axis) { return lexsort(keys, axis); }),
       BC_FUNCTION("partition(a, kth, axis=-1)", [](const Array& a, const Axes& kth, const Axis& axis) { return partition(a, kth, axis); }),
       BC_FUNCTION("argpartition(a, kth, axis=-1)",
                   [](const Array& a, const Axes& kth, const NumberAxis& axis) { return argpartition(a, kth, axis); }),

@@ -511,6 +511,7 @@ std::string reduction_struct(const Ir& ir, int k) {
   out += fmt::format("  static constexpr bool kIdentity = {};\n", spec.identity ? "true" : "false");
   if (ir.target == Target::cpu && spec.extreme != Extreme::none)
     out += fmt::format("  static constexpr int kExtreme = {};\n", static_cast<int>(spec.extreme));
+  if (ir.target == Target::cpu && (a.op == Op::reduce_sum || a.op == Op::reduce_mean)) out += "  static constexpr bool kAdds = true;\n";
   if (ir.target == Target::cuda && spec.state == ReduceState::moments) {
     const bool simple = is_native(a.loop);
     out += "  using M = decltype(S::mean);\n";

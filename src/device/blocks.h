@@ -332,11 +332,20 @@ template <class Red> BC_INLINE bool decided(const typename Red::S& s) {
   }
 }
 
+/// Whether a reduction is a sum of its elements.
+template <class Red> constexpr bool adds() {
+  if constexpr (requires { Red::kAdds; })
+    return Red::kAdds;
+  else
+    return false;
+}
+
 /// A reduction of 16-bit floats computed on floats, which gives the same result.
 template <class Red> struct Widened {
   using T = float;
   using S = typename Red::S;
   static constexpr int kExtreme = extreme_of<Red>();
+  static constexpr bool kAdds = adds<Red>();
   BC_METHOD S map(float a, i64 i) { return Red::map(a, i); }
   BC_METHOD S join(const S& p, const S& q) { return Red::join(p, q); }
 };
@@ -380,11 +389,119 @@ template <class E> BC_INLINE void load_doubles(const E* x, Doubles& out) {
   out = __builtin_convertvector(v, Doubles);
 }
 
+/// Whether a reduction adds up floating-point numbers as they are.
+template <class Red>
+constexpr bool adds_floats = adds<Red>() && is_same<typename Red::S, typename Red::T> && is_native_float<real_of<typename Red::T>>;
+
+// Blocks are added up in NumPy's order, so that programs print the same digits (numpy/_core/src/umath/loops_utils.h.src): eight running
+// sums over at most kLeaf numbers, their sums in pairs, what is left of the row behind them; longer blocks are halves, of a multiple of 8.
+constexpr int kSums = 8, kLeaf = 128, kLeaves = 8;
+
+/// A processor's vector of running sums, of which kRegisters hold all.
+template <class E> struct SumVectors {
+  static constexpr int kBytes = kVectorBytes < kSums * static_cast<int>(sizeof(E)) ? kVectorBytes : kSums * static_cast<int>(sizeof(E));
+  static constexpr int kEach = kBytes / static_cast<int>(sizeof(E)), kRegisters = kSums / kEach;
+  using V = typename VectorOf<E, kBytes>::type;
+};
+
+/// What is added up: numbers in memory.
+template <class E> struct Addends {
+  using Number = E;
+  using V = typename SumVectors<E>::V;
+  const E* x;
+  BC_INLINE E one(i64 k) const { return x[k]; }
+  BC_INLINE V vector(i64 k) const { return load_vector<V>(x + k); }
+};
+/// Products of numbers.
+template <class E> struct ProductAddends {
+  using Number = E;
+  using V = typename SumVectors<E>::V;
+  const E *a, *b;
+  BC_INLINE E one(i64 k) const { return a[k] * b[k]; }
+  BC_INLINE V vector(i64 k) const { return load_vector<V>(a + k) * load_vector<V>(b + k); }
+};
+/// Squares of what numbers differ from their mean by.
+struct SquareAddends {
+  using Number = double;
+  using V = SumVectors<double>::V;
+  const double* x;
+  double mean;
+  BC_INLINE double one(i64 k) const { return (x[k] - mean) * (x[k] - mean); }
+  BC_INLINE V vector(i64 k) const {
+    const V d = load_vector<V>(x + k) - mean;
+    return d * d;
+  }
+};
+
+/// The sums of leaves of n >= kSums addends, `leaves` of them side by side since each addition to a running sum waits for the one before
+/// it: to[leaf][0], and to[leaf][1] of the imaginary parts. Addends behind the last whole vectors are left out.
+template <int leaves, int parts, class From>
+BC_INLINE void add_leaves(From from, i64 k, i64 n, typename From::Number (*to)[parts]) {
+  using E = typename From::Number;
+  using R = SumVectors<E>;
+  typename R::V r[leaves][R::kRegisters];
+  BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v) r[l][v] =
+      from.vector(k + l * kLeaf + v * R::kEach);
+  for (i64 i = kSums; i + kSums <= n; i += kSums)
+    BC_UNROLL for (int l = 0; l < leaves; ++l) BC_UNROLL for (int v = 0; v < R::kRegisters; ++v) r[l][v] +=
+        from.vector(k + l * kLeaf + i + v * R::kEach);
+  for (int l = 0; l < leaves; ++l) {
+    E s[kSums];
+    __builtin_memcpy(s, r[l], sizeof(s));
+    if constexpr (parts == 2) {
+      to[l][0] = (s[0] + s[2]) + (s[4] + s[6]);
+      to[l][1] = (s[1] + s[3]) + (s[5] + s[7]);
+    } else {
+      to[l][0] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    }
+  }
+}
+
+/// Adds up n addends from place k on: into sum[0], and sum[1] the imaginary parts of complex numbers, whose parts n counts.
+template <int parts, class From>
+__attribute__((noinline)) static void add_up(From from, i64 k, i64 n, typename From::Number (*sum)[parts]) {
+  using E = typename From::Number;
+  if (n <= kLeaf) {
+    i64 i = n < kSums ? parts : n / kSums * kSums;
+    if (n >= kSums)
+      add_leaves<1>(from, k, n, sum);
+    else
+      for (int p = 0; p < parts; ++p) (*sum)[p] = from.one(k + p);
+    for (; i < n; i += parts)
+      for (int p = 0; p < parts; ++p) (*sum)[p] += from.one(k + i + p);
+  } else if (n == kLeaves * kLeaf) {
+    constexpr int kBeside = 8 / SumVectors<E>::kRegisters;
+    E leaf[kLeaves][parts];
+    for (int l = 0; l < kLeaves; l += kBeside) add_leaves<kBeside>(from, k + l * kLeaf, kLeaf, leaf + l);
+    for (int p = 0; p < parts; ++p)
+      (*sum)[p] = ((leaf[0][p] + leaf[1][p]) + (leaf[2][p] + leaf[3][p])) + ((leaf[4][p] + leaf[5][p]) + (leaf[6][p] + leaf[7][p]));
+  } else {
+    const i64 half = n / 2 / kSums * kSums;
+    E rest[1][parts];
+    add_up(from, k, half, sum);
+    add_up(from, k + half, n - half, rest);
+    for (int p = 0; p < parts; ++p) (*sum)[p] += rest[0][p];
+  }
+}
+/// The sum of n >= 1 addends.
+template <class From> BC_INLINE typename From::Number added_up(From from, i64 n) {
+  typename From::Number sum[1][1];
+  add_up(from, 0, n, sum);
+  return sum[0][0];
+}
+
 /// The moments of a block about its own mean, in two passes; the second pass reads from the cache. Complex numbers are pairs of lanes.
 template <class Red> static inline typename Red::S block_variance(const typename Red::T* x, i64 n) {
   using T = typename Red::T;
   using E = real_of<T>;
   constexpr int kParts = is_complex<T> ? 2 : 1;
+  if constexpr (is_same<T, double>) {  // in NumPy's order
+    typename Red::S s;
+    s.n = static_cast<double>(n);
+    s.mean = added_up(Addends<double>{x}, n) / s.n;
+    s.m2 = added_up(SquareAddends{x, s.mean}, n);
+    return s;
+  }
   const E* e = reinterpret_cast<const E*>(x);
   const i64 count = n * kParts;
   Doubles sums = {}, squares = {}, center, v;
@@ -434,6 +551,15 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
     return block_state<Widened<Red>>(wide, n, start);
   } else if constexpr (is_var_state<S>) {
     return block_variance<Red>(x, n);
+  } else if constexpr (adds_floats<Red>) {
+    using E = real_of<T>;
+    if constexpr (is_complex<T>) {
+      E sum[1][2];
+      add_up(Addends<E>{reinterpret_cast<const E*>(x)}, 0, 2 * n, sum);
+      return {sum[0][0], sum[0][1]};
+    } else {
+      return added_up(Addends<E>{x}, n);
+    }
   } else {
     if constexpr (is_same<S, ArgState<bool>>) {
       return block_arg_bool<Red>(x, n, start);
@@ -473,26 +599,7 @@ __attribute__((noinline)) static typename Red::S block_state(const typename Red:
 }
 
 /// The sum of the products of n >= 1 numbers, which are not stored, with the bits of block_state over them.
-template <class T> __attribute__((noinline)) static T block_products(const T* a, const T* b, i64 n) {
-  using V = Vector<T>;
-  constexpr int kLanes = kLanesOf<T>, kStep = kVectorBytes / static_cast<int>(sizeof(T)), kVectors = kLanes / kStep;
-  if (n < kLanes) {
-    T sum = a[0] * b[0];
-    for (i64 k = 1; k < n; ++k) sum += a[k] * b[k];
-    return sum;
-  }
-  V sums[kVectors];
-  BC_UNROLL for (int v = 0; v < kVectors; ++v) sums[v] = load_vector<V>(a + v * kStep) * load_vector<V>(b + v * kStep);
-  i64 k = kLanes;
-  for (; k + kLanes <= n; k += kLanes)
-    BC_UNROLL for (int v = 0; v < kVectors; ++v) sums[v] += load_vector<V>(a + k + v * kStep) * load_vector<V>(b + k + v * kStep);
-  T lane[kLanes];
-  __builtin_memcpy(lane, sums, sizeof(lane));
-  for (int l = 0; k + l < n; ++l) lane[l] += a[k + l] * b[k + l];
-  for (int w = kLanes / 2; w > 0; w /= 2)
-    for (int l = 0; l < w; ++l) lane[l] += lane[l + w];
-  return lane[0];
-}
+template <class T> BC_INLINE T block_products(const T* a, const T* b, i64 n) { return added_up(ProductAddends<T>{a, b}, n); }
 
 /// The sum of the products of n >= 1 numbers, with the bits of row_state over them.
 template <class Red> BC_INLINE typename Red::S row_products(const typename Red::T* a, const typename Red::T* b, i64 n) {

@@ -10,6 +10,7 @@ template <class Element>
 struct BlockSum {
   using T = Element;
   using S = Element;
+  static constexpr bool kAdds = true;
   BC_METHOD S init() { return S(0); }
   BC_METHOD S map(T a, i64) { return a; }
   BC_METHOD S join(S p, S q) { return p + q; }

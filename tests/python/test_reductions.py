@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+import broadcloth as bc
 from support import DTYPES, INTS, LAYOUTS, REALS, assert_close_to_numpy, assert_like_numpy, assert_same, base_values, configured, host
 
 AXES = [None, 0, 1, -1, (0, 1), ()]
@@ -777,3 +778,25 @@ def test_sums_and_means_of_negative_zeros_are_positive(xp, mode, shape, axis):
                 np.testing.assert_array_equal(np.signbit(part(got)), np.signbit(part(wanted)), f"{name} of {dtype}")
     x = xp.asarray(np.full(shape, -0.0))
     assert not host(xp.signbit((x * xp.ones(shape)).sum(axis=axis))).any()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("jit", [False, True], ids=["tier0", "jit"])
+def test_rows_of_at_most_1024_numbers_are_added_in_numpys_order(dtype, jit):
+    """To the bit on the CPU, so that programs print the same digits."""
+    rng = np.random.default_rng(3)
+    with configured(jit=jit, background_compile=False):
+        for n in (*range(1, 20), 31, 32, 63, 64, 127, 128, 129, 136, 200, 255, 256, 257, 500, 777, 1000, 1023, 1024):
+            x = rng.normal(size=(3, 2 * n)).astype(dtype)
+            if x.dtype.kind == "c":
+                x.imag = rng.normal(size=x.shape)
+            with np.errstate(over="ignore"):
+                for rows in (x[:, :n], x[:, ::2], x[0, :n]):
+                    on_cpu = bc.array(rows, device="cpu")
+                    for name in ("sum", "mean") if x.dtype.kind == "f" else ("sum",):  # NumPy's complex means are products with 1 / n
+                        assert_same(getattr(on_cpu, name)(axis=-1), getattr(rows, name)(axis=-1), f"{name} of {rows.shape} {dtype}")
+                    if dtype == "float64":
+                        for name in ("var", "std"):
+                            assert_same(getattr(on_cpu, name)(axis=-1), getattr(rows, name)(axis=-1), f"{name} of {rows.shape} {dtype}")
+                    if dtype[0] == "f":
+                        assert_same((on_cpu * on_cpu).sum(axis=-1), (rows * rows).sum(axis=-1), f"squares of {rows.shape} {dtype}")

@@ -351,6 +351,21 @@ print(b.name, b.n, isinstance(b, np.recarray), type(b).__name__, b[0].n, isinsta
 m = np.array([[1.0, 2.0], [3.0, 4.0]])
 print([np.einsum("ii", m), np.einsum("ij,ij", m, m), np.linalg.norm(m, 1), np.linalg.norm(m, np.inf), np.linalg.cond(m, 1)])
 print([np.linalg.matrix_norm(m, ord=1), np.linspace(0, 1, 5, retstep=True)[1], np.imag(1 + 1j), np.real(2.5)])
+r = np.zeros(5, dtype=[("a", "i4"), ("b", "f8"), ("c", "3f4")])  # whose numbers lie at multiples of their sizes
+r["b"] = 1.5
+print(r.view("u1").shape, r.view("u1").sum(), r.view("V24").dtype, r.tobytes() == r.view("u1").tobytes(), [np.lexsort([3, 1, 2])])
+z = np.zeros((3, 4))
+for view in (
+    lambda: r[::2].view("u1"), lambda: z[:, ::2].view("f4"), lambda: z[:, ::2].view("S8").shape, lambda: z[:, ::2].view("S4"),
+    lambda: z.view("S4").shape, lambda: z.T.view("f4"),
+):
+    try:
+        print(view())
+    except (TypeError, ValueError) as error:
+        print(type(error), error)
+print(z.flags, z[:, 1].flags)
+k = np.arange(2000)
+print([v**0.5 == u**0.5 for v, u in ((np.array(2), 2), (np.array(7, "u4"), 7))], all(k**0.5 == np.sqrt(k)), np.array([4], "i2") ** 0.5)
 """
 
 

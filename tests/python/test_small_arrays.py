@@ -938,3 +938,51 @@ def test_put_takes_places_of_the_flattened_array_and_not_rows():
             x.put([2], 7.0)
         assert_array_equal(made.get(), wanted)
         assert_array_equal(made.take([1, 2]).get(), wanted.take([1, 2]))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_index_arrays_around_the_host_paths_limit(dtype):
+    rng = np.random.default_rng(4)
+    host = rng.random(100)
+    for n in (255, 256, 257, 2047, 2048, 2049):
+        at = rng.integers(-100, 100, n).astype(dtype)
+        x, i = bc.array(host, device="cpu"), bc.array(at, device="cpu")
+        np.testing.assert_array_equal(x[i].get(), host[at])
+        np.testing.assert_array_equal(x[::2][i // 2].get(), host[::2][at // 2])
+        np.testing.assert_array_equal(x.take(i).get(), host.take(at))
+        np.testing.assert_array_equal(x[::-1].reshape(50, 2)[i // 2].get(), host[::-1].reshape(50, 2)[at // 2])
+        stored = host.copy()
+        stored[at] = 7.5
+        x[i] = 7.5
+        np.testing.assert_array_equal(x.get(), stored)
+        values = np.arange(float(n))
+        stored[at] = values
+        x[i] = bc.array(values, device="cpu")
+        np.testing.assert_array_equal(x.get(), stored)
+        with pytest.raises(IndexError):
+            x[bc.array(np.append(at, 100).astype(dtype), device="cpu")].get()
+
+
+def test_unique_of_few_elements_that_are_pending():
+    host = np.arange(81.0).reshape(9, 9) % 7
+    x = bc.array(host, device="cpu")
+    for part in (np.s_[3:6, 3:6], np.s_[:, 2], np.s_[::2, ::3]):
+        np.testing.assert_array_equal(bc.unique(x[part]).get(), np.unique(host[part]))
+        np.testing.assert_array_equal(bc.unique(x[part] * 2 - 1).get(), np.unique(host[part] * 2 - 1))
+        values, counts = bc.unique(x[part] + 0, return_counts=True)
+        want = np.unique(host[part], return_counts=True)
+        np.testing.assert_array_equal(values.get(), want[0])
+        np.testing.assert_array_equal(counts.get(), want[1])
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "int32", "int64", "uint64"])
+def test_counts_of_large_numbers(dtype):
+    rng = np.random.default_rng(5)
+    for largest in (4095, 4096, 5000, 32766, 32768, 65534, 65535):
+        for n in (1, 30, 3000):
+            host = rng.integers(0, largest, n, endpoint=True).astype(dtype)
+            host[-1] = largest
+            for least in (0, 7000, 70_000):
+                for part in (slice(None), slice(None, None, -2)):
+                    got = bc.bincount(bc.array(host, device="cpu")[part], minlength=least).get()
+                    np.testing.assert_array_equal(got, np.bincount(host[part].astype("int64"), minlength=least))

@@ -101,7 +101,7 @@ class _Loan:
 
     def __init__(self, writable: bool, in_dicts: bool = False, with_gaps: bool = False, scalars: bool = False) -> None:
         self.writable = writable
-        self.with_gaps = with_gaps  # for a call that writes contiguous arrays in place, and copies of others
+        self.with_gaps = with_gaps  # elements lie apart in the copy of an array that is not contiguous
         self.in_dicts = in_dicts  # also those in dictionaries, which NumPy takes for elements
         self.scalars = scalars  # NumPy's scalars for all arrays without axes
         self.lent: dict[int, tuple[Any, np.ndarray, bytes | None]] = {}
@@ -201,7 +201,7 @@ def compute(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     name = getattr(function, "__name__", "")
     writable = writable or name in _WRITERS or kwargs.get("out") is not None
     while True:
-        loan = _Loan(writable)
+        loan = _Loan(writable, with_gaps=name == "view")  # which NumPy refuses for elements that lie apart
         try:
             result = function(*loan.give(args), **{k: loan.give(v) for k, v in kwargs.items()})
         except ValueError as error:

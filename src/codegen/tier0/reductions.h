@@ -154,6 +154,7 @@ struct Red {
   using S = typename StateOf<C::kState, T>::type;
   using R = typename result_t<C::kResult, T>::type;
   static constexpr int kExtreme = C::kExtreme;
+  static constexpr bool kAdds = row == ReduceRow::sum || row == ReduceRow::mean;
   /// A is T, or float as a wider form of T.
   template <class A>
   BC_METHOD S map(A a, i64 i) {

@@ -918,7 +918,7 @@ struct Same {
 };
 
 template <class Red>
-constexpr bool adds_floats = is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>;
+constexpr bool sums_floats = is_same<Red, Sum<double, double>> || is_same<Red, Sum<float, float>>;
 template <class T>
 BC_INLINE T sum_in_order(const Operand<T, 1>& in, i64 n) {
   const Row<T> x{in.at, in.strides[0]};
@@ -935,7 +935,7 @@ constexpr bool adds_integers<Sum<T, A>> = is_int<A> && (is_int<T> || is_bool<T>)
 /// Not inlined: there are three calls, and the vectorised loop takes long to compile.
 template <class Red>
 static __attribute__((noinline)) void push_block(Pairwise<Red>& tree, const typename Red::T* x, i64 n, i64 first) {
-  if constexpr (adds_floats<Red>)
+  if constexpr (sums_floats<Red>)
     tree.push(block_sum(x, n));
   else if constexpr (adds_integers<Red>) {
     typename Red::S s = Red::init();
@@ -988,10 +988,10 @@ BC_INLINE typename Red::S reduce(i64& count, const F& f, const A&... a) {
     return Red::map(f(*a.data...), 0);
   } else {
     const Tuple<i64, M> shape = shape_of<M>(a...);
-    if constexpr (M == 1 && is_same<F, Same> && adds_floats<Red>) {
-      // A block that has no lanes: its elements one after the other.
+    if constexpr (M == 1 && is_same<F, Same> && sums_floats<Red>) {
+      // Few elements, which add_up takes one after the other too.
       count = shape[0];
-      if (count > 0 && count < kLanesOf<typename Red::S>) return sum_in_order(operand(a, shape)..., count);
+      if (count > 0 && count < kSums) return sum_in_order(operand(a, shape)..., count);
     }
     const auto all = [&](const auto&... in) {
       const Walk<M> w = walk(shape, in...);
