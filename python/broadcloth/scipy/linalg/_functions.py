@@ -399,9 +399,12 @@ def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     """
     from ...linalg import matrix_power
 
-    a = _squares_of(A)
+    given = _c.asarray(A)
+    a = operand(given, False)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"expected square array_like input, got shape {a.shape}")
     if t == int(t):
-        return matrix_power(a, int(t))
+        return matrix_power(given if given.dtype.kind in "iu" else a, int(t))
     whole = math.floor(t)
     rest = t - whole
     (host,) = on_host("fractional_matrix_power", a)

@@ -276,6 +276,19 @@ class _dok(_assembled):
         made._dict = self._dict.copy()
         return made
 
+    def __add__(self, other: Any) -> Any:
+        """The sum, in a dictionary too; of a number with every element."""
+        if is_scalar(other):
+            return self._kind("dok")(self.toarray() + other)
+        made = super().__add__(other)
+        return made.todok() if issparse(made) else made
+
+    __radd__ = __add__
+
+    def _update(self, op: Callable[[Any, Any], Any], factor: Any) -> None:
+        values = op(self._on_device(self._values()), factor)
+        self._dict.update(zip(self._dict, values.get(), strict=True))
+
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if self.ndim == 1 or (axes is not None and not swaps(axes)):
             return spbase.transpose(self, axes, copy)
@@ -342,7 +355,17 @@ class _dok(_assembled):
 
     def get(self, key: Any = None, default: Any = 0.0) -> Any:
         """With a place its element, or the default; without one the matrix as SciPy's, in host memory."""
-        return _assembled.get(self) if key is None else self._dict.get(self._place(key), default)
+        if key is None:
+            return _assembled.get(self)
+        index = key if isinstance(key, tuple) else (key,)
+        if len(index) != self.ndim:
+            raise IndexError(f"Index {key} length needs to match self.shape")
+        if not all(hasattr(i, "__index__") for i in index):
+            raise IndexError("Index must be or consist of integers.")
+        if not all(-n <= i < n for i, n in zip(index, self._shape, strict=True)):
+            raise IndexError("Index out of bounds.")
+        place = tuple(int(i) % n for i, n in zip(index, self._shape, strict=True))
+        return self._dict.get(self._place(place), default)
 
     def keys(self) -> Any:
         """The places that have an element."""
@@ -464,6 +487,27 @@ class _lil(_assembled):
 
     def __neg__(self) -> Any:
         return -self.tocsr()
+
+    # As SciPy's, these store the result's elements, in the matrix' own dtype.
+    def __iadd__(self, other: Any) -> Any:
+        self[:, :] = self + other
+        return self
+
+    def __isub__(self, other: Any) -> Any:
+        self[:, :] = self - other
+        return self
+
+    def __imul__(self, other: Any) -> Any:
+        if not is_scalar(other):
+            return NotImplemented
+        self[:, :] = self * other
+        return self
+
+    def __itruediv__(self, other: Any) -> Any:
+        if not is_scalar(other):
+            return NotImplemented
+        self[:, :] = self / other
+        return self
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None and not swaps(axes):
