@@ -416,6 +416,29 @@ def test_dictionaries_refuse_places_outside(xp):
                 a.get(key)
 
 
+SHARED = "a.T|a.copy()|a.tocsr()|a.tocsc()|a.tobsr()|a.todia()|a.tolil()|a.todok()|a.astype(float)|abs(a)|a + 0|a * 1|a[:, :]|a[0:3]"
+SHARED += "|a[[0, 1, 2]]|a[:, [0, 1, 2, 3]]|a[:, 0:3]|a[:, np.arange(4)]|a[0:2]|a.maximum(0)|a.power(1)|type(a)(a)|type(a)(a, copy=True)"
+SHARED += "|sx.csr_array(a)|sx.lil_array(a)|sx.vstack([a])|sx.hstack([a])|sx.tril(a, 9)|sx.kron([[1]], a)|a.multiply(1)|a[0:1]|a.T.T"
+
+
+@pytest.mark.parametrize("expression", SHARED.split("|"))
+@pytest.mark.parametrize("name", FORMATS)
+def test_updates_change_others_where_scipy_s_do(xp, name, expression):
+    a = np.array([[1, 0, 2], [0, 0, 3], [4, 5, 0.0]])
+    changed = []
+    for library in (sparse, ss):
+        for matrix in (DENSE, np.pad(a, ((0, 0), (0, 1)))):
+            made = getattr(library, name + "_array")(matrix)
+            try:
+                other = eval(expression, {"a": made, "sx": library, "np": np})
+            except Exception as error:
+                changed.append(type(error))
+                continue
+            other *= 3
+            changed.append(not np.array_equal(dense(made), matrix))
+    assert changed[:2] == changed[2:]
+
+
 def test_updates_in_place_keep_the_dtype(xp):
     for name in ("csr_array", "dok_array"):
         a = getattr(sparse, name)(np.eye(2, dtype="i4"))

@@ -488,26 +488,23 @@ class _lil(_assembled):
     def __neg__(self) -> Any:
         return -self.tocsr()
 
-    # As SciPy's, these store the result's elements, in the matrix' own dtype.
-    def __iadd__(self, other: Any) -> Any:
-        self[:, :] = self + other
+    def _take(self, result: Any) -> Any:
+        """Takes a result's elements in the matrix' own dtype, as SciPy's updates do; matrices with the same lists keep those."""
+        made = self._kind("lil")(result, dtype=self._dtype)
+        self.rows, self.data = made.rows, made.data
         return self
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._take(self + other)
 
     def __isub__(self, other: Any) -> Any:
-        self[:, :] = self - other
-        return self
+        return self._take(self - other)
 
     def __imul__(self, other: Any) -> Any:
-        if not is_scalar(other):
-            return NotImplemented
-        self[:, :] = self * other
-        return self
+        return self._take(self * other) if is_scalar(other) else NotImplemented
 
     def __itruediv__(self, other: Any) -> Any:
-        if not is_scalar(other):
-            return NotImplemented
-        self[:, :] = self / other
-        return self
+        return self._take(self / other) if is_scalar(other) else NotImplemented
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None and not swaps(axes):

@@ -122,9 +122,9 @@ class Rows:
         return Rows.from_coordinates(self.data, self.numbers(), self.indices, self.count, self.columns)
 
     def where(self, keep: ndarray) -> Rows:
-        """The elements of a mask."""
+        """A copy of the elements of a mask."""
         data, indices, indptr = _c.sparse_keep(self.data, self.indices, self.indptr, self.columns, keep)
-        return self if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
+        return self.copy() if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
 
     def nonzeros(self) -> Rows:
         made = _c.sparse_nonzeros(self.data, self.indices, self.indptr, self.columns)
