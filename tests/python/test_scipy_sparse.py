@@ -439,6 +439,45 @@ def test_updates_change_others_where_scipy_s_do(xp, name, expression):
     assert changed[:2] == changed[2:]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(4, 4), (3, 6), (6, 3), (1, 5)])
+def test_diagonals_times_dense_matrices_of_numpy(xp, shape, kind):
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((5, max(shape) + 1))
+    data[:, -1] = np.nan  # outside of the matrix
+    offsets = [0, 2, -1, -7, 8]
+    for dtype in ("f8", "f4", "i8", "?", "c16"):
+        other = (rng.standard_normal(shape) * 3).astype(dtype)
+        for given in (other, other.T.copy().T, np.ones((1, shape[1])), other[:1]):
+            made = [getattr(library, f"dia_{kind}")((data, offsets), shape=shape).multiply(given) for library in (sparse, ss)]
+            assert made[0].dtype == made[1].dtype
+            np.testing.assert_allclose(dense(made[0]), dense(made[1]), 1e-14)
+
+
+VALUES = "np.arange(3.0)|[1, 0, 2]|[1.5, 0.0, 2]|np.array([[1], [0], [2]])"
+VALUES += "|np.arange(3) + 1j|[[1], [2], [3]]|[1, 2]|np.arange(4)|[True, False, True]|5"
+
+
+@pytest.mark.parametrize("value", VALUES.split("|"))
+@pytest.mark.parametrize("rows", [slice(None), slice(0, 3), slice(1, 4), slice(None, None, 2), slice(3, 0, -1), slice(2, 2)])
+def test_columns_of_lists(xp, rows, value):
+    x = eval(value)
+    for dtype in ("f8", "i4", "c16"):
+        outcomes = []
+        for library in (sparse, ss):
+            a = library.lil_array(np.array([[0, 1, 0], [2, 0, 0], [0, 3, 4], [0, 0, 0]], dtype))
+            for column in (1, -1):
+                try:
+                    a[rows, column] = bc.asarray(x) if library is sparse and type(x) is np.ndarray else x
+                except Exception as error:
+                    outcomes.append((type(error), None))
+                    break
+                outcomes.append((dense(a).tolist(), [list(r) for r in a.rows]))
+        half = len(outcomes) // 2
+        for got, want in zip(outcomes[:half], outcomes[half:], strict=True):
+            assert got[0] == want[0] or (isinstance(want[0], type) and isinstance(got[0], type))
+
+
 def test_updates_in_place_keep_the_dtype(xp):
     for name in ("csr_array", "dok_array"):
         a = getattr(sparse, name)(np.eye(2, dtype="i4"))

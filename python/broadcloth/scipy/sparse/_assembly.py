@@ -538,7 +538,28 @@ class _lil(_assembled):
     def __setitem__(self, key: Any, value: Any) -> None:
         place = self._neighbours(key)
         if place is None or not self._set_neighbours(*place, value):
-            super().__setitem__(key, value)
+            rows = self._column_of(key)
+            if rows is None or not self._set_column(rows, key[1], value):
+                super().__setitem__(key, value)
+
+    def _column_of(self, key: Any) -> slice | None:
+        """The rows of a key for neighbours in one column, which is not counted from the end; None for any other key."""
+        if type(key) is not tuple or len(key) != 2 or type(key[0]) is not slice or type(key[1]) is not int:
+            return None
+        span = range(self._shape[0])[key[0]]
+        return slice(span.start, span.stop) if span.step == 1 and len(span) and 0 <= key[1] < self._shape[1] else None
+
+    def _set_column(self, rows: slice, column: int, value: Any) -> bool:
+        """Stores a vector in neighbouring rows of a column; False for any other value."""
+        if type(value) is list and value and type(value[0]) in (int, float):
+            value = np.array(value)
+        count = rows.stop - rows.start
+        if type(value) not in (ndarray, np.ndarray) or value.shape not in ((count,), (count, 1)) or value.dtype.kind not in "biuf":
+            return False
+        x = (value.get() if type(value) is ndarray else value).astype(self._dtype, copy=False)
+        at = np.arange(count), np.full(count, column)
+        _c.sparse_list_put(self.rows[rows].tolist(), self.data[rows].tolist(), *at, x.ravel().tolist())
+        return True
 
     def _neighbours(self, key: Any) -> tuple[int, int, int] | None:
         """The row, the first column and the number of columns of a key for neighbours in one row; None for any other key."""
