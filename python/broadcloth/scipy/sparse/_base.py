@@ -868,7 +868,11 @@ class spbase:
             n = min(n, values.size)
             values = values[:n]
         i = bc.arange(n, dtype=np.int64, device=self.device)
-        self[i + max(-k, 0), i + max(k, 0)] = values  # type: ignore[index]
+        row, column = i - k if k < 0 else i, i + k if k > 0 else i
+        if self._format in ("csr", "csc") and np.can_cast(values.dtype, self.dtype, "same_kind"):
+            self._store(row, column, bc.broadcast_to(values, (n,)).astype(self.dtype))  # type: ignore[attr-defined]
+        else:
+            self[row, column] = values  # type: ignore[index]
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """The places of the elements that are not zero."""

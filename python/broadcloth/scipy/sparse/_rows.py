@@ -221,12 +221,17 @@ class Rows:
         """The canonical matrix with x at places, the last one where a place comes twice, and whether other places have elements than
         before; where `stored` is false the place becomes empty."""
         at = _c.sparse_places(self.indices, self.indptr, self.columns, row, column)
-        there, data = at >= 0, self.data.copy()
-        if bool(there.all()):
+        there = at >= 0
+        everywhere = bool(there.all())
+        # As in SciPy, elements that are there are written in place.
+        data = self.data if everywhere and not self.data.requires_grad else self.data.copy()
+        if everywhere:
             data[at] = x
         else:
             data[at[there]] = x[there]
         made, n = self.with_data(data), self.size
+        if everywhere and stored is None:
+            return made, False
         missing = ~there if stored is None else ~there & stored
         if bool(missing.any()):
             made = made.with_new(row[missing], column[missing], x[missing])
