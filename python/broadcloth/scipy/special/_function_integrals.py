@@ -27,7 +27,19 @@ _gamma, _rgamma, _gammaln = _c.ufuncs["gamma"], _c.ufuncs["rgamma"], _c.ufuncs["
 
 
 def _weighted_sum(b: Any, c: Any, s: Any, t: Any, t_rest: Any) -> Any:
-    """The sum over k of t**k / ((b)k (c)k (k + s))."""
+    """The sum over k of t**k / ((b)k (c)k (k + s)): in double precision where its terms do not cancel, else in numbers of two parts."""
+    term = 1.0
+    plain = 1 / s
+    largest = plain
+    for k in range(100):
+        term *= t / ((b + k) * (c + k))
+        part = term / (k + 1.0 + s)
+        plain += part
+        largest = max(largest, abs(part))
+        if abs(part) < 1e-17 * abs(plain) and k > -b and k > -c:
+            if largest < 20 * abs(plain):
+                return plain
+            break
     term = 1.0
     term_rest = 0.0
     total, total_rest = _over(1.0, 0.0, s, 0.0)
