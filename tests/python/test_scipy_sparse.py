@@ -495,6 +495,16 @@ def test_stores_into_elements_that_are_there_change_those_who_share_them(xp, nam
     assert seen[0] == seen[1]
 
 
+def test_updates_of_elements_that_require_grad_copy_them(xp):
+    for statement, slope in (("a *= 2", [2, 2, 2, 2]), ("a /= 2", [0.5] * 4), ("a[0, 0] = 5", [0, 1, 1, 1]), ("a.setdiag(3)", [0, 1, 1, 0])):
+        a = sparse.csr_array(np.ones((2, 2)))
+        leaf = a.data
+        leaf.requires_grad = True
+        exec(statement, {"a": a})
+        (a @ bc.ones(2, device=a.device)).sum().backward()
+        assert leaf.grad.tolist() == slope
+
+
 def test_updates_in_place_keep_the_dtype(xp):
     for name in ("csr_array", "dok_array"):
         a = getattr(sparse, name)(np.eye(2, dtype="i4"))

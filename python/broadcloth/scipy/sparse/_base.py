@@ -638,8 +638,8 @@ class spbase:
         return self
 
     def _update(self, op: Callable[[Any, Any], Any], factor: Any) -> None:
-        """Applies op to the elements in place; matrices that share them change too."""
-        self.data = op(self.data, factor)
+        """Applies op to the elements in place; matrices that share them change too. A leaf of a gradient stays as it is."""
+        self.data = op(self.data.copy() if self.data.requires_grad else self.data, factor)
 
     def power(self, n: Any, dtype: Any = None) -> Any:
         """The elements to a power that is not zero."""
