@@ -496,7 +496,8 @@ def test_stores_into_elements_that_are_there_change_those_who_share_them(xp, nam
 
 
 def test_updates_of_elements_that_require_grad_copy_them(xp):
-    for statement, slope in (("a *= 2", [2, 2, 2, 2]), ("a /= 2", [0.5] * 4), ("a[0, 0] = 5", [0, 1, 1, 1]), ("a.setdiag(3)", [0, 1, 1, 0])):
+    slopes = {"a *= 2": [2, 2, 2, 2], "a /= 2": [0.5, 0.5, 0.5, 0.5], "a[0, 0] = 5": [0, 1, 1, 1], "a.setdiag(3)": [0, 1, 1, 0]}
+    for statement, slope in slopes.items():
         a = sparse.csr_array(np.ones((2, 2)))
         leaf = a.data
         leaf.requires_grad = True
