@@ -688,10 +688,11 @@ std::vector<Array> qr_changed(QrChange change, const Array& q, const Array& r, s
   const bool economic = m > n;
   const int64_t step = inserts ? count : change == QrChange::update ? 0 : -count;
   const int64_t kept = rows ? (economic ? n : n + step) : change == QrChange::delete_columns && economic ? n - count : n;
-  op->add(t, Dims{rows ? m + step : m, kept});
+  op->add(t, Dims{kept, rows ? m + step : m});
   op->add(t, Dims{kept, rows ? width : width + step});
   std::vector<Array> parts = record_parts(std::move(op), std::move(inputs), std::move(shapes));
   parts.pop_back();
+  parts[0] = swapaxes(parts[0], -1, -2);
   return parts;
 }
 

@@ -47,7 +47,8 @@ enum class Linalg : uint8_t {
   parlett,           ///< (t, values on f's diagonal) -> f(t) of upper triangular matrices, the least distance of eigenvalues (real)
   complex_schur,     ///< (t, z) of a real Schur form -> the complex form's t, z
   square_root,       ///< (a) -> its principal square root (complex), whether its real part is all of it (int32)
-  qr_changed,        ///< (q, r, then what the change needs) -> q, r of the changed matrix; `change`, place `below`, `count` rows or columns
+  qr_changed,        ///< (q, r, then what the change needs) -> q transposed, r of the changed matrix; `change` at `below`, `count` rows or
+                     ///< columns
   exponential,       ///< (a) -> its exponential
   sylvester,         ///< (r, s, f) -> x of r x + x op(s) = f, of Schur forms r and s
 };

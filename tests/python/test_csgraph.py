@@ -275,6 +275,19 @@ def test_matchings(device, density, shape):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("normed", [False, True])
+def test_laplacians_of_infinite_lengths(device, normed, form):
+    a = np.array([[np.inf, 1, np.inf], [1, -np.inf, 2], [0, 2, 3]])
+    for out in (False, True):
+        with np.errstate(all="ignore"):
+            given = a.copy() if form == "dense" else getattr(scipy_sparse, form)(a)
+            want, diagonal = reference.laplacian(given, normed, return_diag=True, use_out_degree=out)
+        got, w = csgraph.laplacian(formed(a, form), normed, return_diag=True, use_out_degree=out)
+        np.testing.assert_array_equal(host(got if form == "dense" else got.toarray()), want if form == "dense" else want.toarray())
+        np.testing.assert_array_equal(host(w), diagonal)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("normed", [False, True])
 @pytest.mark.parametrize("out", [False, True])
 def test_laplacians(device, out, normed, form):
     a = graph(12, 0.3) + np.diag(np.arange(12) % 3)

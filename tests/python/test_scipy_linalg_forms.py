@@ -386,3 +386,23 @@ def test_scales_and_places_of_a_stack_are_one_array(xp):
         want, (scale, order) = sl.matrix_balance(a[k], separate=True)
         close(balanced[k], want)
         close(places[k], [scale, order])
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0), (0, 2)])
+def test_lu_of_empty_matrices(shape):
+    a = np.zeros(shape)
+    for options in ({}, {"permute_l": True}, {"p_indices": True}):
+        got, want = (m.lu(a, **options) for m in (linalg, sl))
+        assert [x.shape for x in got] == [x.shape for x in want]
+
+
+def test_whole_powers_of_whole_matrices_are_whole():
+    a = np.array([[1, 2], [3, 4]])
+    for power in (0, 1, 2, 3.0, -1):
+        got, want = (m.fractional_matrix_power(a, power) for m in (linalg, sl))
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(host(got), want, 1e-12)
+    for given in (np.ones((2, 3)), np.ones(3)):
+        for power in (2, 0.5):
+            with pytest.raises(ValueError, match="square"):
+                linalg.fractional_matrix_power(given, power)

@@ -48,6 +48,18 @@ def test_hyp2f1_at_the_edges(xp):
     check(xp, "hyp2f1", points, 1e-11)
 
 
+def test_hyp2f1_takes_the_form_whose_terms_do_not_cancel(xp):
+    known = np.array([  # by mpmath with 60 digits
+        (-102.1, -20.3, -80.8, -1.0, 45143784.46783885),
+        (-23.1, -38.1, 35.3, -0.94, 1.0637105577418844e-05),
+        (12.4, 53.7, -88.7, -1.75, 92642.16985539826),
+        (30.3, -106.6, 55.8, -1.6, 1.2831702270741934e34),
+        (-17.6, -66.6, 57.3, -1.22, -1.140948948166309e-06),
+        (-61.8, -39.7, -8.8, -1.66, 2.2808821135620952e30),
+    ])  # fmt: skip
+    assert_allclose(special.hyp2f1(*map(xp.asarray, known[:, :4].T)).get(), known[:, 4], rtol=1e-11)
+
+
 def test_hyp2f1_of_elementary_functions(xp):
     x = np.array([-1e6, -30.0, -1.0, -0.3, 1e-9, 0.4, 0.7, 0.99, 1 - 1e-10])
     assert_allclose(special.hyp2f1(1.0, 1.0, 2.0, xp.asarray(x)).get(), -np.log1p(-x) / x, rtol=1e-12)

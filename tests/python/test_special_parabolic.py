@@ -33,6 +33,27 @@ def test_d_of_whole_orders_is_hermites(xp):
         assert_allclose(got, expected, rtol=1e-12, atol=1e-300)
 
 
+def test_d_by_each_of_its_ways(xp):
+    # Order, x, value and slope by mpmath with 40 digits
+    known = np.array([
+        (-0.999, 2.01, 0.15303888063849377, -0.21069514993183328),
+        (-0.5, 6.29, 2.0004603529345776e-05, -6.444968105449498e-05),
+        (0.5, 1.99, 0.5381389018240009, -0.41247770564760466),
+        (0.5, 2.01, 0.5298889898459055, -0.41247789164471965),
+        (3.7, 3.3, 3.016302033405916, -0.16292626691557638),
+        (4.999, 6.1, 0.5706342771345885, -1.2105350451777575),
+        (19.99, 1.5, 572377369.351622, -1365131151.8271065),
+        (33.3, 2.5, 1.8395462786961244e+18, 1.982171669971499e+18),
+        (49.9, 4.4, -4.256072195678631e+31, -1.6825547194355046e+32),
+        (0.3, 0.001, 0.7727812821458658, 0.3743912107186924),
+    ])  # fmt: skip
+    v, x, value, slope = known.T
+    got = [y.get() for y in special.pbdv(xp.asarray(v), xp.asarray(x))]
+    size = np.sqrt(value**2 + slope**2 / (abs(v) + 1))  # the function oscillates between zeros
+    assert (abs(got[0] - value) <= 3e-14 * size).all()
+    assert (abs(got[1] - slope) <= 3e-14 * size * np.sqrt(abs(v) + 1)).all()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_and_the_equation(xp, name):
     x = np.array([-3.1, -0.4, 0.3, 2.2])

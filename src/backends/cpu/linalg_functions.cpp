@@ -653,7 +653,7 @@ void qr_changed(const Stack<T>& s) {
   const int64_t rows = n + (change == QrChange::insert_rows ? p : change == QrChange::update && economic ? 1 : 0);
   const int64_t stride = s.columns_of(1) + (change == QrChange::insert_columns ? p : change == QrChange::delete_columns ? -p : 0);
   const Dims& shape = s.op.parts[0].shape;
-  const int64_t kept = shape[shape.size() - 1], skipped = change == QrChange::delete_rows ? p : 0;
+  const int64_t kept = shape[shape.size() - 2], skipped = change == QrChange::delete_rows ? p : 0;
   s.each(6.0 * static_cast<double>(rows) * static_cast<double>(length + stride) * static_cast<double>(1 + p), [&] {
     return [&, q = Scratch<T>(rows * length), r = Scratch<T>(rows * stride), w = Scratch<T>(rows)](int64_t i, const Walker& walk) {
       const ChangingQr<T> f{length, rows, stride, q.get(), r.get(), w.get()};
@@ -670,12 +670,12 @@ void qr_changed(const Stack<T>& s) {
             f.collapse(c, stride, false);
           }
       }
-      const Matrix<T> all = row_major(s.part(0, i), length - skipped, kept);
-      const int64_t before = skipped ? k : length;
-      copy_matrix(column_major(f.column(skipped), before, kept, length), Matrix<T>{all.data, before, kept, kept, 1});
+      // Q goes out by columns, as it lies here.
+      const int64_t before = skipped ? k : length, left = length - skipped;
+      T* const to = s.part(0, i);
+      copy_matrix(column_major(f.column(skipped), before, kept, length), column_major(to, before, kept, left));
       if (skipped)
-        copy_matrix(column_major(f.column(p) + k + p, length - k - p, kept, length),
-                    Matrix<T>{all.data + k * kept, length - k - p, kept, kept, 1});
+        copy_matrix(column_major(f.column(p) + k + p, length - k - p, kept, length), column_major(to + k, length - k - p, kept, left));
       copy_matrix(Matrix<T>{f.row(skipped), kept, stride, stride, 1}, row_major(s.part(1, i), kept, stride));
       *s.info(i) = 0;
     };

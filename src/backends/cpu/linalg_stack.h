@@ -50,6 +50,10 @@ BC_LOOPS void copy_matrix(const Matrix<From>& from, const Matrix<To>& to) {
     for (int64_t j = 0; j < from.columns; ++j) std::copy_n(from.data + j * from.column_stride, from.rows, to.data + j * to.column_stride);
     return;
   }
+  if (from.column_stride == 1 && to.column_stride == 1) {
+    for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.data + i * from.row_stride, from.columns, to.data + i * to.row_stride);
+    return;
+  }
   constexpr int64_t kTile = 16;
   for (int64_t j0 = 0; j0 < from.columns; j0 += kTile) {
     const int64_t j1 = std::min(j0 + kTile, from.columns);

@@ -213,9 +213,10 @@ def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
 
 def _sqrtm(a: ndarray) -> ndarray:
     root, plain, info = _c.linalg_sqrtm(a)
-    if _c.asnumpy(info).any():
+    single = a.ndim == 2  # whose flags are read without an array of NumPy's
+    if bool(info) if single else _c.asnumpy(info).any():
         warn("Matrix is singular. The result might be inaccurate or the array might not have a square root.", LinAlgWarning)
-    return root.real.copy() if a.dtype.kind != "c" and _c.asnumpy(plain).all() else root
+    return root.real.copy() if a.dtype.kind != "c" and (bool(plain) if single else _c.asnumpy(plain).all()) else root
 
 
 def logm(A: ArrayLike, disp: bool | None = None) -> Any:
@@ -399,9 +400,12 @@ def fractional_matrix_power(A: ArrayLike, t: float) -> ndarray:
     """
     from ...linalg import matrix_power
 
-    a = _squares_of(A)
+    given = _c.asarray(A)
+    a = operand(given, False)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"expected square array_like input, got shape {a.shape}")
     if t == int(t):
-        return matrix_power(a, int(t))
+        return matrix_power(given if given.dtype.kind in "iu" else a, int(t))
     whole = math.floor(t)
     rest = t - whole
     (host,) = on_host("fractional_matrix_power", a)

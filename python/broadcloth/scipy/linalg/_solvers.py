@@ -770,6 +770,11 @@ def lu(
     x = matrices(a, check_finite, "The input array must be at least two-dimensional.")
     m, n = x.shape[-2:]
     k = min(m, n)
+    if k == 0:
+        lower, upper = (_c.zeros(x.shape[:-2] + s, x.dtype, device=x.device) for s in ((m, 0), (0, n)))
+        # SciPy's permutation of such a matrix is empty, whatever its rows are.
+        order = _c.zeros(x.shape[:-2] + ((0,) if p_indices else (0, 0)), np.int32 if p_indices else x.real.dtype, device=x.device)
+        return (lower, upper) if permute_l and not p_indices else (order, lower, upper)
     factors, pivots, _ = _c.linalg_lu(x)
     parts = _c.linalg_lu_parts(factors, pivots, 1 if p_indices else 2 if permute_l else 0)
     if parts is not None:

@@ -276,6 +276,19 @@ class _dok(_assembled):
         made._dict = self._dict.copy()
         return made
 
+    def __add__(self, other: Any) -> Any:
+        """The sum, in a dictionary too; of a number with every element."""
+        if is_scalar(other):
+            return self._kind("dok")(self.toarray() + other)
+        made = super().__add__(other)
+        return made.todok() if issparse(made) else made
+
+    __radd__ = __add__
+
+    def _update(self, op: Callable[[Any, Any], Any], factor: Any) -> None:
+        values = op(self._on_device(self._values()), factor)
+        self._dict.update(zip(self._dict, values.get(), strict=True))
+
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if self.ndim == 1 or (axes is not None and not swaps(axes)):
             return spbase.transpose(self, axes, copy)
@@ -342,7 +355,17 @@ class _dok(_assembled):
 
     def get(self, key: Any = None, default: Any = 0.0) -> Any:
         """With a place its element, or the default; without one the matrix as SciPy's, in host memory."""
-        return _assembled.get(self) if key is None else self._dict.get(self._place(key), default)
+        if key is None:
+            return _assembled.get(self)
+        index = key if isinstance(key, tuple) else (key,)
+        if len(index) != self.ndim:
+            raise IndexError(f"Index {key} length needs to match self.shape")
+        if not all(hasattr(i, "__index__") for i in index):
+            raise IndexError("Index must be or consist of integers.")
+        if not all(-n <= i < n for i, n in zip(index, self._shape, strict=True)):
+            raise IndexError("Index out of bounds.")
+        place = tuple(int(i) % n for i, n in zip(index, self._shape, strict=True))
+        return self._dict.get(self._place(place), default)
 
     def keys(self) -> Any:
         """The places that have an element."""
@@ -465,6 +488,24 @@ class _lil(_assembled):
     def __neg__(self) -> Any:
         return -self.tocsr()
 
+    def _take(self, result: Any) -> Any:
+        """Takes a result's elements in the matrix' own dtype, as SciPy's updates do; matrices with the same lists keep those."""
+        made = self._kind("lil")(result, dtype=self._dtype)
+        self.rows, self.data = made.rows, made.data
+        return self
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._take(self + other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._take(self - other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._take(self * other) if is_scalar(other) else NotImplemented
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._take(self / other) if is_scalar(other) else NotImplemented
+
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None and not swaps(axes):
             return spbase.transpose(self, axes, copy)
@@ -497,7 +538,28 @@ class _lil(_assembled):
     def __setitem__(self, key: Any, value: Any) -> None:
         place = self._neighbours(key)
         if place is None or not self._set_neighbours(*place, value):
-            super().__setitem__(key, value)
+            rows = self._column_of(key)
+            if rows is None or not self._set_column(rows, key[1], value):
+                super().__setitem__(key, value)
+
+    def _column_of(self, key: Any) -> slice | None:
+        """The rows of a key for neighbours in one column, which is not counted from the end; None for any other key."""
+        if type(key) is not tuple or len(key) != 2 or type(key[0]) is not slice or type(key[1]) is not int:
+            return None
+        span = range(self._shape[0])[key[0]]
+        return slice(span.start, span.stop) if span.step == 1 and len(span) and 0 <= key[1] < self._shape[1] else None
+
+    def _set_column(self, rows: slice, column: int, value: Any) -> bool:
+        """Stores a vector in neighbouring rows of a column; False for any other value."""
+        if type(value) is list and value and type(value[0]) in (int, float):
+            value = np.array(value)
+        count = rows.stop - rows.start
+        if type(value) not in (ndarray, np.ndarray) or value.shape not in ((count,), (count, 1)) or value.dtype.kind not in "biuf":
+            return False
+        x = (value.get() if type(value) is ndarray else value).astype(self._dtype, copy=False)
+        at = np.arange(count), np.full(count, column)
+        _c.sparse_list_put(self.rows[rows].tolist(), self.data[rows].tolist(), *at, x.ravel().tolist())
+        return True
 
     def _neighbours(self, key: Any) -> tuple[int, int, int] | None:
         """The row, the first column and the number of columns of a key for neighbours in one row; None for any other key."""

@@ -597,10 +597,12 @@ class spbase:
 
     def _divide(self, other: Any, reverse: bool = False) -> Any:
         other = self._adopt(other)
-        if is_scalar(other):
-            return NotImplemented if reverse else self._mapped(lambda x: x / other)
         if reverse:
             return NotImplemented
+        if is_scalar(other):
+            if isinstance(other, (int, float, complex)) and not isinstance(other, np.generic) and not other and self._format != "dok":
+                operator.truediv(1, other)  # Python's zeros raise ZeroDivisionError, NumPy's do not
+            return self._mapped(lambda x: x / other)
         if issparse(other):
             self._same_shape(other)
             return self.toarray() / other.toarray()
@@ -619,6 +621,25 @@ class spbase:
 
     def __rtruediv__(self, other: Any) -> Any:
         return self._divide(other, reverse=True)
+
+    def __imul__(self, other: Any) -> Any:
+        if not is_scalar(other):
+            return NotImplemented
+        self._update(operator.imul, other)
+        return self
+
+    def __itruediv__(self, other: Any) -> Any:
+        if not is_scalar(other):
+            return NotImplemented
+        if self._format == "dok":
+            self._update(operator.itruediv, other)
+        else:
+            self._update(operator.imul, 1.0 / other)
+        return self
+
+    def _update(self, op: Callable[[Any, Any], Any], factor: Any) -> None:
+        """Applies op to the elements in place; matrices that share them change too. A leaf of a gradient stays as it is."""
+        self.data = op(self.data.copy() if self.data.requires_grad else self.data, factor)
 
     def power(self, n: Any, dtype: Any = None) -> Any:
         """The elements to a power that is not zero."""
@@ -692,7 +713,7 @@ class spbase:
     def _extreme(self, other: Any, op: Callable[[Any, Any], Any], greater: bool) -> Any:
         other = self._adopt(other)
         if is_scalar(other):
-            if other > 0 if greater else other < 0:
+            if not (other <= 0 if greater else other >= 0):  # NaN too
                 which = "maximum with > 0" if greater else "minimum with < 0"
                 warn(f"Taking {which} number results to a dense matrix.", SparseEfficiencyWarning)
                 return self._kind(self._major_format())(op(self.toarray(), other))
@@ -847,7 +868,11 @@ class spbase:
             n = min(n, values.size)
             values = values[:n]
         i = bc.arange(n, dtype=np.int64, device=self.device)
-        self[i + max(-k, 0), i + max(k, 0)] = values  # type: ignore[index]
+        row, column = i - k if k < 0 else i, i + k if k > 0 else i
+        if self._format in ("csr", "csc") and np.can_cast(values.dtype, self.dtype, "same_kind"):
+            self._store(row, column, bc.broadcast_to(values, (n,)).astype(self.dtype))  # type: ignore[attr-defined]
+        else:
+            self[row, column] = values  # type: ignore[index]
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """The places of the elements that are not zero."""
@@ -974,11 +999,13 @@ class spmatrix:
         return self.maxprint
 
     def get_shape(self: Any) -> tuple[int, ...]:
-        return self.shape
+        return self._shape
 
     def set_shape(self: Any, shape: Any) -> None:
         new = self.reshape(shape).asformat(self.format)
         self.__dict__ = new.__dict__
+
+    shape = property(get_shape, set_shape)
 
     def asfptype(self: Any) -> Any:
         """The matrix with an inexact dtype."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -100,6 +101,24 @@ class _dia(spbase):
         data = bc.zeros((offsets.size, width), coo.dtype, device=device)
         bc.add.at(data, (which, coo.col), coo.data)
         return cls._made(data, offsets.astype(index_dtype(*coo.shape)), coo.shape)
+
+    def multiply(self, other: Any) -> Any:
+        """The elementwise product with a number, or a sparse or dense operand, which broadcasts."""
+        if type(other) is np.ndarray and other.shape == self._shape and other.dtype.kind in "biufc" and 0 < self.offsets.size <= 16:
+            return self._multiply_host(other)
+        return super().multiply(other)
+
+    def _multiply_host(self, other: np.ndarray) -> Any:
+        """The product with a matrix in host memory, of which only a few diagonals are copied."""
+        width = min(self.data.shape[1], self._shape[1])
+        factors, inside = np.zeros((self.offsets.size, width), other.dtype), np.zeros((self.offsets.size, width), bool)
+        for at, offset in enumerate(self.offsets.tolist()):
+            if -self._shape[0] < offset < width:
+                first = max(offset, 0)
+                diagonal = other.diagonal(offset)[: width - first]
+                factors[at, first : first + diagonal.size], inside[at, first : first + diagonal.size] = diagonal, True
+        to = functools.partial(bc.asarray, device=self.device)
+        return self._made(bc.where(to(inside), self.data[:, :width] * to(factors), 0), self.offsets, self._shape)
 
     def _multiply_dense(self, other: ndarray) -> Any:
         if 0 in self._shape or not self._broadcasts(other.shape) or np.broadcast_shapes(self._shape, other.shape) != self._shape:

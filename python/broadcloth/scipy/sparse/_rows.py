@@ -122,9 +122,9 @@ class Rows:
         return Rows.from_coordinates(self.data, self.numbers(), self.indices, self.count, self.columns)
 
     def where(self, keep: ndarray) -> Rows:
-        """The elements of a mask."""
+        """A copy of the elements of a mask."""
         data, indices, indptr = _c.sparse_keep(self.data, self.indices, self.indptr, self.columns, keep)
-        return self if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
+        return self.copy() if data.size == self.size else Rows(data, indices, indptr, self.columns, self.canonical)
 
     def nonzeros(self) -> Rows:
         made = _c.sparse_nonzeros(self.data, self.indices, self.indptr, self.columns)
@@ -221,12 +221,17 @@ class Rows:
         """The canonical matrix with x at places, the last one where a place comes twice, and whether other places have elements than
         before; where `stored` is false the place becomes empty."""
         at = _c.sparse_places(self.indices, self.indptr, self.columns, row, column)
-        there, data = at >= 0, self.data.copy()
-        if bool(there.all()):
+        there = at >= 0
+        everywhere = bool(there.all())
+        # As in SciPy, elements that are there are written in place.
+        data = self.data if everywhere and not self.data.requires_grad else self.data.copy()
+        if everywhere:
             data[at] = x
         else:
             data[at[there]] = x[there]
         made, n = self.with_data(data), self.size
+        if everywhere and stored is None:
+            return made, False
         missing = ~there if stored is None else ~there & stored
         if bool(missing.any()):
             made = made.with_new(row[missing], column[missing], x[missing])

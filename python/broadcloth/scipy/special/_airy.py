@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _broadcloth as _c
 from ..._broadcloth import ndarray
-from ._bessel import _grown, _ie_right, _ke_right, _kv_complex
+from ._bessel import _both_right, _grown, _ke_right, _kv_complex
 from ._functions import special_function
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def _airy_complex(z: Any, kind: Any, scaled: Any) -> Any:
     slope = -1.0 if kind % 2 == 1 else 1.0
     here = 2 * z.real >= size  # within pi / 3 of the positive axis, where Re zeta >= 0
     if here and kind >= 2:
-        i = _ie_right(order, zeta)
-        k = _ke_right(order, zeta)
+        k, i = _both_right(order, zeta)
         turned = complex(math.cos(zeta.imag), math.sin(zeta.imag))
         value = factor * (2 * i * turned + _ROOT_3 / math.pi * k * cmath.exp(-zeta - zeta.real))
     else:

@@ -101,14 +101,19 @@ def _temme_k(mu: Any, z: Any, l: Any, e: Any) -> Any:
 
 
 def _fraction_k(mu: Any, z: Any, size: Any, x: Any) -> Any:
-    """sqrt(pi / (2 z)) exp(-z) / K(mu) and K(mu + 1) / K(mu); `size` is |z|, `x` its real part."""
+    """sqrt(pi / (2 z)) exp(-z) / K(mu) and K(mu + 1) / K(mu); `size` is |z|, `x` its real part. The fraction's elements are quotients of
+    neighbours in a recurrence, which needs no division and stays below 1e250 for the numbers of steps that there are."""
     m = mu * mu
-    r = z * 0
-    s = r + 1
+    before = z * 0
+    now = before + 1
+    total = before + 1
     for n in range(int(14 + 440 / (size + x)), 0, -1):
-        r = 1 / (2 * (z + n) - ((n + 0.5) ** 2 - m) * r)
-        s = 1 + ((n - 0.5) ** 2 - m) / n * (r * s)
-    return s, (z + (mu + 0.5) - (0.25 - m) * r) / z
+        following = 2 * (z + n) * now - ((n + 0.5) ** 2 - m) * before
+        before = now
+        now = following
+        total = now + ((n - 0.5) ** 2 - m) / n * total
+    inverse = 1 / now
+    return total * inverse, (z + (mu + 0.5) - (0.25 - m) * (before * inverse)) / z
 
 
 def _power_over_gamma(x: Any, v: Any) -> Any:
@@ -146,10 +151,17 @@ def _is_far(v: Any, size: Any) -> Any:
 def _i_ratio(v: Any, z: Any, size: Any) -> Any:
     """I(v + 1) / I(v) by its continued fraction (DLMF 10.33.1), from far."""
     beyond = max(0.0, size - v)
-    r = z * 0
+    twice = 2 / z
+    before = z * 0
+    now = before + 1
     for k in range(int(beyond + 30 + 15 * size ** (1 / 3)), 0, -1):
-        r = 1 / (2 * (v + k) / z + r)
-    return r
+        following = (v + k) * twice * now + before
+        before = now
+        now = following
+        if abs(now.real) + abs(now.imag) > 1e200:
+            before = before * 1e-200
+            now = now * 1e-200
+    return before / now
 
 
 def _hankel_sums(v: Any, z: Any) -> Any:
@@ -159,15 +171,19 @@ def _hankel_sums(v: Any, z: Any) -> Any:
     plus = z * 0 + 1
     minus = z * 0 + 1
     sign = -1.0
+    share = 0.125 / z
+    size = 1.0
     for k in range(1, 200):
-        following = term * ((four - (2 * k - 1) ** 2) / (8 * k) / z)
-        if abs(following) > abs(term) and k > v:
+        following = term * share * ((four - (2 * k - 1) ** 2) / k)
+        now = abs(following.real) + abs(following.imag)
+        if now > 2 * size and k > v:
             break
         term = following
+        size = now
         plus = plus + term
         minus = minus + sign * term
         sign = -sign
-        if abs(term) < 1e-17 * abs(plus):
+        if size < 1e-17 * (abs(plus.real) + abs(plus.imag)):
             break
     return plus, minus
 
@@ -221,8 +237,9 @@ def _k_right(v: Any, z: Any) -> Any:
         s, ratio = _fraction_k(mu, z, size, z.real)
         now = cmath.sqrt(0.5 * math.pi / z) / s
         after = now * ratio
+    twice = 2 / z
     for i in range(1, int(n) + 1):
-        step = 2 * (mu + i) / z * after + now
+        step = (mu + i) * twice * after + now
         now = after
         after = step
         if abs(after.real) + abs(after.imag) > 1e305:
@@ -242,23 +259,41 @@ def _ke_right(v: Any, z: Any) -> Any:
     return now
 
 
-def _ie_right(v: Any, z: Any) -> Any:
-    """exp(-z) I(v, z) for v >= 0 and Re z >= 0."""
+def _both_right(v: Any, z: Any) -> Any:
+    """exp(z) K(v, z) and exp(-z) I(v, z) for v >= 0 and Re z >= 0."""
     size = abs(z)
-    if (size - z.real <= 4 and size <= 30) or 0.25 * size * size <= 0.7 * (v + 1):
-        angle = v * math.atan2(z.imag, z.real)
-        start = _power_over_gamma(size, v)
-        return complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
+    side = 1.0 if z.imag >= 0 else -1.0
     if _is_far(v, size):
         plus, minus = _hankel_sums(v, z)
-        side = 1.0 if z.imag >= 0 else -1.0
-        return (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
+        i = (minus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z) * plus) / cmath.sqrt(2 * math.pi * z)
+        return cmath.sqrt(0.5 * math.pi / z) * plus, i
     if _is_beyond(v, size):
         r, power, plus, minus = _debye_sums(v, z)
-        side = 1.0 if z.imag >= 0 else -1.0
-        return (cmath.exp(power) * plus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z - power) * minus) / cmath.sqrt(2 * math.pi * r)
+        i = (cmath.exp(power) * plus + _turn(side * (v + 0.5)) * cmath.exp(-2 * z - power) * minus) / cmath.sqrt(2 * math.pi * r)
+        return cmath.sqrt(0.5 * math.pi / r) * cmath.exp(-power) * minus if power.real > -700 else complex(math.inf, 0.0), i
     now, after, beyond = _k_right(v, z)
-    return complex(0.0, 0.0) if beyond else 1 / (z * (after + _i_ratio(v, z, size) * now))
+    if _by_series(v, z, size):
+        return now, _i_series(v, z, size)
+    return now, complex(0.0, 0.0) if beyond else 1 / (z * (after + _i_ratio(v, z, size) * now))
+
+
+def _by_series(v: Any, z: Any, size: Any) -> Any:
+    """Tells whether the power series of I has all digits, for Re z >= 0."""
+    return (size - z.real <= 4 and size <= 30) or 0.25 * size * size <= 0.7 * (v + 1)
+
+
+def _i_series(v: Any, z: Any, size: Any) -> Any:
+    angle = v * math.atan2(z.imag, z.real)
+    start = _power_over_gamma(size, v)
+    return complex(start * math.cos(angle), start * math.sin(angle)) * _power_series(v, 0.25 * z * z) * cmath.exp(-z)
+
+
+def _ie_right(v: Any, z: Any) -> Any:
+    """exp(-z) I(v, z) for v >= 0 and Re z >= 0."""
+    if _by_series(v, z, abs(z)):
+        return _i_series(v, z, abs(z))
+    _, i = _both_right(v, z)
+    return i
 
 
 def _exp_turned(z: Any) -> Any:
@@ -340,6 +375,24 @@ def _h_scaled(v: Any, z: Any) -> Any:
     return h.conjugate() if z.imag < 0 else h
 
 
+def _j_and_h_scaled(v: Any, z: Any) -> Any:
+    """_j_scaled and _h_scaled, which need the same functions."""
+    order = abs(v)
+    up, w = _upper(z)
+    k, i = _both_right(order, w)
+    h = _turn(-0.5 * (order + 1)) * k * (2 / math.pi)
+    j = _turn(0.5 * order) * i * _exp_turned(w)
+    if v < 0:
+        if v == math.floor(v):
+            j = _cos_pi(v) * j
+        else:
+            j = _turn(-order) * j + 1j * _sin_pi(order) * h * cmath.exp(1j * up - up.imag)
+        h = _turn(order) * h
+    if z.imag < 0:
+        return j.conjugate(), h.conjugate()
+    return j, h
+
+
 def _jv_complex(v: Any, z: Any, scaled: Any) -> Any:
     if z == 0:
         return complex(_jv(v, 0.0), 0.0)
@@ -358,8 +411,7 @@ def _yv_complex(v: Any, z: Any, scaled: Any) -> Any:
         return complex(math.nan, math.nan)
     if z.imag == 0 and z.real > 0:
         return complex(_yv(v, z.real), 0.0)
-    j = _j_scaled(v, z)
-    h = _h_scaled(v, z)
+    j, h = _j_and_h_scaled(v, z)
     height = abs(z.imag)
     # Y = i (J - H1) = -i (J - H2)
     turn = 1j if z.imag >= 0 else -1j
@@ -371,15 +423,34 @@ def _hankel(v: Any, z: Any, kind: Any, scaled: Any) -> Any:
     """H1 for kind 1, H2 for kind -1."""
     if _bad(v, z) or z == 0:
         return complex(math.nan, math.inf if z == 0 and v == 0 and kind < 0 and not scaled else math.nan)  # as SciPy has it
-    h = _h_scaled(v, z)
     turn = kind * 1j
     if (z.imag >= 0) == (kind > 0):
+        h = _h_scaled(v, z)
         return h if scaled else h * cmath.exp(turn * z)
     # The other kind is 2 J less this one, which is the smaller part.
     height = abs(z.imag)
-    other = h * cmath.exp(-turn * z - height)
-    value = 2 * _j_scaled(v, z) - other
+    j, h = _j_and_h_scaled(v, z)
+    value = 2 * j - h * cmath.exp(-turn * z - height)
     return value * complex(math.cos(z.real), -kind * math.sin(z.real)) if scaled else _grown(value, height)
+
+
+def _hankel_slope(v: Any, z: Any, kind: Any) -> Any:
+    """The derivative of H1 or H2 by z: in the half plane of K from two neighbours of one recurrence (DLMF 10.6.2)."""
+    if _bad(v, z) or z == 0:
+        return complex(math.nan, math.nan)
+    if (z.imag >= 0) != (kind > 0):
+        return 0.5 * (_hankel(v - 1, z, kind, False) - _hankel(v + 1, z, kind, False))
+    order = abs(v)
+    up, w = _upper(z)
+    if _is_far(order + 1, abs(z)) or _is_beyond(order + 1, abs(z)):
+        now = _ke_right(order, w)
+        after = _ke_right(order + 1, w)
+    else:
+        now, after, _ = _k_right(order, w)
+    slope = _turn(-0.5 * (order + 1)) * (order / up * now + 1j * after) * (2 / math.pi)
+    if v < 0:
+        slope = _turn(order) * slope
+    return (slope.conjugate() if z.imag < 0 else slope) * cmath.exp(kind * 1j * z)
 
 
 # ---- The ufuncs
@@ -670,6 +741,16 @@ def kvp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
     return (-1.0) ** n * _derivative("kvp", kv, v, z, n, 1.0)
 
 
+@special_function(_COMPLEX)
+def _hankel1_slope(v: Any, z: Any) -> Any:
+    return _hankel_slope(v, z, 1.0)
+
+
+@special_function(_COMPLEX)
+def _hankel2_slope(v: Any, z: Any) -> Any:
+    return _hankel_slope(v, z, -1.0)
+
+
 def h1vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
     """The n-th derivative of hankel1(v, z) by z.
 
@@ -678,7 +759,7 @@ def h1vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
     >>> bc.scipy.special.h1vp(1.0, 2.0)
     array(-0.06447162+0.56389189j)
     """
-    return _derivative("h1vp", hankel1, v, z, n, -1.0)
+    return _hankel1_slope(v, z) if type(n) is int and n == 1 else _derivative("h1vp", hankel1, v, z, n, -1.0)
 
 
 def h2vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
@@ -689,7 +770,7 @@ def h2vp(v: ArrayLike, z: ArrayLike, n: int = 1) -> ndarray:
     >>> bc.scipy.special.h2vp(1.0, 2.0)
     array(-0.06447162-0.56389189j)
     """
-    return _derivative("h2vp", hankel2, v, z, n, -1.0)
+    return _hankel2_slope(v, z) if type(n) is int and n == 1 else _derivative("h2vp", hankel2, v, z, n, -1.0)
 
 
 # ---- The confluent hypergeometric limit function

@@ -71,7 +71,20 @@ def kolmogi(p: Any) -> Any:
         return math.inf if p == 0 else 0.0
     low = 0.04
     high = math.sqrt(0.5 * math.log(2 / p)) + 1e-9  # the first term of the alternating series is above the tail
-    y = 0.8 if p > 0.5 else high
+    if p > 0.5:
+        # s = 1 / y**2 from the logarithm of the theta function's first terms
+        wanted = math.log(math.sqrt(2 * math.pi) / (1 - p))
+        s = max(1.4, 0.9 * wanted)
+        for _ in range(3):
+            s -= (math.pi**2 / 8 * s - 0.5 * math.log(s) - math.exp(-(math.pi**2) * s) - wanted) / (math.pi**2 / 8 - 0.5 / s)
+        y = 1 / math.sqrt(s)
+    else:
+        # q = exp(-2 y**2) from p / 2 = q - q**4 + q**9
+        q = 0.5 * p
+        for _ in range(4):
+            q4 = (q * q) * (q * q)
+            q -= (q - q4 + q4 * q4 * q - 0.5 * p) / (1 - 4 * q4 / q)
+        y = math.sqrt(-0.5 * math.log(q))
     for _ in range(100):
         tail, value, density = _kolmogorov_both(y)
         is_left = value < 1 - p if p > 0.5 else tail > p

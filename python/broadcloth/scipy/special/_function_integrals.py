@@ -27,7 +27,19 @@ _gamma, _rgamma, _gammaln = _c.ufuncs["gamma"], _c.ufuncs["rgamma"], _c.ufuncs["
 
 
 def _weighted_sum(b: Any, c: Any, s: Any, t: Any, t_rest: Any) -> Any:
-    """The sum over k of t**k / ((b)k (c)k (k + s))."""
+    """The sum over k of t**k / ((b)k (c)k (k + s)): in double precision where its terms do not cancel, else in numbers of two parts."""
+    term = 1.0
+    plain = 1 / s
+    largest = plain
+    for k in range(100):
+        term *= t / ((b + k) * (c + k))
+        part = term / (k + 1.0 + s)
+        plain += part
+        largest = max(largest, abs(part))
+        if abs(part) < 1e-17 * abs(plain) and k > -b and k > -c:
+            if largest < 20 * abs(plain):
+                return plain
+            break
     term = 1.0
     term_rest = 0.0
     total, total_rest = _over(1.0, 0.0, s, 0.0)
@@ -176,15 +188,22 @@ def _airy_beyond(z: Any) -> Any:
     root = cmath.sqrt(z)
     h = min(0.12 * root.real, 0.3 / math.sqrt(abs(root)))
     total = 0.5 / root
+    # exp(-root (k h)**2), by its quotients and theirs
+    weight = total * 0 + 1
+    quotient = cmath.exp(-root * (h * h))
+    steps = quotient * quotient
     for k in range(1, 200):
-        square = (k * h) ** 2
+        v = k * h
+        square = v * v
         if square * root.real > 42:
             break
-        cube = square * k * h / 3
-        # The values at v and -v
-        there = complex(math.cos(cube), -math.sin(cube)) / (root + complex(0.0, k * h))
-        back = complex(math.cos(cube), math.sin(cube)) / (root - complex(0.0, k * h))
-        total = total + 0.5 * cmath.exp(-root * square) * (there + back)
+        weight = weight * quotient
+        quotient = quotient * steps
+        cube = square * v / 3
+        # Half of the values at v and -v, over root + i v and root - i v
+        real = z.real + square
+        share = 1 / (real * real + z.imag * z.imag)
+        total = total + weight * (math.cos(cube) * root - v * math.sin(cube)) * complex(real * share, -z.imag * share)
     return total * cmath.exp(-2 / 3 * z * root) * (h / math.pi)
 
 
@@ -196,10 +215,13 @@ def _airy_sums(x: Any) -> Any:
     term = x
     other = x * x
     for k in range(1, 400):
-        term = term * cube / ((3 * k - 1) * (3 * k))
-        other = other * cube / ((3 * k) * (3 * k + 1))
-        even += term / (3 * k + 1)
-        odd += other / (3 * k + 2)
+        # One division, which does not wait for the terms before
+        j = 3.0 * k
+        inverse = 1 / ((j - 1) * j * (j + 1) * (j + 2))
+        term = term * (cube * (j + 1) * (j + 2) * inverse)
+        other = other * (cube * (j - 1) * (j + 2) * inverse)
+        even += term * ((j - 1) * j * (j + 2) * inverse)
+        odd += other * ((j - 1) * j * (j + 1) * inverse)
         if abs(term) < 1e-18 * abs(even) and abs(other) < 1e-18 * abs(odd):
             break
     return even, odd

@@ -199,6 +199,18 @@ def _inside(a: Any, b: Any, c: Any, x: Any, q: Any) -> Any:
     # The terms of the series fall as k**(-1 - s) at least.
     if x <= 0.78 or s > 8 or s < -8 or _pole(a) or _pole(b):
         y, bound = _series(a, b, c, x)
+        if not bound <= 1e-10 * abs(y) and x <= 0.78:
+            # Where its terms cancel, those of Euler's other form may not. The rounding of its parameters may change it by more than that of
+            # its terms does, as a sum with others tells.
+            e = c - a
+            f = c - b
+            other, other_bound = _series(e, f, c, x)
+            beside, _ = _series(e * (1 + 5e-16), f * (1 - 5e-16), c, x)
+            other_bound = max(other_bound, 4 * abs(other - beside))
+            if other_bound * abs(y) < bound * abs(other):
+                y = other
+                bound = other_bound
+                scale = q**s if scale == 1 else 1.0
     else:
         y, bound = _connected(a, b, c, q)
         if not bound <= 1e-14 * abs(y):

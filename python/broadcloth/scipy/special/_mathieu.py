@@ -361,17 +361,17 @@ def _products(n: Any, q: Any, x: Any, sine: Any, second: Any, slope: Any) -> Any
                 far = float(k + s + first)
                 stepped = known and direction == 1
                 if stepped:
-                    # Downwards their recurrence is stable, but for the second kind.
+                    # Downwards their recurrence is stable, but for the second kind of orders above the argument.
                     before = 2 * (near + 1) / u * a - a1
                     a1 = a
                     a = before
                     before = 2 * (far + 1) / u * b - b1
                     b1 = b
                     b = before
-                    before = _yv(near, v) if second else 2 * (near + 1) / v * c - c1
+                    before = _yv(near, v) if second and near + 1 > v else 2 * (near + 1) / v * c - c1
                     c1 = c
                     c = before
-                    before = _yv(far, v) if second else 2 * (far + 1) / v * d - d1
+                    before = _yv(far, v) if second and far + 1 > v else 2 * (far + 1) / v * d - d1
                     d1 = d
                     d = before
                 else:

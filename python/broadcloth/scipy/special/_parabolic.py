@@ -30,26 +30,68 @@ def _grown_by_square(y: Any, x: Any, sign: Any) -> Any:
 
 def _of_two(even: Any, odd: Any, v: Any, x: Any) -> Any:
     """The solution with the value `even` and the slope `odd` at 0 (DLMF 12.2.6, 12.7.13)."""
+    return _grown_by_square(_of_two_scaled(even, odd, v, x), x, 1.0)
+
+
+def _of_two_scaled(even: Any, odd: Any, v: Any, x: Any) -> Any:
+    """That times exp(-x**2 / 4)."""
     z = -0.5 * x * x
     value = 0.0
     for i in range(2):
         start = even if i == 0 else odd * x
         if start != 0:
             value += start * _hyp1f1(0.5 * (v + 1 + i), 0.5 + i, z)
-    return _grown_by_square(value, x, 1.0)
+    return value
+
+
+def _starts(v: Any) -> Any:
+    """The value and the slope of D at 0 (DLMF 12.2.6, 12.2.7)."""
+    power = 2 ** (0.5 * v) * _ROOT_PI
+    return power * _rgamma(0.5 * (1 - v)), -power * math.sqrt(2.0) * _rgamma(-0.5 * v)
+
+
+def _has_pair(v: Any, x: Any) -> Any:
+    return 2 < x < 6.3 and -1 < v < 50 and v != math.floor(v)
+
+
+def _d_pair(v: Any, x: Any) -> Any:
+    """D of the orders v and v - 1 times exp(x**2 / 4), for x > 2 and v > -1 that are not whole. The quotient of two neighbours of orders
+    below 0 comes by the recurrence (DLMF 12.8.1) from far, their size by the Wronskian with the functions of -x (DLMF 12.2.17), in which
+    no terms cancel; then it goes upwards."""
+    order = v - math.floor(v) - 1
+    far = 0.0
+    near = 1.0
+    for k in range(int(25 + 450 / (x * x)), 0, -1):
+        following = x * near + (k - order) * far
+        far = near
+        near = following
+    quotient = far / near
+    even, odd = _starts(order)
+    size = quotient * _of_two_scaled(even, odd, order, -x)
+    even, odd = _starts(order - 1)
+    now = math.sqrt(2 * math.pi) * _rgamma(1 - order) / (size + _of_two_scaled(even, odd, order - 1, -x))
+    before = quotient * now
+    while order < v - 0.5:
+        after = x * now - order * before
+        before = now
+        now = after
+        order += 1
+    return now, before
 
 
 def _d(v: Any, x: Any) -> Any:
     if not abs(v) <= 1000 or not abs(x) <= 1e8:
         return math.nan
+    if _has_pair(v, x):
+        now, _ = _d_pair(v, x)
+        return _grown_by_square(now, x, -1.0)
     power = 2 ** (0.5 * v)
     whole = v >= 0 and v == math.floor(v)
-    if x > 0 or whole:
+    if whole or x > 2 or (x > 0 and not -1 < v < 20):
         # For x < 0 and whole orders the share of the other solution, which grows, is none.
         value = _grown_by_square(power * _hyperu(-0.5 * v, 0.5, 0.5 * x * x), x, -1.0)
         return -value if x < 0 and math.fmod(v, 2.0) != 0 else value
-    even = power * _ROOT_PI * _rgamma(0.5 * (1 - v))
-    odd = -power * math.sqrt(2.0) * _ROOT_PI * _rgamma(-0.5 * v)
+    even, odd = _starts(v)
     return _of_two(even, odd, v, x)
 
 
@@ -121,6 +163,9 @@ def _pbdv(v: Any, x: Any) -> Any:
 
 @special_function("ff dd", slopes=_pbdvp_slopes)
 def _pbdvp(v: Any, x: Any) -> Any:
+    if _has_pair(v, x):
+        now, before = _d_pair(v, x)
+        return _grown_by_square(v * before - 0.5 * x * now, x, -1.0)
     slope = 0.0
     for i in range(2):
         value = _d(v if i == 0 else v - 1 if x > 0 else v + 1, x)

@@ -2,6 +2,7 @@
 
 A characteristic value is an eigenvalue of a tridiagonal matrix (DLMF 30.8), which Sturm's counts enclose. The expansion's coefficients
 run upwards to the largest one by the recurrence, and beyond it by the ratios that its continued fraction gives, so that nothing is stored.
+Where the radial sum of a prolate function cancels, Taylor series of the differential equation lead from x = 1 to the argument.
 Oblate functions are those with -c**2 in the place of c**2."""
 
 from __future__ import annotations
@@ -218,6 +219,88 @@ def _angular(m: Any, n: Any, q: Any, value: Any, x: Any, slope: Any) -> Any:
     return scale * steep / ((1 - x) * (1 + x)) if slope else scale * total
 
 
+def _regular(m: Any, q: Any, value: Any, x: Any) -> Any:
+    """R / (x**2 - 1)**(m / 2) and its derivative of the solution for q > 0 and x > 1 that is 1 at 1, by Taylor series in steps so short
+    that few terms cancel."""
+    at = 1.0
+    u = 1.0
+    slope = 0.0
+    constant = value - m * (m + 1.0)
+    while at < x:
+        gone = at - 1
+        h = min(0.5 * gone, 2 / math.sqrt(q)) if gone > 0 else min(0.5, 4 / q)
+        h = min(h, x - at)
+        # Element k of the series times h**k, and the three before it
+        before_2 = 0.0
+        before_1 = 0.0
+        before = 0.0 if gone == 0 else u
+        now = u if gone == 0 else h * slope
+        total = before + now
+        steep = 0.0 if gone == 0 else now
+        for k in range(300):
+            if gone > 0:
+                rest = (k * (k - 1.0) + 2 * (m + 1.0) * k + q * at * at - constant) * h * h * before
+                rest += q * h * h * h * (2 * at * before_1 + h * before_2)
+                after = -(rest + 2 * at * (k + 1.0) * (k + m + 1) * h * now) / (gone * (1 + at) * (k + 2) * (k + 1.0))
+                number = k + 2.0
+            else:
+                # The equation is singular at 1 and gives element k + 1 from k.
+                rest = (k * (k - 1.0) + 2 * (m + 1.0) * k + q - constant) * h * now + q * h * h * (2 * before + h * before_1)
+                after = -rest / (2 * (k + 1.0) * (k + m + 1))
+                number = k + 1.0
+            total += after
+            steep += number * after
+            before_2 = before_1
+            before_1 = before
+            before = now
+            now = after
+            if number * (abs(now) + abs(before)) < 1e-18 * (abs(total) + abs(steep)):
+                break
+        u = total
+        slope = steep / h
+        at = x if h == x - at else at + h
+    return u, slope
+
+
+def _sum_at_0(m: Any, n: Any, q: Any, value: Any, last: Any) -> Any:
+    """The sum of d(r) P(m + r) over (2 m - 1)!! at x = 0, or of the derivatives there, which is prolate functions' without cancellation."""
+    odd = (n - m) % 2
+    d_before = 0.0
+    d = 1.0
+    # Functions of degrees l - 1 and l at 0
+    before = 0.0
+    now = 1.0
+    total = 0.0
+    for r in range(last):
+        l = m + r
+        if r % 2 == odd:
+            total += d * ((l + m) * before if odd == 1 else now)
+            following = _next(m, q, value, r, d_before, d, n - m, last)
+            d_before = d
+            d = following
+        after = -(l + m) * before / (l + 1.0 - m)
+        before = now
+        now = after
+    return total
+
+
+def _radial_from_1(m: Any, n: Any, c: Any, value: Any, x: Any, last: Any, slope: Any) -> Any:
+    """The prolate function of the first kind by its equation, from x = 1 on. Its size there follows from both expansions at x = 0 (Flammer
+    4.2.10), where the angular one does not cancel."""
+    odd = (n - m) % 2
+    size = 1.0 / (2 * m + 1) if odd == 0 else c / (2.0 * m + 3)
+    for k in range(1, m + 1):
+        size *= c * math.sqrt((x - 1) * (x + 1)) / (2 * k - 1)
+    if ((n - m) // 2) % 2 == 1:
+        size = -size
+    u, rise = _regular(m, c * c, value, x)
+    at_0 = _sum_at_0(m, n, c * c, value, last)
+    if not 0 < abs(at_0) < math.inf:
+        return math.nan
+    factor = size / at_0
+    return factor * (rise + m * x / ((x - 1) * (x + 1)) * u) if slope else factor * u
+
+
 def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, slope: Any) -> Any:
     """R of the first or second kind or its derivative (Flammer 4.1.15, 4.1.18): the sum of d(r) (2 m + r)! / r! times spherical Bessel
     functions; NaN where its terms cancel."""
@@ -280,6 +363,8 @@ def _radial(m: Any, n: Any, c: Any, sign: Any, value: Any, x: Any, second: Any, 
         y = y_after
         if second and abs(y) > 1e250:
             break
+    if sign > 0 and not second and heaviest > 10 * abs(norm) and z < 1e5:  # beyond it, too many steps
+        return _radial_from_1(m, n, c, value, x, last, slope)
     side = (x - sign) * (x + sign) if sign > 0 else x * x + 1
     factor = (math.sqrt(side) / x) ** m / norm
     result = steep * c + sign * m / (x * side) * total if slope else total
@@ -506,7 +591,7 @@ def pro_rad1(m: ArrayLike, n: ArrayLike, c: ArrayLike, x: ArrayLike) -> tuple[nd
     c : array_like
         The spheroidal parameter.
     x : array_like
-        The points, x > 1; NaN elsewhere, and where c is so large (above 25 or so) that the sum for the norm cancels to six digits.
+        The points, x > 1; NaN elsewhere, and for c > 25 or so where c x > 1e5.
 
     Returns
     -------

@@ -419,8 +419,12 @@ def laplacian(
         a = a + (a.conj() if kind.kind == "c" else a).T
     n = a.shape[0]
     diagonal = _c.asarray(a.diagonal()) if sparse else _c.diagonal(a)
-    # Loops do not count.
-    degree = _c.asarray(a.sum(axis=1 if use_out_degree else 0)).reshape(-1) - diagonal
+    # Loops do not count. As in SciPy, the sums of a dense matrix leave them out: an infinite one cannot be subtracted again.
+    leave_out = form == "array" and not sparse
+    counted = _c.where(_c.eye(n, dtype=bool, device=a.device), _c.zeros((), a.dtype, device=a.device), a) if leave_out else a
+    degree = _c.asarray(counted.sum(axis=1 if use_out_degree else 0)).reshape(-1)
+    if not leave_out:
+        degree = degree - diagonal
     isolated = degree == 0
     if normed:
         w = _c.where(isolated, 1, _c.ufuncs["sqrt"](degree))

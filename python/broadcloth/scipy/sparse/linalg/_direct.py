@@ -304,8 +304,9 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
         return found
     host, device = _on_host("spsolve", A)
     _square("spsolve", host)
-    sparse_right = is_sparse(b)
-    right = ours(b).toarray() if sparse_right else _c.asarray(b, device=device)
+    right = ours(b).toarray() if is_sparse(b) else _c.asarray(b, device=device)
+    # As in SciPy, a single column gives a vector, in whatever form it comes.
+    sparse_right = is_sparse(b) and right.ndim == 2 and right.shape[1] != 1
     if right.ndim not in (1, 2) or right.shape[0] != host.shape[0]:
         raise ValueError(f"matrix - rhs dimension mismatch ({host.shape} - {right.shape[0] if right.ndim else 0})")
     dtype = promoted(host.dtype, right.dtype)
@@ -323,7 +324,9 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     if sparse_right:
         from ... import sparse
 
-        return getattr(sparse, f"{b.format}_array" if hasattr(sparse, f"{b.format}_array") else "csc_array")(found)
+        form = "csr" if getattr(A, "format", None) == "csr" else "csc"
+        kind = "matrix" if type(A).__name__.endswith("matrix") else "array"
+        return getattr(sparse, f"{form}_{kind}")(found)
     return found.reshape(-1) if flat else found
 
 

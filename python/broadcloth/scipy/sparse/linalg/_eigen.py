@@ -13,6 +13,7 @@ from .... import _broadcloth as _c
 from .... import linalg as _linalg
 from ...._broadcloth import ndarray
 from ...._warnings import warn
+from ...linalg import eig, eigh
 from ...linalg._operands import LinAlgWarning
 from ._krylov import norm
 from ._operators import LinearOperator, aslinearoperator, device_of, is_sparse, ours, promoted
@@ -62,7 +63,7 @@ class _Problem:
             raise ValueError(f"expected square matrix (shape={self.A.shape})")
         self.n = self.A.shape[0]
         if not 0 < k < self.n:
-            raise ValueError(f"{name}: expected 0 < k < {self.n}, got {k}; all eigenvalues are what broadcloth.linalg gives")
+            raise ValueError(f"{name}: expected 0 < k < {self.n}, got {k}")
         Minv, OPinv = inverses
         if M is None and Minv is not None:
             raise ValueError("Minv should not be specified with M = None.")
@@ -418,7 +419,8 @@ def eigsh(
     Returns
     -------
     w, v : ndarray
-        Eigenvalues in ascending order and eigenvectors as columns; w alone without `return_eigenvectors`.
+        Eigenvalues in ascending order and eigenvectors as columns; w alone without `return_eigenvectors`, and
+        without `sigma` then the most wanted one last, as in SciPy. All n of a dense matrix come from `scipy.linalg.eigh`, with a warning.
 
     Raises
     ------
@@ -435,6 +437,8 @@ def eigsh(
         raise ValueError(f"unrecognized mode '{mode}'")
     if which not in ("LM", "SM", "LA", "SA", "BE"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LA', 'SA', 'BE', got {which!r}")
+    if _wants_all("eigsh", A, k, M, "eigh"):
+        return eigh(A, M, eigvals_only=not return_eigenvectors)
     p = None
     if mode == "cayley" and which == "SM" and sigma is not None and OPinv is None:
         p = _reciprocal(A, k, M, sigma, Minv, v0, rng)
@@ -448,8 +452,23 @@ def eigsh(
     found, vectors = _restarted(p, k, which, width, p.n * 10 if maxiter is None else maxiter, tol, True, rng)
     w = p.values(found, vectors)
     order = np.argsort(w)
+    if not return_eigenvectors and sigma is None and which in ("LM", "SM", "SA"):
+        order = np.argsort({"LM": abs(w), "SM": -abs(w), "SA": -w}[which])
     values = _c.asarray(w[order].astype(p.dtype.char.lower()), device=p.device)
     return (values, vectors[:, order.tolist()]) if return_eigenvectors else values
+
+
+def _wants_all(name: str, A: Any, k: int, M: Any, instead: str) -> bool:
+    """Whether as many eigenvalues are asked for as there are, which only dense matrices can give: with a warning, as in SciPy."""
+    n = aslinearoperator(A).shape[0]
+    if k < n or aslinearoperator(A).shape[1] != n:
+        return False
+    warn(f"{name}: k={k} is not less than {n}, the order of the matrix. Using scipy.linalg.{instead} instead.", RuntimeWarning)
+    for x in (A, M):
+        if is_sparse(x) or isinstance(x, LinearOperator):
+            what = "a LinearOperator" if isinstance(x, LinearOperator) else "a sparse matrix"
+            raise TypeError(f"{name}: cannot use scipy.linalg.{instead} for {what} with k >= N: give a dense matrix or reduce k.")
+    return True
 
 
 def _reciprocal(A: Any, k: int, M: Any, sigma: Any, Minv: Any, v0: Any, rng: Any) -> _Problem | None:
@@ -501,6 +520,8 @@ def eigs(
     part = _part(A, sigma, OPpart)
     if which not in ("LM", "SM", "LR", "SR", "LI", "SI"):
         raise ValueError(f"which must be one of 'LM', 'SM', 'LR', 'SR', 'LI', 'SI', got {which!r}")
+    if _wants_all("eigs", A, k, M, "eig"):
+        return eig(A, M, right=return_eigenvectors)
     if which in ("LI", "SI") and any(x is not None and aslinearoperator(x).dtype.kind == "c" for x in (A, M)):
         # Eigenvalues of real matrices come in pairs, so that the part's size counts; those of complex ones do not.
         which = "signed " + which
@@ -521,6 +542,8 @@ def eigs(
         order = _chosen(1 / (w - sigma), which, k)
         w, vectors = w[order], vectors[:, order.tolist()]
     dtype = np.result_type(p.dtype, np.complex64)
+    if not return_eigenvectors:
+        w = w[::-1]  # as SciPy's, the most wanted one last
     values = _c.asarray(w.astype(dtype), device=p.device)
     return (values, vectors.astype(dtype)) if return_eigenvectors else values
 

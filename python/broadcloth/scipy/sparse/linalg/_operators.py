@@ -77,7 +77,7 @@ class LinearOperator:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is LinearOperator:
-            return super().__new__(_CustomOperator)
+            return super().__new__(_CustomLinearOperator)
         made = super().__new__(cls)
         plain = all(getattr(cls, name) is getattr(LinearOperator, name) for name in ("_matvec", "_matmat"))
         if plain:
@@ -244,7 +244,7 @@ class LinearOperator:
         return f"<{self.shape[0]}x{self.shape[1]} {type(self).__name__} with {dtype}>"
 
 
-class _CustomOperator(LinearOperator):
+class _CustomLinearOperator(LinearOperator):
     """An operator of functions that were given."""
 
     def __init__(self, shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None) -> None:
@@ -272,7 +272,7 @@ class _CustomOperator(LinearOperator):
         matvec, rmatvec, matmat, rmatmat = self._functions
         if rmatvec is None:
             return _AdjointOperator(self)
-        return _CustomOperator(self.shape[::-1], rmatvec, matvec, rmatmat, self.dtype, matmat)
+        return _CustomLinearOperator(self.shape[::-1], rmatvec, matvec, rmatmat, self.dtype, matmat)
 
 
 class _AdjointOperator(LinearOperator):
