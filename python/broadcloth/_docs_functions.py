@@ -551,8 +551,8 @@ device('cpu')
 """,
     "set_default_device": """Chooses the device of new arrays for the whole program; `with device(…):` does for a block in a thread.
 
-"auto" places arrays by size, as programs that name no devices need it: those of 131,072 elements and more lie on the first GPU, smaller ones
-in host memory, and an op over both computes on the GPU. A launch and a wait would cost more than the host needs for few elements.
+"auto" places arrays by size, as programs that name no devices need it: those of 131,072 elements and more lie on the first GPU, smaller
+ones in host memory, and an op over both computes on the GPU. A launch and a wait would cost more than the host needs for few elements.
 
 Examples
 --------
