@@ -165,8 +165,11 @@ Type type_of_dtype(PyObject* dtype) {
   const std::string kind = string_attr(dtype, "kind");
   if (kind == "O")
     raise(ErrorKind::Typing, "compiled functions take no arrays of Python objects; convert them to numbers, as in x.astype('float64')");
-  if (kind == "U" || kind == "S" || kind == "T")
-    raise(ErrorKind::Typing, "compiled functions take no arrays of strings; pass a list of them, as x.tolist() gives it");
+  const auto count = static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")) / (kind == "U" ? 4 : 1);
+  if (kind == "T" || (kind == "U" && string_attr(dtype, "byteorder") == ">") || ((kind == "U" || kind == "S") && count == 0))
+    raise(ErrorKind::Typing, "compiled functions take no arrays of {}; pass a list of the strings, as x.tolist() gives it",
+          string_attr(dtype, "name"));
+  if (kind == "U" || kind == "S") return characters_type(kind == "U", count);
   return scalar_type(to_dtype(dtype));
 }
 
@@ -953,9 +956,15 @@ void* random_generator(PyObject* o) {
 }
 
 PyObject* record_dtype(Type t) {
+  {
+    const std::lock_guard lock(record_types_mutex);
+    const auto known = record_types.dtype_of.find(t);
+    if (known != record_types.dtype_of.end()) return known->second;
+  }
+  if (!is_characters(t)) return nullptr;
+  PyObject* const made = keep(call(import_attr("numpy", "dtype").get(), {to_py(t->name).get()}).get());
   const std::lock_guard lock(record_types_mutex);
-  const auto known = record_types.dtype_of.find(t);
-  return known == record_types.dtype_of.end() ? nullptr : known->second;
+  return record_types.dtype_of.emplace(t, made).first->second;
 }
 
 SliceParts slice_parts(PyObject* slice) {
@@ -1054,6 +1063,7 @@ void store_value(PyObject* o, Type t, void* to) {
       return;
     }
     case Kind::record: {
+      if (is_characters(t)) raise(ErrorKind::Type, "{} is not passed by value", t->spelling);
       if (is_numpy_scalar(o)) {
         Py_buffer view;
         check(PyObject_GetBuffer(o, &view, PyBUF_SIMPLE));
@@ -1084,6 +1094,14 @@ static PyRef record_of(Type t, const void* from, PyRef values) {
   return PyRef::steal(PyObject_GetItem(array.get(), PyRef::steal(PyTuple_New(0)).get()));
 }
 
+static PyRef load_characters(Type t, const char* from) {
+  const auto unit = static_cast<uint32_t>(t->value);
+  uint32_t bytes = t->bytes;
+  while (bytes && std::all_of(from + bytes - unit, from + bytes, [](char c) { return c == 0; })) bytes -= unit;
+  int order = std::endian::native == std::endian::little ? -1 : 1;
+  return PyRef::steal(is_wide(t) ? PyUnicode_DecodeUTF32(from, bytes, "replace", &order) : PyBytes_FromStringAndSize(from, bytes));
+}
+
 PyRef load_value(Type t, const void* from) {
   switch (t->kind) {
     case Kind::none: return PyRef::borrow(Py_None);
@@ -1098,6 +1116,7 @@ PyRef load_value(Type t, const void* from) {
       return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), made.get(), nullptr));
     }
     case Kind::record: {
+      if (is_characters(t)) return load_characters(t, static_cast<const char*>(from));
       PyRef values = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
       for (size_t i = 0; i < t->items.size(); ++i)
         check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i),

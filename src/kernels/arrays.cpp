@@ -293,6 +293,7 @@ Value FunctionCompiler::array_subscript(const Value& object, const Value& index,
   Value r = Value::of(object.type->element, element(a, items, n));
   r.note(kReads);
   if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
+  if (is_characters(r.type)) return characters_read(std::move(r), n);
   if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
   if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
   return r;
@@ -392,6 +393,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
   if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
     return range_item(object, index, n);
+  if (is_characters(object.type)) return Value::fetched(int64_type(), code("py::byte_at({}, {})", object.text, whole_number(index, "an index", n)));
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
     const auto i = *index.integer();
@@ -401,7 +403,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::builtin) && object.type->name == "flat" && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.items[0].type->element, flat_place(object, index, n));
     r.note(kReads);
-    return r;
+    return is_characters(r.type) ? characters_read(std::move(r), n) : r;
   }
   // A member of an enumeration by its name.
   if (object.is(Kind::type) && index.is(Kind::string)) return attribute_of(object, index.type->name, n);
@@ -437,7 +439,7 @@ Value FunctionCompiler::record_field(const Value& given, const std::string& name
     Value v = Value::of(record.type->items[*i], code("{}.{}", paren(record), user_name(Named::field, record.type->fields[*i])));
     v.simple = record.simple;
     if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
-    return v;
+    return is_characters(v.type) ? characters_read(std::move(v), n) : v;
   }
   fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
 }
@@ -832,7 +834,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   const Type t = a.type->element;
   expect_fits(value, t, at);
   if (Value stored = stored_time(value, t, at); stored.type) value = std::move(stored);
-  if (value.is_array() && value.type->ndim > 0)
+  if (value.is_array() && value.type->ndim > 0 && !converts(value.type, t))
     fail(at, fmt::format("an element cannot hold {}", value.type->spelling), {{source_of(target), t}});
   if (!converts(value.type, t) && !(value.is_array() && value.type->ndim == 0))
     fail(at, fmt::format("{} cannot be stored in an array of {}", value.type->spelling, t->spelling),

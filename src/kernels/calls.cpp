@@ -117,13 +117,13 @@ Value FunctionCompiler::call(const Node* n) {
       if (!list.is(Kind::tuple)) return container_call(list, n);
       if (n->a->text == "copy" && n->list.empty()) return list;  // a list of several types is a tuple
     }
-    if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
+    if (host() && (object.is(Kind::string) || object.is(Kind::text) || is_characters(object.type))) {
       CallArguments args = arguments(n, &object, true);
       for (const Value& v : args.positional)
         if (!v.type) return {};
       for (const auto& [name, v] : args.keywords)
         if (!v.type) return {};
-      return *text_method(object, n->a->text, args, n);
+      return is_characters(object.type) ? characters_method(object, n->a->text, args, n) : *text_method(object, n->a->text, args, n);
     }
     if (!object.type) {
       arguments(n);

@@ -258,6 +258,8 @@ std::vector<std::string> vector_names();
 
 /// Tells whether the value is a record inside an array.
 bool is_record_reference(const Value& v);
+/// Tells whether a text is an element of an array of texts, which is `items[0]`.
+inline bool read_from_characters(const Value& v) { return v.is(Kind::text) && v.items.size() == 1 && is_characters(v.items[0].type); }
 /// Tells whether the C++ struct needs no packing, so that references to members may be taken.
 bool is_natural_record(Type record);
 
@@ -507,6 +509,12 @@ class FunctionCompiler {
   Value array_field(const Value& record, Value field, const std::string& name, const Node* n);
   Value reference_field(const Value& reference, const std::string& name, const Node* n);
   void assign_field(const Value& object, const std::string& name, const Value& value, const Node* target, const Node* at);
+
+  // ---- characters.cpp
+  Value characters_read(Value raw, const Node* n);
+  Code convert_characters(const Value& v, Type to, const Node* n);
+  std::optional<Value> characters_compare(Operator op, const Value& a, const Value& b, const Node* n);
+  Value characters_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
 
   // ---- checks.cpp; without CompileOptions::check they give what they get
   int site(const Node* n, std::string what);

@@ -35,11 +35,11 @@ bool can_be_held(Type t) {
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_held);
 }
 bool can_be_key(Type t) {
-  if (!t || t->is_single() || is_text(t)) return true;
+  if (!t || t->is_single() || is_text(t) || is_characters(t)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
 }
 bool has_order(Type t) {
-  if (!t || is_text(t) || t->is(Kind::time)) return true;
+  if (!t || is_text(t) || t->is(Kind::time) || is_characters(t)) return true;
   if (t->is_scalar()) return !is_complex(t->dtype);
   if (t->is(Kind::list) || t->is(Kind::optional)) return has_order(t->element);
   return t->is(Kind::instance) || (t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), has_order));
@@ -785,6 +785,11 @@ std::optional<Value> FunctionCompiler::contained(Operator op, const Value& x, co
 /// Texts, of which none equals what is no text.
 std::optional<Value> FunctionCompiler::text_compare(Operator op, const Value& x, const Value& y, const Node* n) {
   const bool texts = is_text(x.type) && is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text));
+  if (texts && (read_from_characters(x) || read_from_characters(y))) {
+    const auto operand = [&](const Value& v) { return read_from_characters(v) ? v.items[0].text : convert(v, text_type(), n); };
+    const char* sign = op == Operator::is ? "==" : op == Operator::is_not ? "!=" : to_string(op);
+    return truth_of_container(operation(code("py::order_of({}, {})", operand(x), operand(y)), sign, "0"));
+  }
   if (texts) {
     const Code a = convert(x, text_type(), n), b = convert(y, text_type(), n);
     if (op == Operator::eq || op == Operator::is) return truth_of_container(code("py::same_text({}, {})", a, b));

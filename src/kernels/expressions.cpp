@@ -1116,6 +1116,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
   if (auto r = instance_operator(op, a, b, n)) return *r;
+  if (auto r = characters_compare(op, a, b, n)) return *r;
   if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
@@ -1258,6 +1259,9 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
       if (auto r = instance_operator("len", {v}, n)) return truth(*r, n);
       return constant_value(Constant{true});
     }
+    case Kind::record:
+      if (is_characters(v.type)) return Value::of(bool_type(), operation(code("{}.length()", paren(v)), "!=", "0"));
+      [[fallthrough]];
     default: fail(n, fmt::format("{} cannot be a condition", v.type->spelling));
   }
 }

@@ -119,6 +119,11 @@ std::string tuple_methods(Type t, const std::vector<std::string>& members) {
 
 /// The struct of a tuple or a record.
 std::string Unit::cpp_struct(Type t) {
+  if (is_characters(t)) {
+    need("characters");
+    names_library_types = true;
+    return fmt::format("py::Characters<{}, {}>", is_wide(t) ? "u32" : "u8", t->bytes / t->value);
+  }
   const auto found = structs_.find(t);
   if (found != structs_.end()) return found->second;
   std::vector<std::string> members;
