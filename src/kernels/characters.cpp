@@ -28,8 +28,9 @@ Code FunctionCompiler::convert_characters(const Value& v, Type to, const Node* n
   unit_.need("character_texts");
   const Value from = read_from_characters(v) ? v.items[0] : v;
   if (from.type == to) return from.text;
-  const char* how = is_characters(from.type) ? "resized" : is_wide(to) ? "characters" : "characters_of_bytes";
-  return code("py::{}<{}>({})", how, cpp(to), is_wide(to) && !is_characters(from.type) ? convert(from, text_type(), n) : from.text);
+  if (is_characters(from.type)) return code("{}({})", cpp(to), from.text);
+  if (!is_wide(to)) return code("py::characters_of_bytes<{}>({})", cpp(to), from.text);
+  return code("py::characters<{}>({})", cpp(to), convert(from, text_type(), n));
 }
 
 namespace {
@@ -53,6 +54,8 @@ std::optional<Value> FunctionCompiler::characters_compare(Operator op, const Val
   if (!is_bytes_like(a) || !is_bytes_like(b) || (is_bytes(a.type) && is_bytes(b.type))) return std::nullopt;
   unit_.need("character_texts");
   const Value x = bound(a), y = bound(b);
+  if (op == Operator::eq || op == Operator::ne)
+    return Value::called(bool_type(), code("{}py::same_bytes({}, {})", op == Operator::ne ? "!" : "", x.text, y.text));
   return Value::called(bool_type(), operation(code("py::order_of_bytes({}, {})", x.text, y.text), to_string(op), "0"));
 }
 
@@ -65,6 +68,7 @@ Value FunctionCompiler::characters_method(const Value& self, const std::string& 
     fail(n, fmt::format("an element of an array of bytes has no method '{}' in compiled functions", name), {}, "use an array of str");
   unit_.need("character_texts");
   const auto text = [&](const Value& v) {
+    if (v.is(Kind::tuple)) fail(n, fmt::format("{}() of bytes takes no tuple in compiled functions", name), {}, "join several calls by `or`");
     if (is_bytes_like(v)) return Value::called(text_type(), code("py::{}({})", is_bytes(v.type) ? "text_of_bytes" : "text_of", v.text));
     if (v.is(Kind::string) || v.is(Kind::text)) fail(n, fmt::format("{}() of bytes takes bytes, not str", name));
     return v;

@@ -224,6 +224,10 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     std::erase_if(plain.keywords, [](const auto& k) { return k.first == "keepdims"; });
     return kept_axes(v, o.axis, host_reduction(name, v, plain, n), n);
   }
+  if (is_characters(v.type->element) && finds_extreme(name) && !(o.axis.type && !o.axis.is_none())) {
+    const Value place_of = *call_python(fmt::format("array.{}_of_texts", name.ends_with("max") ? "argmax" : "argmin"), {{v}, {n}, {}}, n);
+    return place ? place_of : subscript_of(raveled(v, n), spill(place_of), n);
+  }
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
   if (place && is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take complex numbers", name));
   const Type t = scalar_type(wanted_dtype(name, v, o.dtype, reduced_dtype(name, v.type->dtype), n));

@@ -670,6 +670,15 @@ void FunctionCompiler::aug_assign_element(const Value& object, const std::vector
   if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
   Value old = Value::of(object.type->element, element(object, items, t));
   old.note(kReads);
+  if (is_characters(old.type)) {
+    const size_t before = out_.size();
+    const Code characters = old.text;
+    Value read = characters_read(old, n);
+    const Value more = expression(n->b);
+    settle(before, more.acts(), std::array{&read});
+    linef("{} = {};", characters, convert(binary(n->op, read, more, n), old.type, n));
+    return;
+  }
   if (meets_other_turns(t) && (!is_complex(old.type->dtype) || n->op == Operator::add || n->op == Operator::sub))
     return update_shared(old, n);
   const Code place = old.text;

@@ -56,6 +56,23 @@ static inline int order_of_bytes(const A& x, const B& y) {
   return d != 0 ? d : (a.size > b.size) - (a.size < b.size);
 }
 
+template <int N>
+BC_FN bool same_bytes(const Characters<u8, N>& a, const Characters<u8, N>& b) {
+  return __builtin_memcmp(&a, &b, N) == 0;
+}
+template <int N, class B>
+static inline bool same_bytes(const Characters<u8, N>& a, const B& y) {
+  const ByteSpan b = bytes_of(y);
+  if (b.size > N || (b.size > 0 && b.at[b.size - 1] == 0)) return false;  // zeros behind it are no part of an element
+  for (i64 i = 0; i < N; ++i)
+    if (a.at[i] != (i < b.size ? b.at[i] : 0)) return false;
+  return true;
+}
+template <int N, char L>
+BC_FN bool same_bytes(const Host<u8, 1, L>& a, const Characters<u8, N>& b) {
+  return same_bytes(b, a);
+}
+
 /// The same as order_of the texts, without making them: their order is that of the code points.
 template <int N>
 static inline int order_of(const Characters<u32, N>& a, const Str& b) {
@@ -75,11 +92,8 @@ BC_FN int order_of(const Str& a, const Characters<u32, N>& b) {
 }
 template <int N, int M>
 static inline int order_of(const Characters<u32, N>& a, const Characters<u32, M>& b) {
-  for (i64 i = 0; i < (N > M ? N : M); ++i) {
-    const u32 x = i < N ? a.at[i] : 0, y = i < M ? b.at[i] : 0;
-    if (x != y) return x < y ? -1 : 1;
-  }
-  return 0;
+  constexpr int kMost = N > M ? N : M;
+  return order_of_units(Characters<u32, kMost>(a), Characters<u32, kMost>(b));
 }
 
 /// What NumPy stores of a text: as many characters as there is room for.
@@ -108,13 +122,6 @@ static inline T characters_of_bytes(const auto& bytes) {
   for (i64 i = 0; i < UnitsOf<T>::kCount && i < s.size; ++i) made.at[i] = s.at[i];
   return made;
 }
-template <class T, class C, int N>
-BC_FN T resized(const Characters<C, N>& s) {
-  T made{};
-  for (int i = 0; i < UnitsOf<T>::kCount && i < N; ++i) made.at[i] = s.at[i];
-  return made;
-}
-
 // ---- bytes as values: in containers, and their items -------------------------------------------------------------------------------
 
 template <int N>
@@ -126,7 +133,7 @@ static inline i64 byte_at(const Characters<u8, N>& s, i64 i) {
 }
 template <int N, int M>
 BC_FN bool equal_to(const Characters<u8, N>& a, const Characters<u8, M>& b) {
-  return order_of_bytes(a, b) == 0;
+  return same_bytes(a, b);
 }
 template <int N>
 BC_FN bool less_than(const Characters<u8, N>& a, const Characters<u8, N>& b) {
