@@ -655,10 +655,10 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
     if (same && gives_itself(plan, base.get())) return base;
   }
-  PyObject* descr = !plan.record                    ? dtype_object(plan.dtype)
+  PyObject* descr = !plan.record                                           ? dtype_object(plan.dtype)
                     : !base || !holds_records(base.get(), plan.value_type) ? record_dtype(plan.value_type)
-                    : is_record(base.get()) ? reinterpret_cast<const NumpyRecordFields*>(base.get())->descr
-                                            : numpy_fields(base.get())->descr;
+                    : is_record(base.get())                                ? reinterpret_cast<const NumpyRecordFields*>(base.get())->descr
+                                                                           : numpy_fields(base.get())->descr;
   if (!descr)
     raise(ErrorKind::Type, "a compiled function cannot return a new array of {}; pass one in and write into it", plan.value_type->spelling);
   PyRef made = PyRef::steal(numpy_api().new_from_descr(state().np_ndarray, new_ref(descr), plan.ndim, shape, strides, data,

@@ -214,6 +214,25 @@ std::vector<std::string> tuple_fields(PyObject* cls) {
   return fields;
 }
 
+/// The type of a jitclass's objects. While its fields' types are found, those that hold its own objects get it without fields.
+Type type_of_instances(PyObject* cls, const std::string& name, PyObject* fields) {
+  static auto& in_the_making = *new std::set<Type>;
+  const PyLock lock(compiler_lock());
+  std::vector<std::string> texts;
+  const Py_ssize_t n = PyTuple_Size(fields);
+  for (Py_ssize_t i = 0; i < n; ++i) texts.emplace_back(as_string(PyTuple_GetItem(PyTuple_GetItem(fields, i), 0)));
+  const Type made = instance_type(cls, name, std::move(texts), {});
+  if (!made->items.empty() || !in_the_making.insert(made).second) return made;
+  struct Done {
+    Type made;
+    ~Done() { in_the_making.erase(made); }
+  } done{made};
+  std::vector<Type> items;
+  for (Py_ssize_t i = 0; i < n; ++i) items.push_back(type_of_annotation(PyTuple_GetItem(PyTuple_GetItem(fields, i), 1)));
+  complete_instance(made, items);
+  return made;
+}
+
 const char* const kBuiltinTypes[] = {"range", "enumerate", "zip", "reversed", "tuple", "slice", "type", "map", "filter"};
 
 Type type_of_class(PyObject* cls) {
@@ -247,15 +266,7 @@ Type type_of_class(PyObject* cls) {
     }
   }
   if (PyRef fields = attr_or_null(cls, "__jitclass_fields__")) {
-    std::vector<std::string> texts;
-    std::vector<Type> items;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i) {
-      PyObject* field = PyTuple_GetItem(fields.get(), i);
-      texts.emplace_back(as_string(PyTuple_GetItem(field, 0)));
-      Type t = type_of_annotation(PyTuple_GetItem(field, 1));
-      items.push_back(t);
-    }
-    return class_type(keep(cls), name, instance_type(cls, name, std::move(texts), items));
+    return class_type(keep(cls), name, type_of_instances(cls, name, fields.get()));
   }
   if (attr_or_null(cls, "__dataclass_fields__")) {
     try {
@@ -632,7 +643,7 @@ Type marked_entity(PyObject* o) {
   if (const std::string known = string_attr(o, "__kernel_name__"); !known.empty()) return builtin_type(known);
   if (const PyRef handle = attr_or_null(o, "__kernel_handle__"))
     return dtype_type(static_cast<Type>(PyCapsule_GetPointer(handle.get(), "broadcloth.kernel_type")));
-  return nullptr;
+  return attr_or_null(o, "__kernel_parts__") || attr_or_null(o, "__kernel_deferred__") ? dtype_type(type_of_annotation(o)) : nullptr;
 }
 
 /// The one description of a function that is called as C calls it; `fill` makes it when the object is new.
@@ -990,8 +1001,23 @@ PyRef array_over(PyObject* buffer) {
               {buffer, reinterpret_cast<PyObject*>(state().scalar_types[static_cast<int>(DType::u8)])});
 }
 
+/// A type that no text says, of a family and its parts (types._Composed).
+static Type type_of_parts(PyObject* family, PyObject* parts) {
+  std::vector<Type> types;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(parts); ++i) types.push_back(type_of_annotation(PyTuple_GetItem(parts, i)));
+  const std::string_view name = as_string(family);
+  if (name == "Optional") return optional_type(types[0]);
+  if (name == "list" || name == "ListType") return list_type(types[0], name == "ListType");
+  if (name == "set") return set_type(types[0]);
+  if (name == "DictType") return dict_type(types[0], types[1]);
+  return tuple_type(types);
+}
+
 Type type_of_annotation(PyObject* o) {
   if (o == Py_None) return none_type();
+  if (const PyRef parts = attr_or_null(o, "__kernel_parts__"))
+    return type_of_parts(PyTuple_GetItem(parts.get(), 0), PyTuple_GetItem(parts.get(), 1));
+  if (attr_or_null(o, "__kernel_deferred__")) return type_of_annotation(PyRef::steal(PyObject_CallMethod(o, "get", nullptr)).get());
   if (PyUnicode_Check(o)) return parse_type(as_string(o));
   if (PyCapsule_IsValid(o, "broadcloth.kernel_type")) return static_cast<Type>(PyCapsule_GetPointer(o, "broadcloth.kernel_type"));
   if (const PyRef handle = attr_or_null(o, "__kernel_handle__")) return type_of_annotation(handle.get());

@@ -393,7 +393,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
   if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
     return range_item(object, index, n);
-  if (is_characters(object.type)) return Value::fetched(int64_type(), code("py::byte_at({}, {})", object.text, whole_number(index, "an index", n)));
+  if (is_characters(object.type))
+    return Value::fetched(int64_type(), code("py::byte_at({}, {})", object.text, whole_number(index, "an index", n)));
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
     const auto i = *index.integer();

@@ -1,5 +1,5 @@
-// Elements of NumPy's arrays of str and of bytes (src/device/python/character_texts.h). Those of str are texts as soon as they are read; those
-// of bytes are values of their own, since bytes have no other type here.
+// Elements of NumPy's arrays of str and of bytes (src/device/python/character_texts.h). Those of str are texts as soon as they are read;
+// those of bytes are values of their own, since bytes have no other type here.
 #include <algorithm>
 
 #include "kernels/compiler.h"
@@ -40,8 +40,8 @@ bool holds_texts(const Value& v) { return v.is_array() && is_characters(v.type->
 
 /// Comparisons of bytes, and those of arrays of texts, which compare element by element.
 std::optional<Value> FunctionCompiler::characters_compare(Operator op, const Value& a, const Value& b, const Node* n) {
-  const bool order = op == Operator::eq || op == Operator::ne || op == Operator::lt || op == Operator::le || op == Operator::gt ||
-                     op == Operator::ge;
+  const bool order =
+      op == Operator::eq || op == Operator::ne || op == Operator::lt || op == Operator::le || op == Operator::gt || op == Operator::ge;
   if (!host() || !order) return std::nullopt;
   if (holds_texts(a) || holds_texts(b)) {
     const auto fits = [](const Value& v) { return holds_texts(v) || is_bytes_like(v) || v.is(Kind::string) || v.is(Kind::text); };
@@ -61,14 +61,15 @@ std::optional<Value> FunctionCompiler::characters_compare(Operator op, const Val
 
 /// A method of bytes, computed by the one of str. What gives bytes gives as many at most.
 Value FunctionCompiler::characters_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n) {
-  static constexpr std::string_view kKnown[] = {"startswith", "endswith", "find",    "rfind",    "index",      "rindex", "count", "isalpha",
-                                                "isalnum",    "isdigit",  "islower", "isupper",  "isspace",    "istitle", "upper", "lower",
-                                                "swapcase",   "title",    "strip",   "lstrip",   "rstrip",     "capitalize"};
+  static constexpr std::string_view kKnown[] = {"startswith", "endswith", "find",    "rfind",   "index",   "rindex",    "count", "isalpha",
+                                                "isalnum",    "isdigit",  "islower", "isupper", "isspace", "istitle",   "upper", "lower",
+                                                "swapcase",   "title",    "strip",   "lstrip",  "rstrip",  "capitalize"};
   if (std::ranges::find(kKnown, name) == std::end(kKnown))
     fail(n, fmt::format("an element of an array of bytes has no method '{}' in compiled functions", name), {}, "use an array of str");
   unit_.need("character_texts");
   const auto text = [&](const Value& v) {
-    if (v.is(Kind::tuple)) fail(n, fmt::format("{}() of bytes takes no tuple in compiled functions", name), {}, "join several calls by `or`");
+    if (v.is(Kind::tuple))
+      fail(n, fmt::format("{}() of bytes takes no tuple in compiled functions", name), {}, "join several calls by `or`");
     if (is_bytes_like(v)) return Value::called(text_type(), code("py::{}({})", is_bytes(v.type) ? "text_of_bytes" : "text_of", v.text));
     if (v.is(Kind::string) || v.is(Kind::text)) fail(n, fmt::format("{}() of bytes takes bytes, not str", name));
     return v;

@@ -481,6 +481,9 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       }
       break;
     case Kind::instance: return instance_attribute(object, name, n);
+    case Kind::optional:
+      if (object.type->element->is(Kind::instance)) return attribute_of(spill(present(object, n)), name, n);
+      break;
     case Kind::member: return member_attribute(object, name, n);
     case Kind::record: return record_field(object, name, n);
     case Kind::tuple:

@@ -15,7 +15,9 @@ bool is_natural_record(Type record) {
   return record->bytes % alignment == 0;
 }
 
-bool is_record_reference(const Value& v) { return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record) && !is_characters(v.type->element); }
+bool is_record_reference(const Value& v) {
+  return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record) && !is_characters(v.type->element);
+}
 
 Value FunctionCompiler::record_reference(const Value& record, const Value& array) {
   const Type t = array_type(record.type, 0, 'C', array.type->read_only, array.type->space);

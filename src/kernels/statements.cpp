@@ -605,8 +605,9 @@ void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
     case NodeKind::list: return unpack(target, value, at);
     case NodeKind::subscript: return assign_subscript(target, value, at);
     case NodeKind::attribute: {
-      const Value object = expression(target->a);
+      Value object = expression(target->a);
       if (!object.type) return;
+      if (object.is(Kind::optional) && object.type->element->is(Kind::instance)) object = present(object, target);
       if (object.is(Kind::instance)) return assign_instance_field(object.simple ? object : spill(object), target->text, value, at);
       if (object.is(Kind::record) || is_record_reference(object)) return assign_field(object, target->text, value, target, at);
       if (object.is_array() && object.type->element->is(Kind::record))

@@ -292,6 +292,7 @@ Type instance_type(const void* object, std::string name, std::vector<std::string
   t.name = std::move(name);
   return intern(fmt::format("instance:{}", identity(object)), t);
 }
+void complete_instance(Type t, std::span<const Type> items) { const_cast<TypeInfo*>(t)->items.assign(items.begin(), items.end()); }
 Type generator_type(Type element) {
   TypeInfo t;
   t.kind = Kind::generator;
@@ -514,7 +515,9 @@ bool holds_time(Type t) {
   return t->is(Kind::time) || (t->element && holds_time(t->element)) || std::any_of(t->items.begin(), t->items.end(), holds_time);
 }
 
-bool is_bytes(Type t) { return t && t->is_array() && t->element == scalar_type(DType::u8) && t->ndim == 1 && t->layout == 'C' && t->read_only; }
+bool is_bytes(Type t) {
+  return t && t->is_array() && t->element == scalar_type(DType::u8) && t->ndim == 1 && t->layout == 'C' && t->read_only;
+}
 
 bool converts(Type from, Type to) {
   if (!from || !to || from == to) return true;

@@ -132,8 +132,9 @@ Type set_type(Type element);
 Type dict_type(Type key, Type value);
 Type text_type();
 Type generator_type(Type element);
-/// `items` may hold the type that is being made as nullptr.
+/// `items` may be empty until complete_instance, since the fields of a class may hold its own objects.
 Type instance_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items);
+void complete_instance(Type t, std::span<const Type> items);
 /// Tells whether a container's type, or that of something in it, is not known yet.
 bool is_incomplete(Type t);
 Type string_type(std::string text);

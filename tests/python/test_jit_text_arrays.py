@@ -2,9 +2,10 @@
 
 import math
 
-import broadcloth as bc
 import numpy as np
 import pytest
+
+import broadcloth as bc
 from broadcloth import cuda, njit, prange
 
 NAMES = np.array(["ab", "", "d€€d", "ab", "日本語", "𝄞x"])
@@ -36,7 +37,8 @@ def test_elements_are_texts():
     def f(a):
         x = a[2]
         return (x, a[0] == "ab", a[0] == a[3], a[0] != a[1], a[2] > a[0], "€" in a[2], len(a[4]), a[4][1:], a[0] + "!", a[0] * 2,
-                bool(a[1]), not a[1], str(a[0]), f"{a[5]}|{a[0]:>4}", a[0].upper(), a[2].find("d"), a[0] in ("ab", "c"), "," .join(a))  # fmt: skip
+                bool(a[1]), not a[1], str(a[0]), f"{a[5]}|{a[0]:>4}", a[0].upper(), a[2].find("d"), a[0] in ("ab", "c"),
+                ",".join(a))  # fmt: skip
 
     same(f, NAMES)
     same(f, NAMES.astype("U9"))
@@ -113,7 +115,8 @@ def test_bytes_are_values():
 def test_methods_of_bytes():
     def f(a):
         return (a[0].startswith(b"a"), a[0].find(b"b"), a[0].count(b"b"), a[1].isalpha(), a[0].upper(), a[0].title(), a[3].strip(),
-                a[0].find(a[1]), a[2].isdigit(), a[3].isspace(), a[1].islower(), a[1].rfind(b"\xff"), a[4].strip(), a[4].isspace())  # fmt: skip
+                a[0].find(a[1]), a[2].isdigit(), a[3].isspace(), a[1].islower(), a[1].rfind(b"\xff"), a[4].strip(),
+                a[4].isspace())  # fmt: skip
 
     same(f, np.array([b"abcb", b"b\xff", b"12", b" \x1c\t", b"\x0b\x85\xa0"]))
 
