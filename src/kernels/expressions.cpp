@@ -750,7 +750,8 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
 /// Of constants their result, so that shapes and tests on them are known; without a type where they are none.
 Value FunctionCompiler::folded(Operator op, const Value& a, const Value& b) {
   const DType x = a.type->dtype, y = b.type->dtype;
-  if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64) {
+  // What NumPy's integers of other sizes give wraps around where it is converted, and is not refused as a constant of Python's.
+  if (a.integer() && b.integer() && x == DType::i64 && y == DType::i64) {
     if (op == Operator::div && *b.integer() != 0)
       return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
     if (const auto r = fold(op, *a.integer(), *b.integer())) return constant_value(Constant{*r});
