@@ -278,6 +278,8 @@ def _composed(family: str, *parts: Any) -> Type:
     types = tuple(map(_type, parts))
     if any(isinstance(t, type | _Composed | deferred_type) for t in types):
         return _Composed(family, *types)
+    if family == "Tuple":
+        return Type(f"Tuple({', '.join(t.__kernel_type__ for t in types).join('()')})")
     return Type(f"{family}({', '.join(t.__kernel_type__ for t in types)})")
 
 
@@ -334,8 +336,7 @@ def _unpickled_record(dtype: np.dtype[Any], spelling: str) -> Type:
 
 def Tuple(items: Any) -> Type:
     """The type of a tuple of several types."""
-    made = _composed("Tuple", *items) if len(tuple(items)) else None
-    return made if isinstance(made, _Composed) else Type(f"Tuple({', '.join(_type(i).__kernel_type__ for i in items).join('()')})")
+    return _composed("Tuple", *items)
 
 
 def UniTuple(dtype: Any, count: int) -> Type:

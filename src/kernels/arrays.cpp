@@ -36,6 +36,16 @@ Value FunctionCompiler::bound(const Value& v, const char* hint) {
   return spill(v, hint);
 }
 
+/// The same to read or write one element of it at once: a field is not held by a count while nothing can give it another array.
+Value FunctionCompiler::bound_for_element(const Value& v, const std::vector<Value>& indices) {
+  if (!v.field || v.simple || std::ranges::any_of(indices, [](const Value& i) { return i.acts(); })) return bound(v, "a");
+  Value r = v;
+  r.text = temporary("a");
+  r.simple = true;
+  quiet_line(code("const auto& {} = {};", r.text, v.text));
+  return r;
+}
+
 std::vector<Value> FunctionCompiler::index_items(const Value& index) {
   if (!index.is(Kind::tuple)) return {index};
   if (!index.items.empty() || index.type->items.empty()) return index.items;
@@ -287,7 +297,7 @@ Value FunctionCompiler::array_subscript(const Value& object, const Value& index,
     if (!i.type) return {};
     scalars &= i.is_scalar() || i.is(Kind::literal);
   }
-  const Value a = bound(object, "a");
+  const Value a = scalars ? bound_for_element(object, items) : bound(object, "a");
   if (host() && picks(items)) return host_picked(a, items, n);
   if (!scalars) return view(a, items, n);
   Value r = Value::of(object.type->element, element(a, items, n));
@@ -823,11 +833,11 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
          : object.is(Kind::text) || object.is(Kind::string) ? "a str does not change: make a new one of its parts, s[:i] + c + s[i + 1:]"
                                                             : "");
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
-  const Value a = bound(object, "a");
   const std::vector<Value> items = array_indices(both[1], at);
-  if (host() && picks(items)) return host_pick_assign(a, items, value, at);
-  bool scalars = static_cast<int>(items.size()) == a.type->ndim;
+  bool scalars = static_cast<int>(items.size()) == object.type->ndim;
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
+  const Value a = scalars && !value.acts() ? bound_for_element(object, items) : bound(object, "a");
+  if (host() && picks(items)) return host_pick_assign(a, items, value, at);
   if (!scalars) return assign_elements(view(a, items, target), value, at);
   access_ = Access::write;
   const Code place_text = element(a, items, target);

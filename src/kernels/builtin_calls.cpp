@@ -73,7 +73,8 @@ class BuiltinCall : NamedCall {
   }
   Made abs() {
     need(1, 1);
-    if (p_[0].integer()) return whole(std::llabs(*p_[0].integer()));
+    if (const auto known = p_[0].integer(); known && *known != INT64_MIN && p_[0].type->dtype == DType::i64)
+      return whole(std::llabs(*known));
     return elementwise(Op::abs, p_);
   }
   Made len() {

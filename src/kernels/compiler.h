@@ -538,6 +538,7 @@ class FunctionCompiler {
   Value tuple_slice(const Value& object, const Value& index, const Node* n);
   Value item_at(const Value& object, const Value& whole, const Value& index, const Node* n);
   Value range_item(const Value& object, const Value& index, const Node* n);
+  Value bound_for_element(const Value& v, const std::vector<Value>& indices);
   std::vector<Value> index_items(const Value& index);
   /// The same for an array, where lists are arrays.
   std::vector<Value> array_indices(const Value& index, const Node* n);

@@ -499,6 +499,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       }
       break;
     case Kind::scalar:
+      if (name == "value" && object.constant && object.constant->member) return constant_value(Constant{object.constant->value});
       if (name == "real" || name == "imag") {
         if (is_complex(object.type->dtype)) {
           Value v = Value::of(scalar_type(real_type(object.type->dtype)), paren(object) + (name == "real" ? ".re" : ".im"));
@@ -750,11 +751,15 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
 /// Of constants their result, so that shapes and tests on them are known; without a type where they are none.
 Value FunctionCompiler::folded(Operator op, const Value& a, const Value& b) {
   const DType x = a.type->dtype, y = b.type->dtype;
-  // What NumPy's integers of other sizes give wraps around where it is converted, and is not refused as a constant of Python's.
-  if (a.integer() && b.integer() && x == DType::i64 && y == DType::i64) {
+  if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64) {
     if (op == Operator::div && *b.integer() != 0)
       return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
-    if (const auto r = fold(op, *a.integer(), *b.integer())) return constant_value(Constant{*r});
+    if (const auto r = fold(op, *a.integer(), *b.integer())) {
+      Constant made{*r};
+      const auto wraps = [](const Value& v) { return v.type->dtype != DType::i64 || (v.constant && v.constant->wraps); };
+      made.wraps = wraps(a) || wraps(b);
+      return constant_value(std::move(made));
+    }
   }
   if (a.type == float64_type() && b.type == float64_type() && real_of(a) && real_of(b)) {
     const double p = *real_of(a), q = *real_of(b);

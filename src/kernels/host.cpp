@@ -106,7 +106,9 @@ std::vector<Value> FunctionCompiler::host_weak(int op, const std::vector<Value>&
 }
 
 void FunctionCompiler::expect_fits(const Value& v, Type to, const Node* n) const {
-  if (!host() || !to->is_scalar() || !is_integer(to->dtype) || !(v.is(Kind::literal) || v.type == int64_type())) return;
+  if (!host() || !to->is_scalar() || !is_integer(to->dtype) || (v.constant && v.constant->wraps) ||
+      !(v.is(Kind::literal) || v.type == int64_type()))
+    return;
   if (const auto whole = v.integer(); whole && !fits(*whole, to->dtype))
     fail(n, fmt::format("the integer {} is out of bounds for {}", *whole, to->spelling), {}, "convert the array with astype()");
 }

@@ -599,6 +599,9 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
 }
 
 void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
+  // The value may change what the target's object is read from: `self.data[0] = self.grow()` stores into the new data.
+  const bool member = target->kind == NodeKind::subscript || target->kind == NodeKind::attribute;
+  if (host() && member && target->a->kind != NodeKind::name && value.acts() && !value.display) value = spill(value, "value");
   switch (target->kind) {
     case NodeKind::name: return assign_name(target->text, std::move(value), at);
     case NodeKind::tuple:

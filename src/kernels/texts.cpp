@@ -51,7 +51,8 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
     if (!text) fail(n, fmt::format("{} has no text", given.type->spelling), {}, "give the class a method __str__ or __repr__");
     return text;
   }
-  if ((given.is(Kind::time) && std::string_view(function) == "builtins.str") || !(given.display || holds_arrays(given.type))) return std::nullopt;
+  if ((given.is(Kind::time) && std::string_view(function) == "builtins.str") || !(given.display || holds_arrays(given.type)))
+    return std::nullopt;
   Value v = made(given, nullptr, n);
   if (!v.type || is_incomplete(v.type) || !holds_arrays(v.type)) return std::nullopt;
   if (v.lazy) v = materialise(v, n);

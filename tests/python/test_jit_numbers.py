@@ -584,3 +584,4 @@ def test_constants_of_numpys_narrow_integers_wrap_around():
         return np.uint8(np.uint8(200) + np.int8(100)), np.int8(np.int8(100) + np.int8(100)), np.int16(np.uint16(65535) * 1)
 
     assert f() == (44, -56, -1)
+    assert njit(lambda: (abs(np.int8(-128)), abs(-128), abs(np.int32(-5))))() == (-128, 128, 5)

@@ -153,3 +153,39 @@ def test_what_stands_behind_an_exception_is_not_done(function):
         with pytest.raises(ValueError, match="told to"):
             f(log, 1)
     np.testing.assert_array_equal(compiled, python)
+
+
+class Growing:
+    def __init__(self):
+        self.data = np.zeros(2, np.int64)
+        self.other = np.zeros(2, np.int64)
+
+    def grow(self):
+        self.data, self.other = np.full(3, 7), self.data
+        return 5
+
+    def value_first(self):
+        self.data[0] = self.grow()
+        return self.data[0], self.other[0]
+
+    def element_first(self):
+        self.data[1] += self.grow()
+        return self.data[1], self.other[1]
+
+    def array_before_index(self):
+        self.data[self.grow() - 4] = 9
+        return self.data[1], self.other[1]
+
+    def read_between(self):
+        return self.data[0] + self.grow() + self.data[0], self.data[self.grow() - 5]
+
+    def both_first(self):
+        self.data[0], self.data[1] = self.grow(), self.data[1]
+        return self.data[0], self.data[1]
+
+
+@pytest.mark.parametrize("name", ["value_first", "element_first", "array_before_index", "read_between", "both_first"])
+def test_fields_that_a_call_gives_other_arrays(name):
+    array = bc.types.int64[:]
+    compiled = bc.experimental.jitclass([("data", array), ("other", array)])(Growing)
+    assert getattr(compiled(), name)() == getattr(Growing(), name)()
