@@ -342,6 +342,7 @@ class FunctionCompiler {
   void walk_for(const Node* n, const Value& v);
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);
+  bool aug_assign_field(const Node* n);
   void aug_assign(const Node* n);
   void aug_assign_name(const Node* n);
   void aug_assign_item(const Node* n);

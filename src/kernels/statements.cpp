@@ -737,11 +737,37 @@ void FunctionCompiler::aug_assign_item(const Node* n) {
   assign_elements(part, binary(n->op, part, expression(n->b), n), n);
 }
 
+/// object.field op= v: the object and its field are read before the value is computed, which may change both. False: it is no object.
+bool FunctionCompiler::aug_assign_field(const Node* n) {
+  const Node* t = n->a;
+  const size_t before = out_.size();
+  Value object = expression(t->a);
+  if (object.is(Kind::optional) && object.type->element->is(Kind::instance)) object = present(object, t);
+  if (!object.is(Kind::instance)) {
+    out_.cut(before);
+    return false;
+  }
+  if (!object.simple) object = spill(object);
+  Value old = instance_attribute(object, t->text, t);
+  const size_t before_right = out_.size();
+  const Value right = expression(n->b);
+  settle(before_right, right.acts(), std::array{&old});
+  if (old.is_array() && old.type->ndim > 0 && !old.lazy) {
+    const Value array = bound(old);
+    assign_elements(array, binary(n->op, array, right, n), n);
+    if (right.acts()) assign_instance_field(object, t->text, array, n);
+  } else if (!(old.type && old.type->is_container() && container_update(t, n->op, old, right, n))) {
+    assign_instance_field(object, t->text, binary(n->op, old, right, n), n);
+  }
+  return true;
+}
+
 void FunctionCompiler::aug_assign(const Node* n) {
   const Node* t = n->a;
   if (t->kind == NodeKind::name) return aug_assign_name(n);
   if (t->kind == NodeKind::subscript) return aug_assign_item(n);
   if (t->kind == NodeKind::attribute) {
+    if (host() && aug_assign_field(n)) return;
     const std::vector<Value> both = ordered({t, n->b});
     // An array or a container is changed where it is.
     if (both[0].is_array() && both[0].type->ndim > 0 && !both[0].lazy) {
