@@ -137,7 +137,7 @@ def test_calls_are_numpys(text):
 
 
 REFUSED = [
-    "np.percentile(d, 50)", "np.median(a)", "np.mean(a)", "a.sum()", "a + a", "d % 2", "repr(a[0])", "np.histogram(d)", "a < d",
+    "np.percentile(d, 50)", "np.median(a)", "np.mean(a)", "a.sum()", "a + a", "d % 2", "np.histogram(d)", "a < d",
     "np.datetime64('today')", "np.datetime64('2020-02-30')", "np.timedelta64(1, 'q')", "a.tolist()", "np.isnat(1.0)", "a[0] < 1.5",
     "np.arange(a[0], a[3])", "d.dot(d)", "np.concatenate((a, a.astype('M8[h]')))", "np.append(d, d.astype('m8[s]'))",
     "np.stack((d, np.arange(5)))", "np.union1d(a, a.astype('M8[h]'))", "np.diff(a, 2)", "np.select([a == a], [a], a.astype('M8[h]'))",
