@@ -1038,30 +1038,6 @@ Value FunctionCompiler::within_tuple(const Value& a, const Value& b, bool negate
   return Value::of(bool_type(), negated ? code("!({})", found) : found);
 }
 
-/// Comparisons of what may be None.
-Value FunctionCompiler::compare_optional(Operator op, const Value& a, const Value& b, const Node* n) {
-  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
-  const bool negated = op == Operator::ne || op == Operator::is_not;
-  if (!equality) {
-    const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
-    return compare_two(op, value(a), value(b), n);
-  }
-  // Equal are two values that are equal, and None and None.
-  std::vector<Code> there;
-  const auto value = [&](const Value& v) {
-    if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
-    const Code whole = v.simple ? v.text : spill(v).text;
-    there.push_back(code("{}.there", whole));
-    return Value::of(v.type->element, code("{}.value", whole));
-  };
-  const Value x = value(a), y = value(b);
-  const bool identity = op == Operator::is || op == Operator::is_not;
-  const Code same = truth(compare_two(identity ? Operator::is : Operator::eq, x, y, n), n).text;
-  const Code equal =
-      there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
-  return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
-}
-
 Value FunctionCompiler::compare_tuples(Operator op, const Value& a, const Value& b, const Node* n) {
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
