@@ -177,7 +177,8 @@ _TABLE: dict[str, str] = {
     "_vectorize": "vectorize",
     "_raw_kernels": "RawKernel RawModule",
     "_user_kernels": "ElementwiseKernel ReductionKernel fuse",
-    "types": "b1 boolean c16 c8 char f4 f8 float_ from_dtype i1 i2 i4 i8 long_ none size_t ssize_t typeof u1 u2 u4 u8 uchar ulong void",
+    "types": "b1 boolean c16 c8 char deferred_type f4 f8 float_ from_dtype i1 i2 i4 i8 long_ none optional size_t ssize_t typeof u1 u2 u4"
+    " u8 uchar ulong void",
 }
 _LAZY: dict[str, str] = {name: module for module, names in _TABLE.items() for name in names.split()}
 

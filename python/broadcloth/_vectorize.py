@@ -226,10 +226,14 @@ class DUFunc:
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, **options: Any) -> Any:
         """Joins the elements along an axis by the function."""
-        if self._all is not None and self._plain and self.nin == 2 and type(array) is np.ndarray and not options:
-            made = self._all.reduce(array, axis, dtype)
-            _c._raise_failed()
-            return made
+        if self.nin == 2 and type(array) is np.ndarray and not options:
+            ufunc = self._all if self._plain else None if self._eager else self._quick.get(array.dtype)
+            if ufunc is None and not self._eager:
+                ufunc = self._quick[array.dtype] = self._numpy_for((array, array))
+            if ufunc is not None:
+                made = ufunc.reduce(array, axis, dtype)
+                _c._raise_failed()
+                return made
         return self._method("reduce", array, axis=axis, dtype=dtype, **options)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, **options: Any) -> Any:

@@ -205,6 +205,84 @@ class Type:
         return _unpickled_record, (self._record, self._spelling)
 
 
+class _Composed(Type):
+    """A type of a family whose parts no text says: objects of a jitclass, or a type that is told later."""
+
+    def __init__(self, family: str, *parts: Any) -> None:
+        self.__kernel_type__ = ""
+        self.__kernel_parts__ = family, parts
+
+    @property
+    def _spelling(self) -> str:  # type: ignore[override]
+        family, parts = self.__kernel_parts__
+        inside = ", ".join(f"instance of {p.__name__}" if isinstance(p, type) else str(p) for p in parts)
+        return f"({inside})" if family == "Tuple" else f"{family.replace('DictType', 'dict')}({inside})"
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        return self.__kernel_parts__[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Composed) and self.__kernel_parts__ == other.__kernel_parts__
+
+    def __hash__(self) -> int:
+        return hash(self.__kernel_parts__)
+
+    def __reduce__(self) -> Any:
+        return _Composed, (self.__kernel_parts__[0], *self.__kernel_parts__[1])
+
+
+class deferred_type(Type):
+    """A type that is told later, by `define`: that of the objects of a class whose fields hold some.
+
+    Examples
+    --------
+    >>> node = bc.types.deferred_type()
+    >>> @bc.experimental.jitclass([("value", bc.types.int64), ("next", bc.types.optional(node))])
+    ... class Node:
+    ...     def __init__(self, value):
+    ...         self.value = value
+    ...         self.next = None
+    >>> node.define(Node.class_type.instance_type)
+    >>> first = Node(1)
+    >>> first.next = Node(2)
+    >>> first.next.value
+    2
+    """
+
+    __kernel_deferred__ = True
+
+    def __init__(self) -> None:
+        self.__kernel_type__ = ""
+        self._spelling = "deferred"
+        self._type: Any = None
+
+    def define(self, tp: Any) -> None:
+        """Says what the type is, once."""
+        if self._type is not None:
+            raise TypeError("deferred_type: it is defined already")
+        self._type = tp
+
+    def get(self) -> Any:
+        """The type that it was defined as."""
+        if self._type is None:
+            raise RuntimeError("deferred_type: it is not defined")
+        return self._type
+
+    __eq__ = object.__eq__  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+
+def _composed(family: str, *parts: Any) -> Type:
+    """A type by its text, where its parts have one."""
+    types = tuple(map(_type, parts))
+    if any(isinstance(t, type | _Composed | deferred_type) for t in types):
+        return _Composed(family, *types)
+    if family == "Tuple":
+        return Type(f"Tuple({', '.join(t.__kernel_type__ for t in types).join('()')})")
+    return Type(f"{family}({', '.join(t.__kernel_type__ for t in types)})")
+
+
 def _parts(spelling: str) -> list[str]:
     """What a spelling such as `dict(int64, array(float64, 1d, C))` has between its outer parentheses."""
     inside, depth, parts = spelling[spelling.find("(") + 1 : -1], 0, [""]
@@ -220,6 +298,8 @@ def _parts(spelling: str) -> list[str]:
 def _type(o: Any) -> Any:
     if isinstance(o, np.dtype) and o.fields:
         return from_dtype(o)
+    if isinstance(o, type) and hasattr(o, "__jitclass_fields__"):
+        return o
     return o if isinstance(o, Type) or o is None else Type(o) if isinstance(o, str) else Type(_c.parse_type(o))
 
 
@@ -256,12 +336,14 @@ def _unpickled_record(dtype: np.dtype[Any], spelling: str) -> Type:
 
 def Tuple(items: Any) -> Type:
     """The type of a tuple of several types."""
-    return Type(f"Tuple({', '.join(_type(i).__kernel_type__ for i in items).join('()')})")
+    return _composed("Tuple", *items)
 
 
 def UniTuple(dtype: Any, count: int) -> Type:
     """The type of a tuple of `count` values of one type."""
-    return Type(f"UniTuple({_type(dtype).__kernel_type__}, {count})")
+    return Tuple((dtype,) * count) if isinstance(_type(dtype), type | _Composed | deferred_type) else Type(
+        f"UniTuple({_type(dtype).__kernel_type__}, {count})"
+    )
 
 
 def Array(dtype: Any, ndim: int, layout: str = "A", readonly: bool = False) -> Type:
@@ -303,18 +385,24 @@ def make_c_struct(fields: Any) -> Type:
 
 
 def Optional(dtype: Any) -> Type:
-    """The type of a value or None."""
-    return Type(f"Optional({_type(dtype).__kernel_type__})")
+    """The type of a value or None.
+
+    Examples
+    --------
+    >>> bc.optional(bc.types.float64)
+    Optional(float64)
+    """
+    return _composed("Optional", dtype)
 
 
 def List(dtype: Any, reflected: bool = True) -> Type:
     """The type of a list."""
-    return Type(f"list({_type(dtype).__kernel_type__})")
+    return _composed("list", dtype)
 
 
 def Set(dtype: Any, reflected: bool = True) -> Type:
     """The type of a set."""
-    return Type(f"set({_type(dtype).__kernel_type__})")
+    return _composed("set", dtype)
 
 
 def CPointer(dtype: Any) -> Type:
@@ -324,12 +412,12 @@ def CPointer(dtype: Any) -> Type:
 
 def ListType(dtype: Any) -> Type:
     """The type of a `typed.List`."""
-    return Type(f"ListType({_type(dtype).__kernel_type__})")
+    return _composed("ListType", dtype)
 
 
 def DictType(key: Any, value: Any) -> Type:
     """The type of a `typed.Dict`."""
-    return Type(f"DictType({_type(key).__kernel_type__}, {_type(value).__kernel_type__})")
+    return _composed("DictType", key, value)
 
 
 def MemoryView(dtype: Any, ndim: int, layout: str = "C") -> Type:
@@ -397,7 +485,8 @@ number_domain = integer_domain | real_domain | complex_domain
 _CLASSES = ["Array", "BaseTuple", "Boolean", "Complex", "CPointer", "DictType", "Float", "from_dtype", "Integer", "List", "ListType",
             "MemoryView", "NestedArray", "NoneType", "NPDatetime",
             "NPTimedelta", "Number", "Optional", "optional", "Record", "Set", "Signature", "Tuple", "Type",
-            "UnicodeType", "UniTuple", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain",
+            "UnicodeType", "UniTuple", "deferred_type",
+            "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain",
             "number_domain"]  # fmt: skip
 __all__ = sorted([*_CLASSES, *_NAMES.split(), "string"])
 
@@ -410,6 +499,8 @@ def typeof(value: Any) -> Type:
     >>> bc.types.typeof(3.0)
     float64
     """
+    if hasattr(type(value), "__jitclass_fields__"):
+        return type(value)  # type: ignore[return-value]
     spelling = _c.typeof(value)
     dtype = getattr(value, "dtype", None)
     return _unpickled_record(dtype, spelling) if isinstance(dtype, np.dtype) and dtype.fields else Type(spelling)

@@ -45,7 +45,9 @@ bool holds_numbers(kernels::Type t) {
 bool has_fields_of(kernels::Type from, kernels::Type to) {
   if (from == to) return true;
   if (from->is_tuple() && to->is_tuple()) return from->object == to->object && std::ranges::equal(from->items, to->items, has_fields_of);
-  const auto reference = [](kernels::Type t) { return t->is_array() && t->ndim == 0 && t->element->is(kernels::Kind::record); };
+  const auto reference = [](kernels::Type t) {
+    return t->is_array() && t->ndim == 0 && t->element->is(kernels::Kind::record) && !is_characters(t->element);
+  };
   if (!reference(from) || !reference(to) || (from->read_only && !to->read_only)) return false;
   const kernels::Type more = from->element, less = to->element;
   for (size_t i = 0; i < less->fields.size(); ++i) {

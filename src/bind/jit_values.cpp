@@ -603,10 +603,17 @@ static bool has_dtype(PyObject* array, DType dtype) {
   return found >= 0 && static_cast<DType>(found) == dtype;
 }
 
+/// Whether an array's elements, or a record, are of a record type: one of its fields may lie at the same place.
+static bool holds_records(PyObject* o, kernels::Type record) {
+  if (!PyObject_TypeCheck(o, state().np_ndarray) && !is_record(o)) return false;
+  const kernels::Type t = type_of(o);
+  return (t->is_array() ? t->element : t) == record;
+}
+
 /// Whether a result that lies where an array lies, with its shape and steps, is that array.
 static bool gives_itself(const Box& plan, PyObject* array) {
   if (plan.read_only && PyObject_TypeCheck(array, state().np_ndarray) && (numpy_fields(array)->flags & kNumpyWriteable)) return false;
-  return plan.record || has_dtype(array, plan.dtype);
+  return plan.record ? holds_records(array, plan.value_type) : has_dtype(array, plan.dtype);
 }
 
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {
@@ -648,10 +655,10 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
     if (same && gives_itself(plan, base.get())) return base;
   }
-  PyObject* descr = !plan.record                    ? dtype_object(plan.dtype)
-                    : base && is_record(base.get()) ? reinterpret_cast<const NumpyRecordFields*>(base.get())->descr
-                    : base && PyObject_TypeCheck(base.get(), state().np_ndarray) ? numpy_fields(base.get())->descr
-                                                                                 : record_dtype(plan.value_type);
+  PyObject* descr = !plan.record                                           ? dtype_object(plan.dtype)
+                    : !base || !holds_records(base.get(), plan.value_type) ? record_dtype(plan.value_type)
+                    : is_record(base.get())                                ? reinterpret_cast<const NumpyRecordFields*>(base.get())->descr
+                                                                           : numpy_fields(base.get())->descr;
   if (!descr)
     raise(ErrorKind::Type, "a compiled function cannot return a new array of {}; pass one in and write into it", plan.value_type->spelling);
   PyRef made = PyRef::steal(numpy_api().new_from_descr(state().np_ndarray, new_ref(descr), plan.ndim, shape, strides, data,

@@ -349,7 +349,7 @@ PyObject* kernel_compile(PyObject* self, PyObject* args) {
     FunctionSignature s = signature_of_object(signature);
     // NumPy's records go by reference, as arrays without dimensions.
     for (Type& t : s.arguments)
-      if (t->is(Kind::record) && !t->object) t = array_type(t, 0, 'C');
+      if (t->is(Kind::record) && !t->object && !is_characters(t)) t = array_type(t, 0, 'C');
     if (s.result && !s.result->is(Kind::none))
       raise(ErrorKind::Type, "kernel {}: a kernel returns nothing, its signature says {}", k.name, s.result->spelling);
     specialise(k, s.arguments);

@@ -165,8 +165,11 @@ Type type_of_dtype(PyObject* dtype) {
   const std::string kind = string_attr(dtype, "kind");
   if (kind == "O")
     raise(ErrorKind::Typing, "compiled functions take no arrays of Python objects; convert them to numbers, as in x.astype('float64')");
-  if (kind == "U" || kind == "S" || kind == "T")
-    raise(ErrorKind::Typing, "compiled functions take no arrays of strings; pass a list of them, as x.tolist() gives it");
+  const auto count = static_cast<uint32_t>(to_int(attr(dtype, "itemsize").get(), "itemsize")) / (kind == "U" ? 4 : 1);
+  if (kind == "T" || (kind == "U" && string_attr(dtype, "byteorder") == ">") || ((kind == "U" || kind == "S") && count == 0))
+    raise(ErrorKind::Typing, "compiled functions take no arrays of {}; pass a list of the strings, as x.tolist() gives it",
+          string_attr(dtype, "name"));
+  if (kind == "U" || kind == "S") return characters_type(kind == "U", count);
   return scalar_type(to_dtype(dtype));
 }
 
@@ -211,6 +214,25 @@ std::vector<std::string> tuple_fields(PyObject* cls) {
   return fields;
 }
 
+/// The type of a jitclass's objects. While its fields' types are found, those that hold its own objects get it without fields.
+Type type_of_instances(PyObject* cls, const std::string& name, PyObject* fields) {
+  static auto& in_the_making = *new std::set<Type>;
+  const PyLock lock(compiler_lock());
+  std::vector<std::string> texts;
+  const Py_ssize_t n = PyTuple_Size(fields);
+  for (Py_ssize_t i = 0; i < n; ++i) texts.emplace_back(as_string(PyTuple_GetItem(PyTuple_GetItem(fields, i), 0)));
+  const Type made = instance_type(cls, name, std::move(texts), {});
+  if (!made->items.empty() || !in_the_making.insert(made).second) return made;
+  struct Done {
+    Type made;
+    ~Done() { in_the_making.erase(made); }
+  } done{made};
+  std::vector<Type> items;
+  for (Py_ssize_t i = 0; i < n; ++i) items.push_back(type_of_annotation(PyTuple_GetItem(PyTuple_GetItem(fields, i), 1)));
+  complete_instance(made, items);
+  return made;
+}
+
 const char* const kBuiltinTypes[] = {"range", "enumerate", "zip", "reversed", "tuple", "slice", "type", "map", "filter"};
 
 Type type_of_class(PyObject* cls) {
@@ -244,15 +266,7 @@ Type type_of_class(PyObject* cls) {
     }
   }
   if (PyRef fields = attr_or_null(cls, "__jitclass_fields__")) {
-    std::vector<std::string> texts;
-    std::vector<Type> items;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(fields.get()); ++i) {
-      PyObject* field = PyTuple_GetItem(fields.get(), i);
-      texts.emplace_back(as_string(PyTuple_GetItem(field, 0)));
-      Type t = type_of_annotation(PyTuple_GetItem(field, 1));
-      items.push_back(t);
-    }
-    return class_type(keep(cls), name, instance_type(cls, name, std::move(texts), items));
+    return class_type(keep(cls), name, type_of_instances(cls, name, fields.get()));
   }
   if (attr_or_null(cls, "__dataclass_fields__")) {
     try {
@@ -629,7 +643,7 @@ Type marked_entity(PyObject* o) {
   if (const std::string known = string_attr(o, "__kernel_name__"); !known.empty()) return builtin_type(known);
   if (const PyRef handle = attr_or_null(o, "__kernel_handle__"))
     return dtype_type(static_cast<Type>(PyCapsule_GetPointer(handle.get(), "broadcloth.kernel_type")));
-  return nullptr;
+  return attr_or_null(o, "__kernel_parts__") || attr_or_null(o, "__kernel_deferred__") ? dtype_type(type_of_annotation(o)) : nullptr;
 }
 
 /// The one description of a function that is called as C calls it; `fill` makes it when the object is new.
@@ -953,9 +967,15 @@ void* random_generator(PyObject* o) {
 }
 
 PyObject* record_dtype(Type t) {
+  {
+    const std::lock_guard lock(record_types_mutex);
+    const auto known = record_types.dtype_of.find(t);
+    if (known != record_types.dtype_of.end()) return known->second;
+  }
+  if (!is_characters(t)) return nullptr;
+  PyObject* const made = keep(call(import_attr("numpy", "dtype").get(), {to_py(t->name).get()}).get());
   const std::lock_guard lock(record_types_mutex);
-  const auto known = record_types.dtype_of.find(t);
-  return known == record_types.dtype_of.end() ? nullptr : known->second;
+  return record_types.dtype_of.emplace(t, made).first->second;
 }
 
 SliceParts slice_parts(PyObject* slice) {
@@ -981,8 +1001,23 @@ PyRef array_over(PyObject* buffer) {
               {buffer, reinterpret_cast<PyObject*>(state().scalar_types[static_cast<int>(DType::u8)])});
 }
 
+/// A type that no text says, of a family and its parts (types._Composed).
+static Type type_of_parts(PyObject* family, PyObject* parts) {
+  std::vector<Type> types;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(parts); ++i) types.push_back(type_of_annotation(PyTuple_GetItem(parts, i)));
+  const std::string_view name = as_string(family);
+  if (name == "Optional") return optional_type(types[0]);
+  if (name == "list" || name == "ListType") return list_type(types[0], name == "ListType");
+  if (name == "set") return set_type(types[0]);
+  if (name == "DictType") return dict_type(types[0], types[1]);
+  return tuple_type(types);
+}
+
 Type type_of_annotation(PyObject* o) {
   if (o == Py_None) return none_type();
+  if (const PyRef parts = attr_or_null(o, "__kernel_parts__"))
+    return type_of_parts(PyTuple_GetItem(parts.get(), 0), PyTuple_GetItem(parts.get(), 1));
+  if (attr_or_null(o, "__kernel_deferred__")) return type_of_annotation(PyRef::steal(PyObject_CallMethod(o, "get", nullptr)).get());
   if (PyUnicode_Check(o)) return parse_type(as_string(o));
   if (PyCapsule_IsValid(o, "broadcloth.kernel_type")) return static_cast<Type>(PyCapsule_GetPointer(o, "broadcloth.kernel_type"));
   if (const PyRef handle = attr_or_null(o, "__kernel_handle__")) return type_of_annotation(handle.get());
@@ -1054,6 +1089,7 @@ void store_value(PyObject* o, Type t, void* to) {
       return;
     }
     case Kind::record: {
+      if (is_characters(t)) raise(ErrorKind::Type, "{} is not passed by value", t->spelling);
       if (is_numpy_scalar(o)) {
         Py_buffer view;
         check(PyObject_GetBuffer(o, &view, PyBUF_SIMPLE));
@@ -1084,6 +1120,14 @@ static PyRef record_of(Type t, const void* from, PyRef values) {
   return PyRef::steal(PyObject_GetItem(array.get(), PyRef::steal(PyTuple_New(0)).get()));
 }
 
+static PyRef load_characters(Type t, const char* from) {
+  const auto unit = static_cast<uint32_t>(t->value);
+  uint32_t bytes = t->bytes;
+  while (bytes && std::all_of(from + bytes - unit, from + bytes, [](char c) { return c == 0; })) bytes -= unit;
+  int order = std::endian::native == std::endian::little ? -1 : 1;
+  return PyRef::steal(is_wide(t) ? PyUnicode_DecodeUTF32(from, bytes, "replace", &order) : PyBytes_FromStringAndSize(from, bytes));
+}
+
 PyRef load_value(Type t, const void* from) {
   switch (t->kind) {
     case Kind::none: return PyRef::borrow(Py_None);
@@ -1098,6 +1142,7 @@ PyRef load_value(Type t, const void* from) {
       return PyRef::steal(PyObject_Call(static_cast<PyObject*>(const_cast<void*>(t->object)), made.get(), nullptr));
     }
     case Kind::record: {
+      if (is_characters(t)) return load_characters(t, static_cast<const char*>(from));
       PyRef values = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(t->items.size())));
       for (size_t i = 0; i < t->items.size(); ++i)
         check(PyTuple_SetItem(values.get(), static_cast<Py_ssize_t>(i),

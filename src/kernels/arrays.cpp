@@ -36,6 +36,16 @@ Value FunctionCompiler::bound(const Value& v, const char* hint) {
   return spill(v, hint);
 }
 
+/// The same to read or write one element of it at once: a field is not held by a count while nothing can give it another array.
+Value FunctionCompiler::bound_for_element(const Value& v, const std::vector<Value>& indices) {
+  if (!v.field || v.simple || std::ranges::any_of(indices, [](const Value& i) { return i.acts(); })) return bound(v, "a");
+  Value r = v;
+  r.text = temporary("a");
+  r.simple = true;
+  quiet_line(code("const auto& {} = {};", r.text, v.text));
+  return r;
+}
+
 std::vector<Value> FunctionCompiler::index_items(const Value& index) {
   if (!index.is(Kind::tuple)) return {index};
   if (!index.items.empty() || index.type->items.empty()) return index.items;
@@ -287,12 +297,13 @@ Value FunctionCompiler::array_subscript(const Value& object, const Value& index,
     if (!i.type) return {};
     scalars &= i.is_scalar() || i.is(Kind::literal);
   }
-  const Value a = bound(object, "a");
+  const Value a = scalars ? bound_for_element(object, items) : bound(object, "a");
   if (host() && picks(items)) return host_picked(a, items, n);
   if (!scalars) return view(a, items, n);
   Value r = Value::of(object.type->element, element(a, items, n));
   r.note(kReads);
   if (r.is_scalar() && rereads_.contains(n)) r.text = code("py::reread({})", r.text);
+  if (is_characters(r.type)) return characters_read(std::move(r), n);
   if (r.is(Kind::record) && object.type->ndim > 0) return record_reference(r, a);
   if (r.is_scalar() && (is_unsigned(r.type->dtype) || is_bool(r.type->dtype))) r.non_negative = true;
   return r;
@@ -392,6 +403,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
   if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
     return range_item(object, index, n);
+  if (is_characters(object.type))
+    return Value::fetched(int64_type(), code("py::byte_at({}, {})", object.text, whole_number(index, "an index", n)));
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
   if (object.is(Kind::record) && index.integer()) {
     const auto i = *index.integer();
@@ -401,7 +414,7 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::builtin) && object.type->name == "flat" && (index.is_scalar() || index.is(Kind::literal))) {
     Value r = Value::of(object.items[0].type->element, flat_place(object, index, n));
     r.note(kReads);
-    return r;
+    return is_characters(r.type) ? characters_read(std::move(r), n) : r;
   }
   // A member of an enumeration by its name.
   if (object.is(Kind::type) && index.is(Kind::string)) return attribute_of(object, index.type->name, n);
@@ -437,7 +450,7 @@ Value FunctionCompiler::record_field(const Value& given, const std::string& name
     Value v = Value::of(record.type->items[*i], code("{}.{}", paren(record), user_name(Named::field, record.type->fields[*i])));
     v.simple = record.simple;
     if (!record.type->object && v.type->is_uniform()) return array_field(record, v, name, n);
-    return v;
+    return is_characters(v.type) ? characters_read(std::move(v), n) : v;
   }
   fail(n, fmt::format("{} has no field '{}'", record.type->spelling, name), {}, nearest(name, record.type->fields));
 }
@@ -820,11 +833,11 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
          : object.is(Kind::text) || object.is(Kind::string) ? "a str does not change: make a new one of its parts, s[:i] + c + s[i + 1:]"
                                                             : "");
   if (object.type->read_only) fail(target, "cannot write to a read-only array", {{source_of(target->a), object.type}});
-  const Value a = bound(object, "a");
   const std::vector<Value> items = array_indices(both[1], at);
-  if (host() && picks(items)) return host_pick_assign(a, items, value, at);
-  bool scalars = static_cast<int>(items.size()) == a.type->ndim;
+  bool scalars = static_cast<int>(items.size()) == object.type->ndim;
   for (const Value& i : items) scalars &= i.is_scalar() || i.is(Kind::literal);
+  const Value a = scalars && !value.acts() ? bound_for_element(object, items) : bound(object, "a");
+  if (host() && picks(items)) return host_pick_assign(a, items, value, at);
   if (!scalars) return assign_elements(view(a, items, target), value, at);
   access_ = Access::write;
   const Code place_text = element(a, items, target);
@@ -832,7 +845,7 @@ void FunctionCompiler::assign_subscript(const Node* target, const Value& given, 
   const Type t = a.type->element;
   expect_fits(value, t, at);
   if (Value stored = stored_time(value, t, at); stored.type) value = std::move(stored);
-  if (value.is_array() && value.type->ndim > 0)
+  if (value.is_array() && value.type->ndim > 0 && !converts(value.type, t))
     fail(at, fmt::format("an element cannot hold {}", value.type->spelling), {{source_of(target), t}});
   if (!converts(value.type, t) && !(value.is_array() && value.type->ndim == 0))
     fail(at, fmt::format("{} cannot be stored in an array of {}", value.type->spelling, t->spelling),

@@ -73,7 +73,8 @@ class BuiltinCall : NamedCall {
   }
   Made abs() {
     need(1, 1);
-    if (p_[0].integer()) return whole(std::llabs(*p_[0].integer()));
+    if (const auto known = p_[0].integer(); known && *known != INT64_MIN && p_[0].type->dtype == DType::i64)
+      return whole(std::llabs(*known));
     return elementwise(Op::abs, p_);
   }
   Made len() {
@@ -332,6 +333,8 @@ class BuiltinCall : NamedCall {
   Made len_of_container() {
     if (p_.empty()) return std::nullopt;
     const Value& v = p_[0];
+    if (is_characters(v.type) || read_from_characters(v))
+      return count(code("{}.length()", c_.paren(v.is(Kind::text) ? v.items[0] : v)).with(kReads));
     if (v.is(Kind::text)) return count(code("{}.length", c_.paren(v)).with(kReads));
     Value c = v.is(Kind::builtin) && v.type->name.starts_with("dict.") ? v.items[0] : v;
     if (c.display && !c.is(Kind::tuple)) c = c_.finished(c, n_);

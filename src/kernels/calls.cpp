@@ -117,13 +117,13 @@ Value FunctionCompiler::call(const Node* n) {
       if (!list.is(Kind::tuple)) return container_call(list, n);
       if (n->a->text == "copy" && n->list.empty()) return list;  // a list of several types is a tuple
     }
-    if (host() && (object.is(Kind::string) || object.is(Kind::text))) {
+    if (host() && (object.is(Kind::string) || object.is(Kind::text) || is_characters(object.type))) {
       CallArguments args = arguments(n, &object, true);
       for (const Value& v : args.positional)
         if (!v.type) return {};
       for (const auto& [name, v] : args.keywords)
         if (!v.type) return {};
-      return *text_method(object, n->a->text, args, n);
+      return is_characters(object.type) ? characters_method(object, n->a->text, args, n) : *text_method(object, n->a->text, args, n);
     }
     if (!object.type) {
       arguments(n);
@@ -620,7 +620,8 @@ Value FunctionCompiler::cast_to(Type to, const Value& v, const Node* n) {
   if (v.is_array() && v.type->ndim > 0) return lift({v}, [this, to, n](std::span<const Value> x) { return cast_to(to, x[0], n); }, n);
   if (v.is_array()) return cast_to(to, subscript_of(v, tuple_of({}), n), n);
   if (v.is(Kind::optional)) return to == bool_type() ? truth(v, n) : cast_to(to, converted(v, v.type->element, n), n);
-  if (to == bool_type() && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.is(Kind::none) || v.type->is_container()))
+  if (to == bool_type() &&
+      (v.is(Kind::tuple) || is_characters(v.type) || v.is(Kind::string) || v.is(Kind::text) || v.is(Kind::none) || v.type->is_container()))
     return truth(v, n);
   if (v.is(Kind::instance)) {
     if (to == bool_type()) return truth(v, n);

@@ -80,6 +80,7 @@ Value FunctionCompiler::instance_attribute(const Value& self, const std::string&
       Value v = Value::of(t->items[i], t->items[i]->is_scalar() ? code("{}.fields().{}", paren(self), field)
                                                                 : code("{}.field(&{}::Fields::{})", paren(self), cpp(t), field));
       v.note(kReads);
+      v.field = v.is_array();
       return v;
     }
   // A property is a call.

@@ -258,6 +258,8 @@ std::vector<std::string> vector_names();
 
 /// Tells whether the value is a record inside an array.
 bool is_record_reference(const Value& v);
+/// Tells whether a text is an element of an array of texts, which is `items[0]`.
+inline bool read_from_characters(const Value& v) { return v.is(Kind::text) && v.items.size() == 1 && is_characters(v.items[0].type); }
 /// Tells whether the C++ struct needs no packing, so that references to members may be taken.
 bool is_natural_record(Type record);
 
@@ -340,6 +342,7 @@ class FunctionCompiler {
   void walk_for(const Node* n, const Value& v);
   void unrolled_for(const Node* n, const std::vector<Value>& items);
   void return_statement(const Node* n);
+  bool aug_assign_field(const Node* n);
   void aug_assign(const Node* n);
   void aug_assign_name(const Node* n);
   void aug_assign_item(const Node* n);
@@ -508,6 +511,12 @@ class FunctionCompiler {
   Value reference_field(const Value& reference, const std::string& name, const Node* n);
   void assign_field(const Value& object, const std::string& name, const Value& value, const Node* target, const Node* at);
 
+  // ---- characters.cpp
+  Value characters_read(Value raw, const Node* n);
+  Code convert_characters(const Value& v, Type to, const Node* n);
+  std::optional<Value> characters_compare(Operator op, const Value& a, const Value& b, const Node* n);
+  Value characters_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
+
   // ---- checks.cpp; without CompileOptions::check they give what they get
   int site(const Node* n, std::string what);
   /// The C++ lvalue of an element whose indices are texts.
@@ -530,6 +539,7 @@ class FunctionCompiler {
   Value tuple_slice(const Value& object, const Value& index, const Node* n);
   Value item_at(const Value& object, const Value& whole, const Value& index, const Node* n);
   Value range_item(const Value& object, const Value& index, const Node* n);
+  Value bound_for_element(const Value& v, const std::vector<Value>& indices);
   std::vector<Value> index_items(const Value& index);
   /// The same for an array, where lists are arrays.
   std::vector<Value> array_indices(const Value& index, const Node* n);

@@ -35,11 +35,11 @@ bool can_be_held(Type t) {
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_held);
 }
 bool can_be_key(Type t) {
-  if (!t || t->is_single() || is_text(t)) return true;
+  if (!t || t->is_single() || is_text(t) || is_characters(t)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
 }
 bool has_order(Type t) {
-  if (!t || is_text(t) || t->is(Kind::time)) return true;
+  if (!t || is_text(t) || t->is(Kind::time) || is_characters(t)) return true;
   if (t->is_scalar()) return !is_complex(t->dtype);
   if (t->is(Kind::list) || t->is(Kind::optional)) return has_order(t->element);
   return t->is(Kind::instance) || (t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), has_order));
@@ -785,6 +785,11 @@ std::optional<Value> FunctionCompiler::contained(Operator op, const Value& x, co
 /// Texts, of which none equals what is no text.
 std::optional<Value> FunctionCompiler::text_compare(Operator op, const Value& x, const Value& y, const Node* n) {
   const bool texts = is_text(x.type) && is_text(y.type) && (x.is(Kind::text) || y.is(Kind::text));
+  if (texts && (read_from_characters(x) || read_from_characters(y))) {
+    const auto operand = [&](const Value& v) { return read_from_characters(v) ? v.items[0].text : convert(v, text_type(), n); };
+    const char* sign = op == Operator::is ? "==" : op == Operator::is_not ? "!=" : to_string(op);
+    return truth_of_container(operation(code("py::order_of({}, {})", operand(x), operand(y)), sign, "0"));
+  }
   if (texts) {
     const Code a = convert(x, text_type(), n), b = convert(y, text_type(), n);
     if (op == Operator::eq || op == Operator::is) return truth_of_container(code("py::same_text({}, {})", a, b));
@@ -805,6 +810,30 @@ std::optional<Value> FunctionCompiler::tuple_order(Operator op, const Value& x, 
   const Value a = stored(converted(x, t, n)), b = stored(converted(y, t, n));
   const bool swap = op == Operator::gt || op == Operator::le, negate = op == Operator::le || op == Operator::ge;
   return truth_of_container(code("{}py::less_than({}, {})", negate ? "!" : "", swap ? b.text : a.text, swap ? a.text : b.text));
+}
+
+/// Comparisons of what may be None.
+Value FunctionCompiler::compare_optional(Operator op, const Value& a, const Value& b, const Node* n) {
+  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
+  const bool negated = op == Operator::ne || op == Operator::is_not;
+  if (!equality) {
+    const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
+    return compare_two(op, value(a), value(b), n);
+  }
+  // Equal are two values that are equal, and None and None.
+  std::vector<Code> there;
+  const auto value = [&](const Value& v) {
+    if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
+    const Code whole = v.simple ? v.text : spill(v).text;
+    there.push_back(code("{}.there", whole));
+    return Value::of(v.type->element, code("{}.value", whole));
+  };
+  const Value x = value(a), y = value(b);
+  const bool identity = op == Operator::is || op == Operator::is_not;
+  const Code same = truth(compare_two(identity ? Operator::is : Operator::eq, x, y, n), n).text;
+  const Code equal =
+      there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
+  return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
 }
 
 /// The order of two lists, or whether a set is a part of another one.

@@ -481,6 +481,9 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       }
       break;
     case Kind::instance: return instance_attribute(object, name, n);
+    case Kind::optional:
+      if (object.type->element->is(Kind::instance)) return attribute_of(spill(present(object, n)), name, n);
+      break;
     case Kind::member: return member_attribute(object, name, n);
     case Kind::record: return record_field(object, name, n);
     case Kind::tuple:
@@ -496,6 +499,7 @@ Value FunctionCompiler::attribute_of(const Value& object, const std::string& nam
       }
       break;
     case Kind::scalar:
+      if (name == "value" && object.constant && object.constant->member) return constant_value(Constant{object.constant->value});
       if (name == "real" || name == "imag") {
         if (is_complex(object.type->dtype)) {
           Value v = Value::of(scalar_type(real_type(object.type->dtype)), paren(object) + (name == "real" ? ".re" : ".im"));
@@ -750,7 +754,12 @@ Value FunctionCompiler::folded(Operator op, const Value& a, const Value& b) {
   if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64) {
     if (op == Operator::div && *b.integer() != 0)
       return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
-    if (const auto r = fold(op, *a.integer(), *b.integer())) return constant_value(Constant{*r});
+    if (const auto r = fold(op, *a.integer(), *b.integer())) {
+      Constant made{*r};
+      const auto wraps = [](const Value& v) { return v.type->dtype != DType::i64 || (v.constant && v.constant->wraps); };
+      made.wraps = wraps(a) || wraps(b);
+      return constant_value(std::move(made));
+    }
   }
   if (a.type == float64_type() && b.type == float64_type() && real_of(a) && real_of(b)) {
     const double p = *real_of(a), q = *real_of(b);
@@ -1029,30 +1038,6 @@ Value FunctionCompiler::within_tuple(const Value& a, const Value& b, bool negate
   return Value::of(bool_type(), negated ? code("!({})", found) : found);
 }
 
-/// Comparisons of what may be None.
-Value FunctionCompiler::compare_optional(Operator op, const Value& a, const Value& b, const Node* n) {
-  const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
-  const bool negated = op == Operator::ne || op == Operator::is_not;
-  if (!equality) {
-    const auto value = [&](const Value& v) { return v.is(Kind::optional) ? converted(v, v.type->element, n) : v; };
-    return compare_two(op, value(a), value(b), n);
-  }
-  // Equal are two values that are equal, and None and None.
-  std::vector<Code> there;
-  const auto value = [&](const Value& v) {
-    if (!v.is(Kind::optional)) return v.simple ? v : spill(v);
-    const Code whole = v.simple ? v.text : spill(v).text;
-    there.push_back(code("{}.there", whole));
-    return Value::of(v.type->element, code("{}.value", whole));
-  };
-  const Value x = value(a), y = value(b);
-  const bool identity = op == Operator::is || op == Operator::is_not;
-  const Code same = truth(compare_two(identity ? Operator::is : Operator::eq, x, y, n), n).text;
-  const Code equal =
-      there.size() == 1 ? all_of({there[0], same}, true) : code("({0} == {1} && (!{0} || {2}))", there[0], there[1], operand(same));
-  return Value::of(bool_type(), negated ? code("!({})", equal) : equal);
-}
-
 Value FunctionCompiler::compare_tuples(Operator op, const Value& a, const Value& b, const Node* n) {
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
@@ -1116,6 +1101,7 @@ Value FunctionCompiler::compare_two(Operator op, const Value& a, const Value& b,
   if (!a.type || !b.type) return {};
   const auto known = [&](bool v) { return constant_value(Constant{v}); };
   if (auto r = instance_operator(op, a, b, n)) return *r;
+  if (auto r = characters_compare(op, a, b, n)) return *r;
   if (auto r = container_compare(op, a, b, n)) return *r;
   const bool equality = op == Operator::eq || op == Operator::ne || op == Operator::is || op == Operator::is_not;
   const bool negated = op == Operator::ne || op == Operator::is_not || op == Operator::not_in;
@@ -1258,6 +1244,9 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
       if (auto r = instance_operator("len", {v}, n)) return truth(*r, n);
       return constant_value(Constant{true});
     }
+    case Kind::record:
+      if (is_characters(v.type)) return Value::of(bool_type(), operation(code("{}.length()", paren(v)), "!=", "0"));
+      [[fallthrough]];
     default: fail(n, fmt::format("{} cannot be a condition", v.type->spelling));
   }
 }

@@ -106,7 +106,9 @@ std::vector<Value> FunctionCompiler::host_weak(int op, const std::vector<Value>&
 }
 
 void FunctionCompiler::expect_fits(const Value& v, Type to, const Node* n) const {
-  if (!host() || !to->is_scalar() || !is_integer(to->dtype) || !(v.is(Kind::literal) || v.type == int64_type())) return;
+  if (!host() || !to->is_scalar() || !is_integer(to->dtype) || (v.constant && v.constant->wraps) ||
+      !(v.is(Kind::literal) || v.type == int64_type()))
+    return;
   if (const auto whole = v.integer(); whole && !fits(*whole, to->dtype))
     fail(n, fmt::format("the integer {} is out of bounds for {}", *whole, to->spelling), {}, "convert the array with astype()");
 }
@@ -223,6 +225,10 @@ Value FunctionCompiler::host_reduction(const std::string& name, const Value& giv
     CallArguments plain = rest;
     std::erase_if(plain.keywords, [](const auto& k) { return k.first == "keepdims"; });
     return kept_axes(v, o.axis, host_reduction(name, v, plain, n), n);
+  }
+  if (is_characters(v.type->element) && finds_extreme(name) && !(o.axis.type && !o.axis.is_none())) {
+    const Value place_of = *call_python(fmt::format("array.{}_of_texts", name.ends_with("max") ? "argmax" : "argmin"), {{v}, {n}, {}}, n);
+    return place ? place_of : subscript_of(raveled(v, n), spill(place_of), n);
   }
   if (!v.type->element->is_scalar()) fail(n, fmt::format("{}() does not take {}", name, v.type->spelling));
   if (place && is_complex(v.type->dtype)) fail(n, fmt::format("{}() does not take complex numbers", name));

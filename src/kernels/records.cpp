@@ -15,7 +15,9 @@ bool is_natural_record(Type record) {
   return record->bytes % alignment == 0;
 }
 
-bool is_record_reference(const Value& v) { return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record); }
+bool is_record_reference(const Value& v) {
+  return v.is_array() && v.type->ndim == 0 && v.type->element->is(Kind::record) && !is_characters(v.type->element);
+}
 
 Value FunctionCompiler::record_reference(const Value& record, const Value& array) {
   const Type t = array_type(record.type, 0, 'C', array.type->read_only, array.type->space);
@@ -47,7 +49,7 @@ Value FunctionCompiler::array_field(const Value& record, Value field, const std:
 
 Value FunctionCompiler::reference_field(const Value& reference, const std::string& name, const Node* n) {
   Value field = record_field(referred(reference), name, n);
-  if (field.is(Kind::record)) {
+  if (field.is(Kind::record) && !is_characters(field.type)) {
     const Value array = host() && !reference.simple ? spill(reference, "r") : reference;
     return record_reference(record_field(referred(array), name, n), array);
   }
@@ -65,6 +67,7 @@ void FunctionCompiler::assign_field(const Value& object, const std::string& name
   if (reference) field = field_checked(field, object, Access::write, target);
   if (field.is_array()) return assign_elements(field, value, at);
   if (!value.type) return;
+  if (!field.items.empty()) field = field.items[0];  // a text: the characters that it is read from
   const Code text = convert(value, field.type, at);
   linef("{} = {};", field.text, text);
 }

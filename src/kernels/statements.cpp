@@ -599,14 +599,18 @@ void FunctionCompiler::unpack(const Node* target, const Value& value, const Node
 }
 
 void FunctionCompiler::assign(const Node* target, Value value, const Node* at) {
+  // The value may change what the target's object is read from: `self.data[0] = self.grow()` stores into the new data.
+  const bool member = target->kind == NodeKind::subscript || target->kind == NodeKind::attribute;
+  if (host() && member && target->a->kind != NodeKind::name && value.acts() && !value.display) value = spill(value, "value");
   switch (target->kind) {
     case NodeKind::name: return assign_name(target->text, std::move(value), at);
     case NodeKind::tuple:
     case NodeKind::list: return unpack(target, value, at);
     case NodeKind::subscript: return assign_subscript(target, value, at);
     case NodeKind::attribute: {
-      const Value object = expression(target->a);
+      Value object = expression(target->a);
       if (!object.type) return;
+      if (object.is(Kind::optional) && object.type->element->is(Kind::instance)) object = present(object, target);
       if (object.is(Kind::instance)) return assign_instance_field(object.simple ? object : spill(object), target->text, value, at);
       if (object.is(Kind::record) || is_record_reference(object)) return assign_field(object, target->text, value, target, at);
       if (object.is_array() && object.type->element->is(Kind::record))
@@ -670,6 +674,15 @@ void FunctionCompiler::aug_assign_element(const Value& object, const std::vector
   if (object.type->read_only) fail(n, "cannot write to a read-only array", {{source_of(t->a), object.type}});
   Value old = Value::of(object.type->element, element(object, items, t));
   old.note(kReads);
+  if (is_characters(old.type)) {
+    const size_t before = out_.size();
+    const Code characters = old.text;
+    Value read = characters_read(old, n);
+    const Value more = expression(n->b);
+    settle(before, more.acts(), std::array{&read});
+    linef("{} = {};", characters, convert(binary(n->op, read, more, n), old.type, n));
+    return;
+  }
   if (meets_other_turns(t) && (!is_complex(old.type->dtype) || n->op == Operator::add || n->op == Operator::sub))
     return update_shared(old, n);
   const Code place = old.text;
@@ -724,11 +737,37 @@ void FunctionCompiler::aug_assign_item(const Node* n) {
   assign_elements(part, binary(n->op, part, expression(n->b), n), n);
 }
 
+/// object.field op= v: the object and its field are read before the value is computed, which may change both. False: it is no object.
+bool FunctionCompiler::aug_assign_field(const Node* n) {
+  const Node* t = n->a;
+  const size_t before = out_.size();
+  Value object = expression(t->a);
+  if (object.is(Kind::optional) && object.type->element->is(Kind::instance)) object = present(object, t);
+  if (!object.is(Kind::instance)) {
+    out_.cut(before);
+    return false;
+  }
+  if (!object.simple) object = spill(object);
+  Value old = instance_attribute(object, t->text, t);
+  const size_t before_right = out_.size();
+  const Value right = expression(n->b);
+  settle(before_right, right.acts(), std::array{&old});
+  if (old.is_array() && old.type->ndim > 0 && !old.lazy) {
+    const Value array = bound(old);
+    assign_elements(array, binary(n->op, array, right, n), n);
+    if (right.acts()) assign_instance_field(object, t->text, array, n);
+  } else if (!(old.type && old.type->is_container() && container_update(t, n->op, old, right, n))) {
+    assign_instance_field(object, t->text, binary(n->op, old, right, n), n);
+  }
+  return true;
+}
+
 void FunctionCompiler::aug_assign(const Node* n) {
   const Node* t = n->a;
   if (t->kind == NodeKind::name) return aug_assign_name(n);
   if (t->kind == NodeKind::subscript) return aug_assign_item(n);
   if (t->kind == NodeKind::attribute) {
+    if (host() && aug_assign_field(n)) return;
     const std::vector<Value> both = ordered({t, n->b});
     // An array or a container is changed where it is.
     if (both[0].is_array() && both[0].type->ndim > 0 && !both[0].lazy) {

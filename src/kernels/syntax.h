@@ -21,6 +21,7 @@ struct Constant {
   // monostate: None. Integers past int64 are uint64.
   std::variant<std::monostate, bool, int64_t, uint64_t, double, std::complex<double>, std::string, ConstantTuple> value;
   const void* member = nullptr;  ///< of a number that is a member of an enumeration: the object, which `is` compares
+  bool wraps = false;  ///< computed of NumPy's integers of other sizes: a conversion takes the low bits, where one of Python's must fit
   bool operator==(const Constant&) const = default;
 
   const int64_t* integer() const { return std::get_if<int64_t>(&value); }

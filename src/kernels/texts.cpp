@@ -30,10 +30,10 @@ std::string literal_text(std::string_view s) {
 }
 
 namespace {
-/// Whether a value of the type is an array or holds some.
+/// Whether a value of the type is or holds what only the interpreter writes in containers: arrays and times.
 bool holds_arrays(Type t) {
   if (!t) return false;
-  if (t->is_array()) return true;
+  if (t->is_array() || t->is(Kind::time)) return true;
   if (t->is(Kind::optional) || t->is_container())
     if (holds_arrays(t->element)) return true;
   return (t->is_tuple() || t->is(Kind::dict)) && std::any_of(t->items.begin(), t->items.end(), holds_arrays);
@@ -51,7 +51,8 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
     if (!text) fail(n, fmt::format("{} has no text", given.type->spelling), {}, "give the class a method __str__ or __repr__");
     return text;
   }
-  if (!(given.display || holds_arrays(given.type))) return std::nullopt;
+  if ((given.is(Kind::time) && std::string_view(function) == "builtins.str") || !(given.display || holds_arrays(given.type)))
+    return std::nullopt;
   Value v = made(given, nullptr, n);
   if (!v.type || is_incomplete(v.type) || !holds_arrays(v.type)) return std::nullopt;
   if (v.lazy) v = materialise(v, n);
@@ -60,7 +61,7 @@ std::optional<Value> FunctionCompiler::text_of_arrays(const Value& given, const 
 
 /// A value as py::write and its kin take it.
 Code FunctionCompiler::text_operand(const Value& given, const Node* n) {
-  if (given.type && holds_time(given.type))
+  if (given.is(Kind::time))
     fail(n, fmt::format("compiled functions write no text of {}", given.type->spelling), {}, "return it, or write its ticks: int(x)");
   Value v = made(given, nullptr, n);
   if (auto text = text_of_arrays(v, "builtins.str", n)) return convert(*text, text_type(), n);

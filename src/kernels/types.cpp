@@ -185,6 +185,16 @@ Type record_type(const void* object, std::string name, std::vector<std::string> 
   return intern(std::move(key), t);
 }
 
+Type characters_type(bool wide, uint32_t count) {
+  TypeInfo t;
+  t.kind = Kind::record;
+  t.value = wide ? 4 : 1;
+  t.bytes = count * static_cast<uint32_t>(t.value);
+  t.spelling = fmt::format("[{} x {}]", wide ? "unichr" : "char", count);
+  t.name = fmt::format("{}{}", wide ? 'U' : 'S', count);
+  return intern(t.spelling, t);
+}
+
 std::optional<size_t> field_named(Type record, std::string_view name) {
   for (const auto* names : {&record->fields, &record->titles})
     for (size_t i = 0; i < names->size(); ++i)
@@ -197,7 +207,7 @@ Type tuple_like(Type tuple, std::span<const Type> items) {
 }
 
 Type by_reference(Type t) {
-  if (t->is(Kind::record) && !t->object) return array_type(t, 0, 'C');
+  if (t->is(Kind::record) && !t->object && !is_characters(t)) return array_type(t, 0, 'C');
   if (!t->is(Kind::tuple)) return t;
   std::vector<Type> items;
   for (Type item : t->items) items.push_back(by_reference(item));
@@ -282,6 +292,7 @@ Type instance_type(const void* object, std::string name, std::vector<std::string
   t.name = std::move(name);
   return intern(fmt::format("instance:{}", identity(object)), t);
 }
+void complete_instance(Type t, std::span<const Type> items) { const_cast<TypeInfo*>(t)->items.assign(items.begin(), items.end()); }
 Type generator_type(Type element) {
   TypeInfo t;
   t.kind = Kind::generator;
@@ -477,6 +488,7 @@ Type unify(Type a, Type b) {
     return inner && inner->has_value() ? optional_type(inner) : nullptr;
   }
   if (a->kind != b->kind) return nullptr;
+  if (is_characters(a) && is_characters(b)) return a->value != b->value ? nullptr : a->bytes < b->bytes ? b : a;
   if (a->is_array() && a->element == b->element && a->ndim == b->ndim)
     return array_type(a->element, a->ndim, a->layout == b->layout ? a->layout : 'A', a->read_only || b->read_only,
                       a->space == b->space ? a->space : Space::generic);
@@ -503,10 +515,18 @@ bool holds_time(Type t) {
   return t->is(Kind::time) || (t->element && holds_time(t->element)) || std::any_of(t->items.begin(), t->items.end(), holds_time);
 }
 
+bool is_bytes(Type t) {
+  return t && t->is_array() && t->element == scalar_type(DType::u8) && t->ndim == 1 && t->layout == 'C' && t->read_only;
+}
+
 bool converts(Type from, Type to) {
   if (!from || !to || from == to) return true;
   if (from->is(Kind::literal)) return converts(int64_type(), to);
   if (from->is(Kind::string) && to->is(Kind::text)) return true;
+  if (is_characters(to)) {
+    if (is_characters(from)) return from->value == to->value;
+    return is_wide(to) ? from->is(Kind::string) || from->is(Kind::text) : is_bytes(from);
+  }
   if (to->is(Kind::member)) return enumeration_of(from) == to;
   if (from->is(Kind::time) && to->is(Kind::time)) return can_cast(from->dtype, to->dtype, Casting::safe);
   if (to->is(Kind::choice)) return !functions_of(from).empty() && unify(to, from) == to;
@@ -546,7 +566,20 @@ const char* cpp_name(DType t) { return info(t).c_name; }
 
 // ---- signatures -------------------------------------------------------------------------------------------------------------------
 
+/// "U5" and "S3", with a sign of native byte order or without.
+static Type characters_from_name(std::string_view name) {
+  if (!name.empty() && std::string_view("<=|").find(name[0]) != name.npos) name.remove_prefix(1);
+  if (name.size() < 2 || name.size() > 7 || (name[0] != 'U' && name[0] != 'S')) return nullptr;
+  uint32_t count = 0;
+  for (char c : name.substr(1)) {
+    if (c < '0' || c > '9') return nullptr;
+    count = 10 * count + static_cast<uint32_t>(c - '0');
+  }
+  return count ? characters_type(name[0] == 'U', count) : nullptr;
+}
+
 Type type_from_name(std::string_view name) {
+  if (const Type characters = characters_from_name(name)) return characters;
   if (const std::optional<DType> time = time_from_name(name)) return scalar_type(*time);
   static const auto& names = *new std::unordered_map<std::string_view, Type>([] {
     std::unordered_map<std::string_view, Type> made;

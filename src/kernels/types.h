@@ -112,6 +112,11 @@ Type by_reference(Type t);
 /// dataclass, nullptr for dtypes. `titles` are other names of fields, empty where a field has none.
 Type record_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items,
                  std::vector<uint32_t> offsets = {}, uint32_t bytes = 0, uint32_t alignment = 0, std::vector<std::string> titles = {});
+/// An element of NumPy's arrays of str (`wide`) or of bytes, of `count` characters: a record without fields, so that arrays of it are what
+/// arrays of records are. Where a str is read it becomes a text; bytes stay what they are. `value` has the bytes of one character.
+Type characters_type(bool wide, uint32_t count);
+inline bool is_characters(Type t) { return t && t->is(Kind::record) && t->value != 0; }
+inline bool is_wide(Type characters) { return characters->value == 4; }
 /// The place of the field of this name or title.
 std::optional<size_t> field_named(Type record, std::string_view name);
 Type optional_type(Type t);
@@ -127,8 +132,9 @@ Type set_type(Type element);
 Type dict_type(Type key, Type value);
 Type text_type();
 Type generator_type(Type element);
-/// `items` may hold the type that is being made as nullptr.
+/// `items` may be empty until complete_instance, since the fields of a class may hold its own objects.
 Type instance_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items);
+void complete_instance(Type t, std::span<const Type> items);
 /// Tells whether a container's type, or that of something in it, is not known yet.
 bool is_incomplete(Type t);
 Type string_type(std::string text);
@@ -169,6 +175,8 @@ Type unify(Type a, Type b);
 DType arithmetic(DType a, DType b);
 /// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
 bool converts(Type from, Type to);
+/// What bytes are in compiled functions: a read-only array.
+bool is_bytes(Type t);
 /// How far a conversion goes, for a choice among signatures: 0 for none, one for each doubling of a number's bits, more where the kind
 /// changes, most where something may be lost; -1: there is none.
 int conversion_cost(Type from, Type to);

@@ -23,19 +23,39 @@ int Unit::capture(const Entity& e, std::string_view name) {
   return static_cast<int>(captures_.size()) - 1;
 }
 
+/// Whether objects of a class, or what a value of the type holds, may refer to objects of another or the same class.
+static bool leads_to(Type from, Type to) {
+  std::set<Type> seen;
+  std::vector<Type> left(from->items.begin(), from->items.end());
+  if (from->element) left.push_back(from->element);
+  while (!left.empty()) {
+    const Type t = left.back();
+    left.pop_back();
+    if (!t || !seen.insert(t).second) continue;
+    if (t == to) return true;
+    left.insert(left.end(), t->items.begin(), t->items.end());
+    left.push_back(t->element);
+  }
+  return false;
+}
+
 std::string Unit::cpp_instance(Type t) {
   const auto found = structs_.find(t);
   if (found != structs_.end()) return found->second;
+  const std::string fields = unique(Named::type, t->name), made = fmt::format("py::Instance<{}>", fields);
+  structs_[t] = made;  // its own objects may be in its fields
+  struct_text_ += fmt::format("struct {};\n", fields);
   std::string members;
   for (size_t i = 0; i < t->items.size(); ++i)
     if (t->items[i]->has_value()) members += fmt::format(" {} {}{{}};", cpp(t->items[i]), user_name(Named::field, t->fields[i]));
-  const std::string fields = unique(Named::type, t->name);
   std::string share;
   for (size_t i = 0; i < t->items.size(); ++i)
     if (t->items[i]->has_value() && !t->items[i]->is_scalar())
       share += fmt::format(" py::share_value({});", user_name(Named::field, t->fields[i]));
-  struct_text_ += fmt::format("struct {} {{{}\n  template <class = void> void share() const {{{} }}\n}};\n", fields, members, share);
-  return structs_[t] = fmt::format("py::Instance<{}>", fields);
+  const char* const linked = leads_to(t, t) ? "  static constexpr bool kLinked = true;\n" : "";
+  struct_text_ +=
+      fmt::format("struct {} {{{}\n{}  template <class = void> void share() const {{{} }}\n}};\n", fields, members, linked, share);
+  return made;
 }
 
 /// A class of what only functions for the CPU have.
@@ -119,6 +139,11 @@ std::string tuple_methods(Type t, const std::vector<std::string>& members) {
 
 /// The struct of a tuple or a record.
 std::string Unit::cpp_struct(Type t) {
+  if (is_characters(t)) {
+    need("characters");
+    names_library_types = true;
+    return fmt::format("py::Characters<{}, {}>", is_wide(t) ? "u32" : "u8", t->bytes / t->value);
+  }
   const auto found = structs_.find(t);
   if (found != structs_.end()) return found->second;
   std::vector<std::string> members;

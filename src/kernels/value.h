@@ -22,6 +22,7 @@ struct Value {
   /// Of a remainder by a number other than zero: its `text`, and C++'s remainder, which is zero where this is and costs less.
   std::pair<Code, Code> remainder;
   std::shared_ptr<const Constant> constant;
+  bool field = false;                     ///< an array that is read from a field of an object
   bool display = false;                   ///< a list display (a tuple until it is kept), or a set or dict of `items` that is not made yet
   bool several = false;                   ///< a list of values of several types, or a tuple that holds one: its origin is remembered
   std::string root, part;                 ///< of an array: the variable that it is a view of, and which slices of it

@@ -306,6 +306,24 @@ void free_block(Block* block) {
   give_back(block, block->bytes);
 }
 
+/// Objects whose end waits for the end of another one. Recursion would take the thread's stack.
+void end_linked(Block* block, void (*end)(Block*)) {
+  thread_local std::vector<std::pair<Block*, void (*)(Block*)>> waiting;
+  thread_local bool busy = false;
+  if (busy) {
+    waiting.emplace_back(block, end);
+    return;
+  }
+  busy = true;
+  end(block);
+  while (!waiting.empty()) {
+    const auto [next, its_end] = waiting.back();
+    waiting.pop_back();
+    its_end(next);
+  }
+  busy = false;
+}
+
 void release(Block* block) {
   if (Call* call = block->call) {
     std::unique_lock lock(call->mutex, std::defer_lock);
@@ -546,7 +564,8 @@ const Table& table() {
                           leave_container,
                           raise_of,
                           raise_shapes,
-                          stack_of_thread};
+                          stack_of_thread,
+                          end_linked};
   return t;
 }
 

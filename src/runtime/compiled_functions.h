@@ -186,6 +186,8 @@ struct Table {
   /// The calling thread's stack: its lowest page that may be used in the low 44 bits, and the number of pages. Raises RecursionError where
   /// `page` is below.
   uint64_t (*stack)(uint64_t page);
+  /// Calls `end` for a block; where it is called meanwhile, for blocks that this one refers to, it does so afterwards.
+  void (*end_linked)(Block* block, void (*end)(Block*));
 };
 const Table& table();
 /// As Table::lapack.

@@ -159,8 +159,8 @@ def test_arrays_that_need_no_copy_are_the_same():
     ("value", "words"),
     [
         (np.array([1, None]), "no arrays of Python objects; convert them to numbers"),
-        (np.array(["a", "b"]), "no arrays of strings; pass a list"),
-        (np.zeros(2, [("s", "U3"), ("x", "f8")]), "no arrays of strings"),
+        (np.array(["a", "b"], ">U1"), "no arrays of str32; pass a list"),
+        (np.zeros(2, [("s", ">U3"), ("x", "f8")]), "no arrays of str96"),
         ({"a": 1}, "pass broadcloth.typed.Dict"),
         (2**70, "at most 64 bits"),
     ],

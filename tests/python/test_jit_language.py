@@ -738,7 +738,7 @@ def test_members_of_enumerations_are_equal_to_themselves_alone():
             Colour.RED == 1, Colour.RED != 1, 1 == Colour.RED, x == Colour.RED, Colour.BLUE != x, member == 1, 1.0 != member,
             member == Colour.RED, member is Colour.BLUE, Colour.RED is Colour.RED, Colour.RED == Other.RED, member == Other.RED,
             Colour.RED == Number.ONE, Number.ONE == 1, one == Colour.RED, Colour.RED in (1, Colour.RED), Colour.RED in (1, 2.5),
-            Colour.RED == "RED", Colour.RED is None,
+            Colour.RED == "RED", Colour.RED is None, Number.ONE.value + x, Colour.BLUE.value,
         )  # fmt: skip
 
     for member in Colour:

@@ -576,3 +576,12 @@ def test_bits_are_counted_with_typed_ones():
 
     a = np.array([0, 1, 255, 2**63, 2**64 - 1], np.uint64)
     assert njit(bits)(a) == 1 + 8 + 1 + 64
+
+
+def test_constants_of_numpys_narrow_integers_wrap_around():
+    @njit
+    def f():
+        return np.uint8(np.uint8(200) + np.int8(100)), np.int8(np.int8(100) + np.int8(100)), np.int16(np.uint16(65535) * 1)
+
+    assert f() == (44, -56, -1)
+    assert njit(lambda: (abs(np.int8(-128)), abs(-128), abs(np.int32(-5))))() == (-128, 128, 5)

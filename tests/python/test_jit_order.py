@@ -153,3 +153,78 @@ def test_what_stands_behind_an_exception_is_not_done(function):
         with pytest.raises(ValueError, match="told to"):
             f(log, 1)
     np.testing.assert_array_equal(compiled, python)
+
+
+class Growing:
+    def __init__(self):
+        self.data = np.zeros(2, np.int64)
+        self.other = np.zeros(2, np.int64)
+
+    def grow(self):
+        self.data, self.other = np.full(3, 7), self.data
+        return 5
+
+    def value_first(self):
+        self.data[0] = self.grow()
+        return self.data[0], self.other[0]
+
+    def element_first(self):
+        self.data[1] += self.grow()
+        return self.data[1], self.other[1]
+
+    def array_before_index(self):
+        self.data[self.grow() - 4] = 9
+        return self.data[1], self.other[1]
+
+    def read_between(self):
+        return self.data[0] + self.grow() + self.data[0], self.data[self.grow() - 5]
+
+    def array_first(self):
+        self.data += self.grow()
+        return self.data.sum(), self.other.sum(), len(self.data)
+
+    def both_first(self):
+        self.data[0], self.data[1] = self.grow(), self.data[1]
+        return self.data[0], self.data[1]
+
+
+@pytest.mark.parametrize("name", ["value_first", "element_first", "array_first", "array_before_index", "read_between", "both_first"])
+def test_fields_that_a_call_gives_other_arrays(name):
+    array = bc.types.int64[:]
+    compiled = bc.experimental.jitclass([("data", array), ("other", array)])(Growing)
+    assert getattr(compiled(), name)() == getattr(Growing(), name)()
+
+
+@bc.experimental.jitclass([("value", bc.types.int64)])
+class Leaf:
+    def __init__(self, value):
+        self.value = value
+
+
+@bc.experimental.jitclass([("leaf", Leaf)])
+class Branch:
+    def __init__(self):
+        self.leaf = Leaf(1)
+
+    def replace(self):
+        self.leaf = Leaf(100)
+        return 50
+
+    def next(self):
+        self.leaf.value += 10
+        return self.leaf
+
+
+def test_object_of_a_field_is_read_before_the_value():
+    @bc.njit
+    def f():
+        branch = Branch()
+        first = branch.leaf
+        branch.leaf.value += branch.replace()  # into the leaf that was there
+        second = branch.leaf
+        branch.leaf.value = branch.replace()  # into the new one
+        third = branch.leaf
+        branch.next().value += 1  # is called once
+        return first.value, second.value, third.value
+
+    assert f() == (51, 100, 61)

@@ -193,3 +193,23 @@ def replace(s, old, new, count=-1):
         out += s[first:at] + new
         first = at + len(old)
     return out + s[first:]
+
+
+@stands_for("array.argmax_of_texts")
+def argmax_of_texts(a):
+    return _first_extreme(a.ravel(), "argmax", lambda x, y: x > y)
+
+
+@stands_for("array.argmin_of_texts")
+def argmin_of_texts(a):
+    return _first_extreme(a.ravel(), "argmin", lambda x, y: x < y)
+
+
+def _first_extreme(flat, name, better):
+    if flat.size == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    best = 0
+    for i in range(1, flat.size):
+        if better(flat[i], flat[best]):
+            best = i
+    return best

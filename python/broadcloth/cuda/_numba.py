@@ -52,32 +52,8 @@ class _ForcedObject(_Named):
     name = "ffi_forced_object"
 
 
-class deferred_type(_Named):
-    """A type that is told later, by `define`."""
-
-    name = "deferred"
-
-    def __init__(self) -> None:
-        self._type: Any = None
-
-    def define(self, tp: Any) -> None:
-        """Says what the type is, once."""
-        if self._type is not None:
-            raise TypeError("deferred_type: it is defined already")
-        self._type = tp
-
-    def get(self) -> Any:
-        """The type that it was defined as."""
-        if self._type is None:
-            raise RuntimeError("deferred_type: it is not defined")
-        return self._type
-
-    __eq__ = object.__eq__  # type: ignore[assignment]
-    __hash__ = object.__hash__
-
-
 dim3, grid_group, ffi_forced_object = Dim3(), GridGroup(), _ForcedObject()
-bool, bfloat16, optional = types.boolean, types.bfloat16, types.Optional
+bool, bfloat16, optional, deferred_type = types.boolean, types.bfloat16, types.Optional, types.deferred_type
 
 
 def vectorize(ftylist_or_function: Any = None, **options: Any) -> Any:

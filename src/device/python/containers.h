@@ -13,9 +13,15 @@ template <class S>
 struct InstanceBody {
   Shared head;
   S fields;
-  static void end_of(Block* block) {
+  static void end_now(Block* block) {
     end_value(reinterpret_cast<InstanceBody*>(block + 1)->fields);
     bc_host->release(block);
+  }
+  static void end_of(Block* block) {
+    if constexpr (requires { S::kLinked; })
+      bc_host->end_linked(block, &end_now);
+    else
+      end_now(block);
   }
   static void share_of(Block* block) { share_value(reinterpret_cast<InstanceBody*>(block + 1)->fields); }
 };

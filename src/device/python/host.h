@@ -89,6 +89,8 @@ struct Table {
   __attribute__((noreturn)) void (*raise_shapes)(const Part* shapes, i64 count);
   /// The thread's stack: its lowest page in the low 44 bits, and the number of pages. Raises RecursionError if `page` is below.
   u64 (*stack)(u64 page);
+  /// Calls `end` for a block, or for those that it leads to after it: a long chain of objects ends one by one.
+  void (*end_linked)(Block* block, void (*end)(Block*));
 };
 extern "C" {
 /// Set when the code is loaded; defined by the entry's text.

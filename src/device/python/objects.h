@@ -215,8 +215,8 @@ struct Ref {
   }
   void share() const {
     if (!owner || body().head.shared) return;
+    body().head.shared = 1;  // first: objects may refer to each other
     Body::share_of(owner);
-    body().head.shared = 1;
   }
 };
 /// Shares an object while a parallel loop runs. An object of numbers belongs to this thread alone again afterwards; elements of other

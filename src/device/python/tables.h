@@ -133,7 +133,7 @@ struct Dict : Ref<DictBody<K, V>> {
     if (made) *made = true;
     if (b.used == b.room) {
       const K kept = key;
-      rebuild(b.size < 4 ? 8 : b.size * 2);
+      rebuild(b.size < 4 ? 8 : b.size < 512 ? b.size * 4 : b.size * 2);
       for (p = b.probe(h); b.slots()[p.slot()] >= 0;) p.next();
       return add(kept, h, p.slot());
     }
