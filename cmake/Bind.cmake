@@ -4,6 +4,12 @@ execute_process(
   COMMAND "${Python_EXECUTABLE}" -S -E -c "import sysconfig; print(int(bool(sysconfig.get_config_var('Py_GIL_DISABLED'))))"
   OUTPUT_VARIABLE BROADCLOTH_FREE_THREADED OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB bind_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/bind/*.cpp")
+# Conversions around work that takes much longer: their size is most of what they cost.
+if(CMAKE_BUILD_TYPE MATCHES "Rel")
+  foreach(name autograd linalg csgraph texture cuda_memory compiled_texts profiler)
+    set_source_files_properties("${CMAKE_SOURCE_DIR}/src/bind/${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
+  endforeach()
+endif()
 Python_add_library(_broadcloth MODULE ${bind_sources})
 if(BROADCLOTH_FREE_THREADED)
   set(bind_suffix ".${Python_SOABI}.so")

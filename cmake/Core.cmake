@@ -121,7 +121,8 @@ target_sources(broadcloth_core PRIVATE "${special_folds}")
 # Small code, for the wheel's size, of the tables of the compiler of Python functions and of what few functions need.
 if(CMAKE_BUILD_TYPE MATCHES "Rel")
   foreach(name library rows kernel_signature linked refused errors texts records random complex_calls vectors host_foreign
-      host_functions generators classes host containers builtins builtin_calls arrays statements expressions)
+      host_functions generators classes host containers builtins builtin_calls arrays statements expressions calls unit exceptions
+      characters times types)
     set_source_files_properties("${SRC}/kernels/${name}.cpp" PROPERTIES COMPILE_OPTIONS "-Os")
   endforeach()
   # Rules of derivatives record a few ops each: their size is most of what they cost.
