@@ -198,8 +198,7 @@ bool read_one(const Array& a, std::span<const SliceItem> items, Element* made) {
 }
 
 bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* made) {
-  constexpr int kAsked = 2;                  // elements that are read one by one first
-  constexpr size_t kMost = size_t{1} << 20;  // bytes: of more, a copy takes longer than a loop may save
+  constexpr size_t kMost = size_t{1} << 26;  // bytes
   if (!placed_by_size() || traits(a.device()).on_host || a.has_loose_booleans() || has_history(a)) return false;
   const Array element = slice(a, items);
   Storage& storage = *a.storage();
@@ -213,8 +212,10 @@ bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* ma
     if (size > kMost || storage.exposed() || t.capture()) return false;
     if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
     HostMirror& mirror = *storage.mirror;
-    if (mirror.value != &value || mirror.version != storage.version) mirror = {.value = &value, .version = storage.version};
-    if (mirror.reads < kAsked) return ++mirror.reads, false;
+    if (mirror.value != &value || mirror.version != storage.version)
+      mirror = {.accesses = mirror.accesses, .value = &value, .version = storage.version};
+    // A copy of 256 KB takes about as long as one element.
+    if (mirror.reads < 2 + static_cast<int>(size >> 18)) return ++mirror.reads, false;
     if (mirror.bytes.empty()) {
       bytes.resize(size);
       all = Array(a.storage(), value.dtype, contiguous_layout(value.shape));
@@ -230,6 +231,16 @@ bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* ma
   HostMirror& mirror = *storage.mirror;
   if (mirror.value == storage.current.get() && mirror.version == storage.version) mirror.bytes.swap(bytes);
   return true;
+}
+
+bool loops_on_accelerator(const Array& a) {
+  constexpr int kLoop = 64;
+  if (!placed_by_size() || traits(a.device()).on_host || a.storage()->refs() != 1 || has_history(a)) return false;
+  const TapeLock lock(tape(a.device()));
+  Storage& storage = *a.storage();
+  if (storage.exposed() || tape(a.device()).capture()) return false;
+  if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
+  return ++storage.mirror->accesses > kLoop;
 }
 
 bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) { return !profiling() && read_one(a, items, made); }

@@ -388,6 +388,21 @@ bool waits_on_host(const Array& a) {
   return a.device().type == DeviceType::cpu && !differentiated && storage_facts(a).pending;
 }
 
+bool is_element(const Array& a, std::span<const SliceItem> items) {
+  return static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index);
+}
+
+/// Brings an array that is placed by size from the accelerator to the host while a loop reads or stores its elements, of which each is a wait or
+/// a launch. The handle changes, so no other thread may be at work with it.
+void bring_for_loop(PyObject* self, std::span<const SliceItem> items) {
+#ifndef Py_GIL_DISABLED
+  Array& a = array_of(self);
+  if (!placed_by_size() || traits(a.device()).on_host || !is_element(a, items) || !loops_on_accelerator(a)) return;
+  without_gil([&] { data(a); });
+  if (!GilRelease::any() && a.storage()->refs() == 1) a = with_storage_at(a, Device{});
+#endif
+}
+
 /// Computes an array that a program reads or writes element by element. Tells whether it was done.
 bool compute_for_loop(const Array& a) {
   if (!loops_over_elements(a)) return false;
@@ -397,20 +412,19 @@ bool compute_for_loop(const Array& a) {
 
 /// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
 PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
-  const auto single = [&] { return static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index); };
   const auto mirrored = [&](Element* element) {
-    return !traits(a.device()).on_host && placed_by_size() && single() && without_gil([&] { return read_mirrored(a, items, element); });
+    return !traits(a.device()).on_host && placed_by_size() && is_element(a, items) && without_gil([&] { return read_mirrored(a, items, element); });
   };
   if (program_mode.load(std::memory_order_relaxed) && numpy_has(a.dtype())) [[unlikely]] {
     if (Element element; read_one(a, items, &element) || mirrored(&element)) [[likely]]
       return to_numpy_scalar(element).release();
-    if (waits_on_host(a) && single()) {
+    if (waits_on_host(a) && is_element(a, items)) {
       // Such programs look at what they read: the array is computed now, and the elements that follow are there.
       const Array element = slice(a, items);
       return to_numpy_scalar(look(element), a.dtype()).release();
     }
   }
-  if (!single()) return nullptr;
+  if (!is_element(a, items)) return nullptr;
   PyArray* made = new_element();
   if (pick_one(a, items, &made->element) || (compute_for_loop(a) && pick_one(a, items, &made->element)) || mirrored(&made->element))
       [[likely]]
@@ -459,6 +473,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
       return nullptr;
     }
     const SliceItem item = item_of(at);
+    bring_for_loop(self, {&item, 1});
     if (PyObject* element = known_element(a, {&item, 1})) return element;
     // A program that has taken a few elements goes through all of them.
     constexpr Py_ssize_t kEnough = 4;
@@ -633,6 +648,7 @@ namespace {
 /// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave
 /// alone).
 PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
+  bring_for_loop(self, items);
   if (PyObject* element = known_element(a, items)) return element;
   Array view = slice(a, items);
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
@@ -811,7 +827,11 @@ void set_basic(const Array& a, std::span<const SliceItem> items, PyObject* value
 void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only; write to a copy of it: x.copy()");
   const Array& a = array_of(self);
-  if (put_quickly(a, key, value) || with_basic_items(key, [&](auto items) { set_basic(a, items, value); })) return;
+  const auto set = [&](auto items) {
+    bring_for_loop(self, items);
+    set_basic(a, items, value);
+  };
+  if (put_quickly(a, key, value) || with_basic_items(key, set)) return;
   const bool complex = is_array(value) && is_complex(array_of(value).dtype());
   if (is_array(key) && !complex) {
     compute_small_mask(a, array_of(key));

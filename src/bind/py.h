@@ -122,19 +122,27 @@ inline thread_local bool gil_released = false;
 /// Lets other Python threads run while kernels do, unless they are so short-running that it is not worth it.
 class GilRelease {
  public:
-  explicit GilRelease(bool worth_it = true) : state_(worth_it ? PyEval_SaveThread() : nullptr) {
-    if (state_) gil_released = true;
+  explicit GilRelease(bool worth_it = true) {
+    if (!worth_it) return;
+    threads_.fetch_add(1, std::memory_order_relaxed);
+    state_ = PyEval_SaveThread();
+    gil_released = true;
   }
   ~GilRelease() {
     if (!state_) return;
     or_sleep([&] { PyEval_RestoreThread(state_); });
     gil_released = false;
+    threads_.fetch_sub(1, std::memory_order_relaxed);
   }
+  /// Whether a thread is at work without the lock. The caller has it.
+  static bool any() { return threads_.load(std::memory_order_relaxed) != 0; }
+
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
 
  private:
-  PyThreadState* state_;
+  static inline std::atomic<int> threads_{0};
+  PyThreadState* state_ = nullptr;
 };
 
 /// Runs `f` without the interpreter's lock.

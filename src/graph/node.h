@@ -216,8 +216,9 @@ struct History : RefCounted {
 /// Destroys a history and the histories that only it owns, without recursion, so that a chain may be long.
 void destroy(History* history);
 
-/// A storage's bytes in host memory, of a device where each look at an element is a wait. It belongs to one value of the storage.
+/// A storage's bytes in host memory, of a device where each look at an element is a wait. They belong to one value of the storage.
 struct HostMirror {
+  int accesses = 0;  ///< elements that were read or stored one by one, of all values
   const Node* value = nullptr;
   uint64_t version = 0;
   int reads = 0;            ///< elements of this value that the host has asked for
