@@ -205,6 +205,37 @@ def test_elements_of_an_array_on_the_accelerator_are_read_from_a_mirror(accelera
         a[16]
 
 
+def sparse_parts(matrix):
+    """Data, indices and pointers, each where its size says."""
+    return [bc.asarray(part) for part in (matrix.data, matrix.indices, matrix.indptr)]
+
+
+def test_the_arrays_of_a_sparse_matrix_lie_on_both_devices(accelerator):
+    """The null device has no bodies of sparse ops, so those that array ops make are asked for."""
+    csr_matrix = pytest.importorskip("scipy.sparse").csr_matrix
+    dense = np.where(MANY > 0.4, MANY, 0)
+    other = np.where(MANY > 0.9, MANY, 0)
+    a, b = sparse_parts(csr_matrix(dense)), sparse_parts(csr_matrix(other))
+    assert [part.device == accelerator for part in a] == [True, True, False]
+    assert all(part.device.type == "cpu" for part in b)
+
+    def whole(parts, shape):
+        return csr_matrix(tuple(part.get() for part in parts), shape=shape).toarray()
+
+    turned = bc._c.sparse_transpose(*b, 5, composed=True)
+    np.testing.assert_array_equal(whole(turned, (5, 8)), other.T)
+    np.testing.assert_array_equal(whole(bc._c.sparse_add(*a, *b, 5, False, composed=True), (8, 5)), dense + other)
+    np.testing.assert_array_equal(whole(bc._c.sparse_add(*b, *a, 5, subtract=True, composed=True), (8, 5)), other - dense)
+    product = bc._c.sparse_matmul(*a, 5, *turned, 8, composed=True)
+    np.testing.assert_allclose(whole(product, (8, 8)), dense @ other.T, rtol=1e-14)
+    rows, columns = np.array([3, 1]), np.array([4, 0])
+    taken = bc._c.sparse_take(*a, 5, bc.asarray(rows), composed=True)
+    np.testing.assert_array_equal(whole(taken, (2, 5)), dense[rows])
+    found = bc._c.sparse_lookup(*a, 5, bc.asarray(rows), bc.asarray(columns), composed=True)
+    np.testing.assert_array_equal(found.get(), dense[rows, columns])
+    assert (bc.scipy.sparse.csr_matrix(csr_matrix(dense)) @ few()).device == accelerator
+
+
 @pytest.mark.timeout(1800)
 def test_random_programs_do_what_numpy_does():
     reports = array_programs.check_all(70_000, 60, Run("auto"))
