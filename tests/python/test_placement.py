@@ -13,7 +13,7 @@ import pytest
 import array_programs
 import broadcloth as bc
 from as_program import program, run
-from null_device import placed_by_size
+from null_device import placed_by_size, recorded
 from program_harness import Run
 from support import host
 
@@ -234,6 +234,29 @@ def test_the_arrays_of_a_sparse_matrix_lie_on_both_devices(accelerator):
     found = bc._c.sparse_lookup(*a, 5, bc.asarray(rows), bc.asarray(columns), composed=True)
     np.testing.assert_array_equal(found.get(), dense[rows, columns])
     assert (bc.scipy.sparse.csr_matrix(csr_matrix(dense)) @ few()).device == accelerator
+
+
+REACHED = {
+    "a slice": lambda a, at: a[4, 1:6, 2][at],
+    "reversed": lambda a, at: a[9, ::-1, 3][at],
+    "columns": lambda a, at: a[::-2, 6:1:-2, 1:3][:, at % 3, ::-1],
+    "two axes": lambda a, at: a[2:7, :, ::-3][at, :, at % 4],
+    "broadcast": lambda a, at: a[3, 2, :, None, None][at],
+    "no elements": lambda a, at: a[3, 5:5][at[:0]],
+}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_a_gather_copies_what_it_can_reach_of_memory_that_others_share(name, accelerator):
+    """The rest of a large file in memory is not copied."""
+    shared = np.arange(10 * 40 * 1000.0).reshape(10, 40, 1000)
+    a, places = bc.asarray(shared, copy=False)[..., 500:512], PLACES % 5
+    assert a.device.type == "cpu"
+    with recorded() as record:
+        got = REACHED[name](a, bc.asarray(places)).get()
+    np.testing.assert_array_equal(got, REACHED[name](shared[..., 500:512], places))
+    if name in ("a slice", "reversed", "broadcast") and accelerator.type == "null":
+        assert sum(size for _, size in record.copies) < shared.nbytes / 4
 
 
 @pytest.mark.timeout(1800)
