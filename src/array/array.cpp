@@ -741,15 +741,37 @@ void assign_where(const Array& dst, const Array& mask, const Arg& value) {
   assign(dst, ufunc(Op::where, {broadcast_to(mask, dst.shape()), same, dst}));
 }
 
+namespace {
+
+/// The source of a gather on a device. `extra` names places in the source's storage, so the part of that which it can reach is copied, and
+/// the places are then in the copy.
+Array with_reach_at(const Array& source, Device device, GatherExtra* extra, const Dims& result_shape) {
+  if (source.device() == device) return source;
+  int64_t first = extra->offset, last = extra->offset;
+  bool empty = source.size() == 0;
+  const auto reach = [&](int64_t extent, int64_t stride) {
+    empty = empty || extent == 0;
+    (stride < 0 ? first : last) += (extent - 1) * stride;
+  };
+  for (int d = 0; d < result_shape.size(); ++d) reach(result_shape[d], extra->base_strides[d]);
+  for (int d = 0; d < extra->index_extents.size(); ++d) reach(extra->index_extents[d], extra->index_strides[d]);
+  if (empty) return with_storage_at(source, device);
+  extra->offset -= first;
+  return to_device(source.with_layout({Dims{last - first + 1}, Dims{1}, first}), device).detached(source.is_detached());
+}
+
+}  // namespace
+
 Array record_gather(const Array& source, std::vector<Array> indices, GatherExtra extra, Dims result_shape) {
   if (source.has_loose_booleans()) [[unlikely]]
     return astype(record_gather(as_bytes(source), std::move(indices), std::move(extra), std::move(result_shape)), DType::b1);
   if (placed_by_size()) [[unlikely]] {
     std::vector<const Array*> given{&source};
     for (const Array& index : indices) given.push_back(&index);
-    // `extra` names places in the source's storage, so all of that is copied, and not the view.
-    if (const auto place = place_of_op(given, product(result_shape)))
-      return record_gather(with_storage_at(source, *place), brought(indices, *place), std::move(extra), std::move(result_shape));
+    if (const auto place = place_of_op(given, product(result_shape))) {
+      const Array from = with_reach_at(source, *place, &extra, result_shape);
+      return record_gather(from, brought(indices, *place), std::move(extra), std::move(result_shape));
+    }
   }
   TapeLock lock(tape(source.device()));
   Ref<Node> node = new_node(Op::gather, source.dtype(), source.device(), result_shape);

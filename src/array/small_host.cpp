@@ -205,9 +205,13 @@ bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* ma
   Tape& t = tape(a.device());
   std::vector<char> bytes;
   Array all;
+  const Node* read = nullptr;
+  uint64_t version = 0;
   {
     const TapeLock lock(t);
-    const Node& value = *storage.current;
+    read = storage.current.get();
+    version = storage.version;
+    const Node& value = *read;
     const size_t size = static_cast<size_t>(value.size) * itemsize(value.dtype);
     if (size > kMost || storage.exposed() || t.capture()) return false;
     if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
@@ -229,7 +233,8 @@ bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* ma
   std::memcpy(made->bytes, bytes.data() + static_cast<size_t>(element.offset()) * item, item);
   const TapeLock lock(t);
   HostMirror& mirror = *storage.mirror;
-  if (mirror.value == storage.current.get() && mirror.version == storage.version) mirror.bytes.swap(bytes);
+  // Another thread may have changed the array meanwhile, and the mirror may already be that of the new elements.
+  if (mirror.value == read && mirror.version == version) mirror.bytes.swap(bytes);
   return true;
 }
 

@@ -392,8 +392,8 @@ bool is_element(const Array& a, std::span<const SliceItem> items) {
   return static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index);
 }
 
-/// Brings an array that is placed by size from the accelerator to the host while a loop reads or stores its elements, of which each is a wait or
-/// a launch. The handle changes, so no other thread may be at work with it.
+/// Brings an array that is placed by size from the accelerator to the host while a loop reads or stores its elements, of which each is a
+/// wait or a launch. The handle changes, so no other thread may be at work with it.
 void bring_for_loop(PyObject* self, std::span<const SliceItem> items) {
 #ifndef Py_GIL_DISABLED
   Array& a = array_of(self);
@@ -413,7 +413,8 @@ bool compute_for_loop(const Array& a) {
 /// An element that is known: an array of its own, in a program that was written for NumPy a scalar. nullptr where it is not known.
 PyObject* known_element(const Array& a, std::span<const SliceItem> items) {
   const auto mirrored = [&](Element* element) {
-    return !traits(a.device()).on_host && placed_by_size() && is_element(a, items) && without_gil([&] { return read_mirrored(a, items, element); });
+    return !traits(a.device()).on_host && placed_by_size() && is_element(a, items) &&
+           without_gil([&] { return read_mirrored(a, items, element); });
   };
   if (program_mode.load(std::memory_order_relaxed) && numpy_has(a.dtype())) [[unlikely]] {
     if (Element element; read_one(a, items, &element) || mirrored(&element)) [[likely]]

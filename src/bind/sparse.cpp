@@ -6,12 +6,50 @@
 #include <utility>
 #include <vector>
 
+#include "array/placement.h"
 #include "bind/args.h"
 #include "ops/sparse.h"
 #include "ops/sparse_host.h"
 
 namespace bc::bind {
 namespace {
+
+/// Calls a function with all its arrays on one device. A matrix is three arrays of different sizes, and what it is multiplied with is
+/// another, so that arrays that are placed by size lie on both devices.
+PyObject* call_together(FastCall call, PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  if (!placed_by_size()) return call(self, args, nargs, kwnames);
+  const std::span<PyObject* const> given(args, static_cast<size_t>(nargs + (kwnames ? PyTuple_Size(kwnames) : 0)));
+  std::vector<PyRef> moved;
+  std::vector<PyObject*> there(given.begin(), given.end());
+  PyObject* const done = guard([&]() -> PyObject* {
+    std::vector<const Array*> arrays;
+    for (PyObject* o : given)
+      if (is_array(o)) arrays.push_back(&array_of(o));
+    if (const auto place = place_of_op(arrays, 0))
+      for (PyObject*& o : there)
+        if (is_array(o) && !(array_of(o).device() == *place)) {
+          moved.push_back(PyRef::steal(wrap(without_gil([&] { return brought(array_of(o), *place); }))));
+          o = moved.back().get();
+        }
+    return Py_None;
+  });
+  return done ? call(self, there.data(), nargs, kwnames) : nullptr;
+}
+
+template <auto F, int Flags>
+PyObject* entry_together(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  return call_together(&entry<F, Flags>, self, args, nargs, kwnames);
+}
+
+template <auto F, int Flags>
+PyMethodDef define_together(const char* signature) {
+  PyMethodDef made = define<F, Flags>(signature);
+  made.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&entry_together<F, Flags>));
+  return made;
+}
+
+#define BC_TOGETHER(signature, ...) define_together<(__VA_ARGS__), 0>(signature)
+#define BC_LOOKING_TOGETHER(signature, ...) define_together<(__VA_ARGS__), kLooking>(signature)
 
 std::vector<Array> parts_of(const sparse::Matrix& m) { return {m.data, m.rows.indices, m.rows.indptr}; }
 
@@ -200,17 +238,17 @@ void list_put(PyObject* rows, PyObject* data, PyObject* row, PyObject* column, P
 
 std::vector<PyMethodDef> sparse_functions() {
   return {
-      BC_FUNCTION("sparse_product(data, indices, indptr, columns, x, transposed=False, composed=False) A matrix in compressed rows, or its "
+      BC_TOGETHER("sparse_product(data, indices, indptr, columns, x, transposed=False, composed=False) A matrix in compressed rows, or its "
                   "transpose, times a dense vector or matrix.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& x, bool transposed,
                      bool composed) { return sparse::product(data, {indices, indptr, columns}, x, transposed, composed); }),
-      BC_FUNCTION("sparse_group(keys, groups, composed=False) The pointers of groups of equal keys, and a stable order by key.",
+      BC_TOGETHER("sparse_group(keys, groups, composed=False) The pointers of groups of equal keys, and a stable order by key.",
                   [](const Array& keys, int64_t groups, bool composed) {
                     const sparse::Groups g = sparse::group(keys, groups, composed);
                     return std::vector<Array>{g.indptr, g.order};
                   }),
-      BC_FUNCTION("sparse_expand(indptr, n, composed=False) The row of each of n elements.", sparse::expand),
-      BC_LOOKING(
+      BC_TOGETHER("sparse_expand(indptr, n, composed=False) The row of each of n elements.", sparse::expand),
+      BC_LOOKING_TOGETHER(
           "sparse_union(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, composed=False) The elements of two sorted "
           "matrices at the places that either has, and the indices and pointers of those.",
           [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
@@ -218,17 +256,19 @@ std::vector<PyMethodDef> sparse_functions() {
             const sparse::Union u = sparse::unite(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, composed);
             return std::vector<Array>{u.a, u.b, u.rows.indices, u.rows.indptr};
           }),
-      BC_LOOKING("sparse_take(data, indices, indptr, columns, rows, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
-                 "pointers of some rows.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& rows, bool composed) {
-                   return parts_of(sparse::take(data, {indices, indptr, columns}, rows, composed));
-                 }),
-      BC_LOOKING("sparse_keep(data, indices, indptr, columns, mask, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
-                 "pointers of a mask's elements.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& mask, bool composed) {
-                   return parts_of(sparse::keep(data, {indices, indptr, columns}, mask, composed));
-                 }),
-      BC_FUNCTION(
+      BC_LOOKING_TOGETHER(
+          "sparse_take(data, indices, indptr, columns, rows, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+          "pointers of some rows.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& rows, bool composed) {
+            return parts_of(sparse::take(data, {indices, indptr, columns}, rows, composed));
+          }),
+      BC_LOOKING_TOGETHER(
+          "sparse_keep(data, indices, indptr, columns, mask, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+          "pointers of a mask's elements.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& mask, bool composed) {
+            return parts_of(sparse::keep(data, {indices, indptr, columns}, mask, composed));
+          }),
+      BC_TOGETHER(
           "sparse_block_rows(blocks, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
           "pointers of the rows of a matrix in blocks; columns: of blocks.",
           [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
@@ -246,125 +286,132 @@ std::vector<PyMethodDef> sparse_functions() {
       BC_FUNCTION("sparse_list_put(rows: object, data: object, row: object, column: object, values: object) Puts objects at places of a "
                   "matrix of lists; int64 vectors say where.",
                   list_put),
-      BC_FUNCTION("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
+      BC_TOGETHER("sparse_lookup(data, indices, indptr, columns, row, column, composed=False) The elements of a sorted matrix at places.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column,
                      bool composed) { return sparse::lookup(data, {indices, indptr, columns}, row, column, composed); }),
-      BC_FUNCTION("sparse_places(indices, indptr, columns, row, column, composed=False) The numbers of the elements of a sorted matrix at "
+      BC_TOGETHER("sparse_places(indices, indptr, columns, row, column, composed=False) The numbers of the elements of a sorted matrix at "
                   "places, or -1.",
                   [](const Array& indices, const Array& indptr, int64_t columns, const Array& row, const Array& column, bool composed) {
                     return sparse::places({indices, indptr, columns}, row, column, composed);
                   }),
-      BC_FUNCTION("sparse_pointers(keys, groups, composed=False) The pointers of groups of keys that ascend.", sparse::pointers),
-      BC_FUNCTION(
+      BC_TOGETHER("sparse_pointers(keys, groups, composed=False) The pointers of groups of keys that ascend.", sparse::pointers),
+      BC_TOGETHER(
           "sparse_coordinate_product(data, row, column, x, rows, composed=False) Elements at places times a dense vector or matrix.",
           sparse::coordinate_product),
-      BC_FUNCTION("sparse_diagonal_product(data, offsets, x, rows, transposed=False, composed=False) Diagonals, or the transpose of their "
+      BC_TOGETHER("sparse_diagonal_product(data, offsets, x, rows, transposed=False, composed=False) Diagonals, or the transpose of their "
                   "matrix, times a dense vector or matrix.",
                   sparse::diagonal_product),
-      BC_FUNCTION(
+      BC_TOGETHER(
           "sparse_block_product(blocks, indices, indptr, columns, x, composed=False) Blocks in compressed rows times a dense vector "
           "or matrix.",
           [](const Array& blocks, const Array& indices, const Array& indptr, int64_t columns, const Array& x, bool composed) {
             return sparse::block_product(blocks, {indices, indptr, columns}, x, composed);
           }),
-      BC_LOOKING("sparse_matmul(data_a, indices_a, indptr_a, columns_a, data_b, indices_b, indptr_b, columns_b, composed=False) Data, "
-                 "indices and pointers of the product of two matrices.",
-                 [](const Array& data_a, const Array& indices_a, const Array& indptr_a, int64_t columns_a, const Array& data_b,
-                    const Array& indices_b, const Array& indptr_b, int64_t columns_b, bool composed) {
-                   return parts_of(
-                       sparse::matmul(data_a, {indices_a, indptr_a, columns_a}, data_b, {indices_b, indptr_b, columns_b}, composed));
-                 }),
-      BC_FUNCTION("sparse_transpose(data, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+      BC_LOOKING_TOGETHER(
+          "sparse_matmul(data_a, indices_a, indptr_a, columns_a, data_b, indices_b, indptr_b, columns_b, composed=False) Data, "
+          "indices and pointers of the product of two matrices.",
+          [](const Array& data_a, const Array& indices_a, const Array& indptr_a, int64_t columns_a, const Array& data_b,
+             const Array& indices_b, const Array& indptr_b, int64_t columns_b, bool composed) {
+            return parts_of(sparse::matmul(data_a, {indices_a, indptr_a, columns_a}, data_b, {indices_b, indptr_b, columns_b}, composed));
+          }),
+      BC_TOGETHER("sparse_transpose(data, indices, indptr, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
                   "pointers of the transpose's rows.",
                   [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool composed) {
                     return parts_of(sparse::transpose(data, {indices, indptr, columns}, composed));
                   }),
-      BC_LOOKING("sparse_add(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, subtract, composed=False) -> "
-                 "tuple[ndarray, ndarray, ndarray] Data, indices and "
-                 "pointers of the sum or difference of two sorted matrices, without zeros.",
-                 [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b, const Array& indices_b,
-                    const Array& indptr_b, int64_t columns, bool subtract, bool composed) {
-                   return parts_of(
-                       sparse::sum(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns}, subtract, composed));
-                 }),
-      BC_LOOKING("sparse_is_sorted(indices, indptr, columns, strictly=True, composed=False) Whether the columns of each row ascend, none "
-                 "twice.",
-                 [](const Array& indices, const Array& indptr, int64_t columns, bool strictly, bool composed) {
-                   return sparse::is_sorted({indices, indptr, columns}, strictly, composed);
-                 }),
-      BC_LOOKING("sparse_compress(data, row, column, rows, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
-                 "pointers of elements at places; those of one place are added up.",
-                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
-                   return parts_of(sparse::compress(data, row, column, rows, columns, composed));
-                 }),
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER("sparse_add(data_a, indices_a, indptr_a, data_b, indices_b, indptr_b, columns, subtract, composed=False) -> "
+                          "tuple[ndarray, ndarray, ndarray] Data, indices and "
+                          "pointers of the sum or difference of two sorted matrices, without zeros.",
+                          [](const Array& data_a, const Array& indices_a, const Array& indptr_a, const Array& data_b,
+                             const Array& indices_b, const Array& indptr_b, int64_t columns, bool subtract, bool composed) {
+                            return parts_of(sparse::sum(data_a, {indices_a, indptr_a, columns}, data_b, {indices_b, indptr_b, columns},
+                                                        subtract, composed));
+                          }),
+      BC_LOOKING_TOGETHER(
+          "sparse_is_sorted(indices, indptr, columns, strictly=True, composed=False) Whether the columns of each row ascend, none "
+          "twice.",
+          [](const Array& indices, const Array& indptr, int64_t columns, bool strictly, bool composed) {
+            return sparse::is_sorted({indices, indptr, columns}, strictly, composed);
+          }),
+      BC_LOOKING_TOGETHER(
+          "sparse_compress(data, row, column, rows, columns, composed=False) -> tuple[ndarray, ndarray, ndarray] Data, indices and "
+          "pointers of elements at places; those of one place are added up.",
+          [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, bool composed) {
+            return parts_of(sparse::compress(data, row, column, rows, columns, composed));
+          }),
+      BC_LOOKING_TOGETHER(
           "sparse_dense(data, indices, indptr, columns, distinct=False, transposed=False, composed=False) All places of a matrix, or "
           "of its transpose.",
           [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, bool distinct, bool transposed, bool composed) {
             return sparse::dense(data, {indices, indptr, columns}, distinct, transposed, composed);
           }),
       // These are made at once in host memory, or are None where ops must be composed.
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER(
           "sparse_of_dense(a, by_columns=False) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of the elements "
           "that are not zero.",
           [](const Array& a, bool by_columns) { return parts_of(sparse::host::of_dense(a, by_columns)); }),
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER(
           "sparse_add_dense(data, indices, indptr, columns, base, transposed=False) A dense matrix plus a sparse one of its dtype, or "
           "plus the transpose of one.",
           [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, const Array& base, bool transposed) {
             return sparse::host::dense(data, {indices, indptr, columns}, false, transposed, base);
           }),
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER(
           "sparse_bandwidth(indices, indptr, columns) How far from the diagonal elements lie, below and above.",
           [](const Array& indices, const Array& indptr, int64_t columns) { return sparse::host::bandwidth({indices, indptr, columns}); }),
-      BC_LOOKING("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
-                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
-                   return sparse::host::dense(data, row, column, rows, columns);
-                 }),
-      BC_LOOKING("sparse_facts(indices, indptr, end=0) The first and the last pointer, whether they ascend, and the bounds of the indices.",
-                 sparse::host::facts),
-      BC_LOOKING("sparse_bounds(numbers, end=0) The least and the greatest of some indices.", sparse::host::bounds),
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER("sparse_coordinates_dense(data, row, column, rows, columns) All places of a matrix of elements at places.",
+                          [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns) {
+                            return sparse::host::dense(data, row, column, rows, columns);
+                          }),
+      BC_LOOKING_TOGETHER(
+          "sparse_facts(indices, indptr, end=0) The first and the last pointer, whether they ascend, and the bounds of the indices.",
+          sparse::host::facts),
+      BC_LOOKING_TOGETHER("sparse_bounds(numbers, end=0) The least and the greatest of some indices.", sparse::host::bounds),
+      BC_LOOKING_TOGETHER(
           "sparse_nonzeros(data, indices, indptr, columns) -> tuple[ndarray, ndarray, ndarray] | None The elements that are not zero.",
           [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
             return parts_of(sparse::host::nonzeros(data, {indices, indptr, columns}));
           }),
-      BC_LOOKING("sparse_coordinates_diagonal(data, row, column, rows, columns, k) The elements on a diagonal, of elements at places.",
-                 [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k) {
-                   return sparse::host::diagonal(data, row, column, rows, columns, k);
-                 }),
-      BC_LOOKING("sparse_diagonal(data, indices, indptr, columns, k) The elements on a diagonal.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t k) {
-                   return sparse::host::diagonal(data, {indices, indptr, columns}, k);
-                 }),
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER(
+          "sparse_coordinates_diagonal(data, row, column, rows, columns, k) The elements on a diagonal, of elements at places.",
+          [](const Array& data, const Array& row, const Array& column, int64_t rows, int64_t columns, int64_t k) {
+            return sparse::host::diagonal(data, row, column, rows, columns, k);
+          }),
+      BC_LOOKING_TOGETHER("sparse_diagonal(data, indices, indptr, columns, k) The elements on a diagonal.",
+                          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t k) {
+                            return sparse::host::diagonal(data, {indices, indptr, columns}, k);
+                          }),
+      BC_LOOKING_TOGETHER(
           "sparse_of_diagonals(data, offsets, rows, columns) -> tuple[ndarray, ndarray, ndarray] | None Data, indices and pointers of "
           "the rows of a matrix of diagonals.",
           [](const Array& data, const Array& offsets, int64_t rows, int64_t columns) {
             return parts_of(sparse::host::of_diagonals(data, offsets, rows, columns));
           }),
-      BC_LOOKING("sparse_diagonals(data, indices, indptr, columns) -> tuple[ndarray, ndarray] | None The diagonals that have elements, and "
-                 "their offsets.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
-                   return sparse::host::diagonals(data, {indices, indptr, columns});
-                 }),
-      BC_LOOKING("sparse_triangular_solve(data, indices, indptr, b, lower, unit, by_columns) x of a x = b for a triangle.",
-                 [](const Array& data, const Array& indices, const Array& indptr, const Array& b, bool lower, bool unit, bool by_columns) {
-                   return sparse::host::triangular_solve(data, {indices, indptr, indptr.size() - 1}, b, lower, unit, by_columns);
-                 }),
-      BC_LOOKING(
+      BC_LOOKING_TOGETHER(
+          "sparse_diagonals(data, indices, indptr, columns) -> tuple[ndarray, ndarray] | None The diagonals that have elements, and "
+          "their offsets.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns) {
+            return sparse::host::diagonals(data, {indices, indptr, columns});
+          }),
+      BC_LOOKING_TOGETHER(
+          "sparse_triangular_solve(data, indices, indptr, b, lower, unit, by_columns) x of a x = b for a triangle.",
+          [](const Array& data, const Array& indices, const Array& indptr, const Array& b, bool lower, bool unit, bool by_columns) {
+            return sparse::host::triangular_solve(data, {indices, indptr, indptr.size() - 1}, b, lower, unit, by_columns);
+          }),
+      BC_LOOKING_TOGETHER(
           "sparse_multiply_diagonals(a, a_offsets, b, b_offsets, rows, inner, columns) -> tuple[ndarray, ndarray] | None The product "
           "of two matrices of diagonals.",
           sparse::host::multiply_diagonals),
-      BC_LOOKING("sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
-                 "columns and pointers.",
-                 [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
-                   return parts_of(sparse::host::blocks(data, {indices, indptr, columns}, height, width));
-                 }),
-      BC_LOOKING("sparse_count_blocks(indices, indptr, columns, height, width) How many blocks have elements.",
-                 [](const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
-                   return sparse::host::count_blocks({indices, indptr, columns}, height, width);
-                 }),
+      BC_LOOKING_TOGETHER(
+          "sparse_blocks(data, indices, indptr, columns, height, width) -> tuple[ndarray, ndarray, ndarray] | None Blocks, their "
+          "columns and pointers.",
+          [](const Array& data, const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
+            return parts_of(sparse::host::blocks(data, {indices, indptr, columns}, height, width));
+          }),
+      BC_LOOKING_TOGETHER("sparse_count_blocks(indices, indptr, columns, height, width) How many blocks have elements.",
+                          [](const Array& indices, const Array& indptr, int64_t columns, int64_t height, int64_t width) {
+                            return sparse::host::count_blocks({indices, indptr, columns}, height, width);
+                          }),
   };
 }
 

@@ -493,14 +493,16 @@ class CudaPrinter {
     const Tile tile = tile_of(walk.stage, elements), rest = tile_of(walk.stage, v);
     const char* walks_on = all_walk() ? "" : "there && ";
     const bool moments = has_moments(walk.stage);
-    std::string out = std::string("I base = lo;\n") + (moments ? "" : "#ifndef BC_QUICK\n");
+    // Each of several stages walks in a scope of its own.
+    const bool scoped = ir_.stages > 1;
+    std::string out = std::string(scoped ? "{\nI base = lo;\n" : "I base = lo;\n") + (moments ? "" : "#ifndef BC_QUICK\n");
     out += fmt::format("for (; {0}base + {1} <= hi; base += {1}) {{\n", walks_on, g * elements);
     out += rows.head + tile.buffers + walk.vectors + row_vector(walk, used, walk.tile_slot, tile.sink) + "}\n";
     out += join_tile(walk.stage, elements, std::to_string(elements), fmt::format("base + lane * {}", v)) + rows.tail + "}\n";
     if (!moments) out += "#endif\n";
     out += fmt::format("#pragma unroll 1\nfor (I k = 0; {}base + k * {} < hi; ++k) {{\n", walks_on, g * v) + walk.index + walk.inside;
     out += rows.head + rest.buffers + row_vector(walk, used, "const int e = u; (void)e;\n", rest.sink);
-    return out + join_tile(walk.stage, v, std::to_string(v), "r") + rows.tail + "}\n}\n";
+    return out + join_tile(walk.stage, v, std::to_string(v), "r") + rows.tail + (scoped ? "}\n}\n}\n" : "}\n}\n");
   }
 
   /// Joins the states of a group's lanes: lane 0 gets the totals.

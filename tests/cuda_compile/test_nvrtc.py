@@ -402,7 +402,12 @@ def sums_of_axes():
     return a.sum(axis=0), a.sum(axis=1)
 
 
-GOLDEN = [ewise, heat, moments, black_scholes, mandelbrot_step, mandelbrot_loop, chain, softmax, sums_of_axes]
+def deviations():
+    a = array((50, 9000), "float64")
+    return (a - a.std(axis=-1, keepdims=True)).mean(axis=-1)
+
+
+GOLDEN = [ewise, heat, moments, deviations, black_scholes, mandelbrot_step, mandelbrot_loop, chain, softmax, sums_of_axes]
 
 
 @pytest.mark.parametrize("program", GOLDEN, ids=lambda p: p.__name__)

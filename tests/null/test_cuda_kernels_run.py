@@ -282,3 +282,16 @@ def test_kernels_read_little_of_the_device_library(dtype):
             size = len(bc._c.device_library_for(launch.source, ""))
             assert size < 5500, (name, size)
         del held
+
+
+@pytest.mark.parametrize("shape", [(20_000,), (3, 9000), (50, 700)])
+def test_a_row_is_walked_again_with_what_its_moments_are(rng, shape):
+    """A kernel of several stages walks each row once for each, which needs variables of its own."""
+    a = rng.random(shape)
+    x = bc.asarray(a)
+    got = ((x - x.std(axis=-1, keepdims=True)) / x.mean(axis=-1, keepdims=True)).mean(axis=-1)
+    want = ((a - a.std(axis=-1, keepdims=True)) / a.mean(axis=-1, keepdims=True)).mean(axis=-1)
+    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-12)
+    standard = (x - x.mean(axis=-1, keepdims=True)) / x.std(axis=-1, keepdims=True)
+    wanted = (a - a.mean(axis=-1, keepdims=True)) / a.std(axis=-1, keepdims=True)
+    np.testing.assert_allclose(np.asarray((standard**3).mean(axis=-1)), (wanted**3).mean(axis=-1), rtol=1e-9, atol=1e-12)

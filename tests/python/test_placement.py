@@ -13,7 +13,7 @@ import pytest
 import array_programs
 import broadcloth as bc
 from as_program import program, run
-from null_device import placed_by_size
+from null_device import placed_by_size, recorded
 from program_harness import Run
 from support import host
 
@@ -227,6 +227,60 @@ def test_an_array_on_the_accelerator_comes_to_a_loop_over_its_elements(accelerat
             assert x[3, 0] == 7
     x = bc.asarray(np.arange(300.0))
     assert [float(v) for v in x] == list(range(300)) and x.device.type == "cpu"
+
+
+def sparse_parts(matrix):
+    """Data, indices and pointers, each where its size says."""
+    return [bc.asarray(part) for part in (matrix.data, matrix.indices, matrix.indptr)]
+
+
+def test_the_arrays_of_a_sparse_matrix_lie_on_both_devices(accelerator):
+    """The null device has no bodies of sparse ops, so those that array ops make are asked for."""
+    csr_matrix = pytest.importorskip("scipy.sparse").csr_matrix
+    dense = np.where(MANY > 0.4, MANY, 0)
+    other = np.where(MANY > 0.9, MANY, 0)
+    a, b = sparse_parts(csr_matrix(dense)), sparse_parts(csr_matrix(other))
+    assert [part.device == accelerator for part in a] == [True, True, False]
+    assert all(part.device.type == "cpu" for part in b)
+
+    def whole(parts, shape):
+        return csr_matrix(tuple(part.get() for part in parts), shape=shape).toarray()
+
+    turned = bc._c.sparse_transpose(*b, 5, composed=True)
+    np.testing.assert_array_equal(whole(turned, (5, 8)), other.T)
+    np.testing.assert_array_equal(whole(bc._c.sparse_add(*a, *b, 5, False, composed=True), (8, 5)), dense + other)
+    np.testing.assert_array_equal(whole(bc._c.sparse_add(*b, *a, 5, subtract=True, composed=True), (8, 5)), other - dense)
+    product = bc._c.sparse_matmul(*a, 5, *turned, 8, composed=True)
+    np.testing.assert_allclose(whole(product, (8, 8)), dense @ other.T, rtol=1e-14)
+    rows, columns = np.array([3, 1]), np.array([4, 0])
+    taken = bc._c.sparse_take(*a, 5, bc.asarray(rows), composed=True)
+    np.testing.assert_array_equal(whole(taken, (2, 5)), dense[rows])
+    found = bc._c.sparse_lookup(*a, 5, bc.asarray(rows), bc.asarray(columns), composed=True)
+    np.testing.assert_array_equal(found.get(), dense[rows, columns])
+    assert (bc.scipy.sparse.csr_matrix(csr_matrix(dense)) @ few()).device == accelerator
+
+
+REACHED = {
+    "a slice": lambda a, at: a[4, 1:6, 2][at],
+    "reversed": lambda a, at: a[9, ::-1, 3][at],
+    "columns": lambda a, at: a[::-2, 6:1:-2, 1:3][:, at % 3, ::-1],
+    "two axes": lambda a, at: a[2:7, :, ::-3][at, :, at % 4],
+    "broadcast": lambda a, at: a[3, 2, :, None, None][at],
+    "no elements": lambda a, at: a[3, 5:5][at[:0]],
+}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_a_gather_copies_what_it_can_reach_of_memory_that_others_share(name, accelerator):
+    """The rest of a large file in memory is not copied."""
+    shared = np.arange(10 * 40 * 1000.0).reshape(10, 40, 1000)
+    a, places = bc.asarray(shared, copy=False)[..., 500:512], PLACES % 5
+    assert a.device.type == "cpu"
+    with recorded() as record:
+        got = REACHED[name](a, bc.asarray(places)).get()
+    np.testing.assert_array_equal(got, REACHED[name](shared[..., 500:512], places))
+    if name in ("a slice", "reversed", "broadcast") and accelerator.type == "null":
+        assert sum(size for _, size in record.copies) < shared.nbytes / 4
 
 
 @pytest.mark.timeout(1800)
