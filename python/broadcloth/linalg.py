@@ -295,6 +295,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[ndarr
 def _least_squares(a: ndarray, b: ndarray, rcond: float) -> tuple[ndarray, ndarray, int, ndarray]:
     """The solution for matrices of doubles, sums of squares of the residuals, the rank and the singular values."""
     m, n = a.shape
+    b = b if b.device == a.device else b.to_device(a.device)  # arrays that are placed by size
     if min(m, n) == 0 or b.shape[1] == 0:
         s = svdvals(a)
         rank = int(_rank_of(s, rcond))

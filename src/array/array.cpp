@@ -802,9 +802,13 @@ void check_library_dtype(const LibraryExtra& op, const Array& a) {
 
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
                      Device device) {
-  // What it computes from operands that were moved may be on another device than the caller's arrays.
-  if (placed_by_size()) [[unlikely]]
-    inputs = brought(inputs, device = place_of_op(inputs, 0).value_or(inputs.empty() ? device : inputs[0].device()));
+  if (placed_by_size() && !inputs.empty()) [[unlikely]] {
+    // What the caller made of operands that were moved may be on another device than the caller's arrays. Few ops have a body on the host
+    // alone.
+    const Device place = place_of_op(inputs, 0).value_or(inputs[0].device());
+    device = has_body(*extra, place) ? place : Device{};
+    inputs = brought(inputs, device);
+  }
   require_body(*extra, device);
   for (const Array& a : inputs) check_library_dtype(*extra, a);
   TapeLock lock(tape(device));

@@ -5,6 +5,7 @@
 
 #include "array/indexing.h"
 #include "array/other_dtypes.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "array/small_host.h"
 #include "ops/compose.h"
@@ -208,7 +209,7 @@ Array searchsorted(const Array& a_in, const Array& values_in, std::string_view s
   BC_CHECK(a_in.ndim() == 1, Value, "object too deep for desired array");
   const DType t = promote(a_in.dtype(), values_in.dtype());
   Array a = cast(a_in, t);
-  const Array values = cast(values_in.device() == a.device() ? values_in : to_device(values_in, a.device()), t);
+  const Array values = cast(beside(values_in, a), t);
   if (sorter) {
     BC_CHECK(is_integer(sorter->dtype()), Type, "sorter must only contain integers");
     BC_CHECK(sorter->ndim() == 1, Value, "object too deep for desired array");

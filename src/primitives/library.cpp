@@ -22,12 +22,16 @@ std::atomic<LibraryBody>& body_of(DeviceType type, LibraryKind kind) { return g_
 
 void register_body(DeviceType type, LibraryKind kind, LibraryBody body) { body_of(type, kind).store(body, std::memory_order_release); }
 
-void require_body(const LibraryExtra& op, Device device) {
+bool has_body(const LibraryExtra& op, Device device) {
   if (body_of(device.type, op.kind).load(std::memory_order_acquire)) [[likely]]
-    return;
+    return true;
   // Opening the device registers its bodies, if nothing has opened it yet.
   backend(device);
-  BC_CHECK(body_of(device.type, op.kind).load(std::memory_order_acquire), NotImplemented,
+  return body_of(device.type, op.kind).load(std::memory_order_acquire) != nullptr;
+}
+
+void require_body(const LibraryExtra& op, Device device) {
+  BC_CHECK(has_body(op, device), NotImplemented,
            "{}: {} cannot compute it; copy the array to another device first, for instance with .to_device('cpu')", op.name,
            to_string(device));
 }

@@ -66,6 +66,8 @@ using LibraryBody = void (*)(const LibraryExtra& op, const LibraryContext& conte
 /// Sets the body of a kind for a device type; nullptr: the type has no body. A backend registers its bodies before it is opened.
 void register_body(DeviceType type, LibraryKind kind, LibraryBody body);
 
+/// Whether the device has a body for the op.
+bool has_body(const LibraryExtra& op, Device device);
 /// Raises ErrorKind::NotImplemented, naming the op and the device, where the device has no body for it.
 void require_body(const LibraryExtra& op, Device device);
 

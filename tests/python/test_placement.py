@@ -157,6 +157,13 @@ def test_a_table_that_many_places_are_looked_up_in_goes_to_them(accelerator):
     np.testing.assert_array_equal(table[labels].get(), FEW[PLACES])
 
 
+def test_an_op_that_only_the_host_has_computes_there():
+    """The least squares of few equations with many right sides."""
+    a, b = np.arange(6.0)[:, None] + 1, np.random.default_rng(3).random((6, 5))
+    x = bc.linalg.lstsq(bc.asarray(a), bc.asarray(b))[0]
+    np.testing.assert_allclose(host(x), np.linalg.lstsq(a, b)[0])
+
+
 def test_large_arrays_of_other_owners_stay_in_host_memory():
     shared = np.ones(4 * SIZE)
     a = bc.asarray(shared, copy=False)
