@@ -446,9 +446,7 @@ inline void UfuncOperands::read(const char* name, std::span<const Term> args) {
       shape = &a.shape();
       continue;
     }
-    BC_CHECK(a.device() == first->device() || placed_by_size(), Value,
-             "{}: expected all arrays on one device, got {} and {}; use to_device()", name, to_string(first->device()),
-             to_string(a.device()));
+    check_one_place(name, *first, a);
     if (!(*shape == a.shape())) {
       broadcast = broadcast_shapes(name, *shape, a.shape());
       shape = &broadcast;
@@ -803,7 +801,7 @@ void check_library_dtype(const LibraryExtra& op, const Array& a) {
 Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::unique_ptr<LibraryExtra> extra, Dims shape, DType dtype,
                      Device device) {
   if (placed_by_size() && !inputs.empty()) [[unlikely]] {
-    // What the caller made of operands that were moved may be on another device than the caller's arrays. Few ops have a body on the host
+    // Operands may lie on another device than the caller's arrays, because ops before this one moved them. Few ops have a body on the host
     // alone.
     const Device place = place_of_op(inputs, 0).value_or(inputs[0].device());
     device = has_body(*extra, place) ? place : Device{};

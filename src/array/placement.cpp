@@ -7,7 +7,12 @@ namespace bc {
 
 namespace detail {
 std::atomic<int64_t> placed_elements{0};
+
+void raise_two_devices(const char* op, const Array& a, const Array& b) {
+  raise(ErrorKind::Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", op, to_string(a.device()),
+        to_string(b.device()));
 }
+}  // namespace detail
 
 namespace {
 

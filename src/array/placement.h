@@ -25,8 +25,15 @@ std::optional<Device> known_accelerator();
 
 namespace detail {
 extern std::atomic<int64_t> placed_elements;
-}
+[[noreturn]] void raise_two_devices(const char* op, const Array& a, const Array& b);
+}  // namespace detail
 inline bool placed_by_size() { return detail::placed_elements.load(std::memory_order_relaxed) != 0; }
+
+/// Throws ErrorKind::Value unless two operands of an op lie on one device, or are placed by size, so that the op brings them together.
+inline void check_one_place(const char* op, const Array& a, const Array& b) {
+  if (!(a.device() == b.device()) && !placed_by_size()) [[unlikely]]
+    detail::raise_two_devices(op, a, b);
+}
 
 /// The first device that computes beside the host; nullopt on a machine without one.
 std::optional<Device> first_accelerator();

@@ -133,8 +133,7 @@ Array einsum(const Array& a, const Axes& labels, const Axes& out, DType t) {
 }
 
 Array einsum(const Array& a_in, const Axes& a_labels, const Array& b_in, const Axes& b_labels, const Axes& out, DType t) {
-  BC_CHECK(a_in.device() == b_in.device() || placed_by_size(), Value,
-           "einsum: expected all arrays on one device, got {} and {}; use to_device()", to_string(a_in.device()), to_string(b_in.device()));
+  check_one_place("einsum", a_in, b_in);
   Labelled a = diagonals(a_in, a_labels), b = diagonals(b_in, b_labels);
   drop_broadcast(&a, b);
   drop_broadcast(&b, a);

@@ -33,9 +33,7 @@ Array concatenate(Arrays arrays, Axis axis, std::optional<DType> dtype, Casting 
                "all the input array dimensions except for the concatenation axis must match exactly, but along dimension {}, the array at "
                "index 0 has size {} and the array at index {} has size {}",
                d, first.shape()[d], i, a.shape()[d]);
-    BC_CHECK(a.device() == first.device() || placed_by_size(), Value,
-             "concatenate: expected all arrays on one device, got {} and {}; use to_device()", to_string(first.device()),
-             to_string(a.device()));
+    check_one_place("concatenate", first, a);
     shape[at] = extent_sum(shape[at], a.shape()[at]);
     types.push_back(a.dtype());
   }

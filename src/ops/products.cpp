@@ -61,17 +61,12 @@ Dims joined(Dims a, const Dims& b) {
   return a;
 }
 
-void check_device(const char* op, const Array& a, const Array& b) {
-  BC_CHECK(a.device() == b.device() || placed_by_size(), Value, "{}: expected all arrays on one device, got {} and {}; use to_device()", op,
-           to_string(a.device()), to_string(b.device()));
-}
-
 }  // namespace
 
 Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, Array out, Casting casting) {
   if (!out && !dtype)
     if (std::optional<Array> made = matmul_small(a_in, b_in)) return std::move(*made);
-  check_device("matmul", a_in, b_in);
+  check_one_place("matmul", a_in, b_in);
   if (const DType t = dtype.value_or(promote(a_in.dtype(), b_in.dtype())); is_float8(t) && !is_time(a_in.dtype())) {
     // In float32, rounded once.
     const auto wide = [](const Array& x) { return cast(x, DType::f32); };
@@ -113,7 +108,7 @@ Array matmul(const Array& a_in, const Array& b_in, std::optional<DType> dtype, A
 }
 
 Array dot(const Array& a, const Array& b, Array out) {
-  check_device("dot", a, b);
+  check_one_place("dot", a, b);
   const DType t = promote(a.dtype(), b.dtype());
   Array r;
   if (a.ndim() == 0 || b.ndim() == 0) {
@@ -139,7 +134,7 @@ Array dot(const Array& a, const Array& b, Array out) {
 }
 
 Array vdot(const Array& a_in, const Array& b_in) {
-  check_device("vdot", a_in, b_in);
+  check_one_place("vdot", a_in, b_in);
   const Array a = ravel(a_in), b = ravel(b_in);
   BC_CHECK(a.size() == b.size(), Value, "cannot reshape array of size {} into shape {}", b.size(), a.shape());
   return dot_of_vectors(is_complex(a.dtype()) ? ufunc(Op::conj, {a}) : a, b, promote(a.dtype(), b.dtype()));
@@ -170,7 +165,7 @@ Array tensordot(const Array& a, const Array& b, int64_t n) {
 }
 
 Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes) {
-  check_device("tensordot", a, b);
+  check_one_place("tensordot", a, b);
   BC_CHECK(a_axes.size() == b_axes.size(), Value, "shape-mismatch for sum");
   Dims order_a, order_b, shape;
   uint64_t used_a = 0, used_b = 0;

@@ -28,5 +28,5 @@ def load_ipython_extension(shell: Any) -> None:
 def unload_ipython_extension(shell: Any) -> None:
     """What `%unload_ext broadcloth` calls: imports give NumPy itself again."""
     disable()
-    if _c._placement()[0]:
+    if _c._placement()[0] and not os.environ.get("BROADCLOTH_DEVICE"):
         _c.set_default_device("cuda" if _c.device_count("cuda") else "cpu")
