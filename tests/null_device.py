@@ -66,24 +66,36 @@ def null_device(target: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def placed_by_size(elements: int) -> Iterator[str]:
-    """Arrays of so many elements and more lie on the accelerator, smaller ones in host memory. The accelerator, whose name is given, is a
-    GPU, or where there is none the null device, which then runs CUDA's kernels on the CPU."""
-    with contextlib.ExitStack() as stack:
-        if bc._c.device_count("cuda"):
-            name = "cuda:0"
-        else:
-            name = stack.enter_context(null_device("null-cuda"))
+def running_null_device() -> Iterator[str]:
+    """Makes a null device the default one that runs CUDA's kernels on the CPU, each compiled when it is called first."""
+    background, bc.config.background_compile = bc.config.background_compile, False
+    try:
+        with null_device("null-cuda") as name:
             bc._c.null_run(True)
-            stack.callback(bc._c.null_run, False)
             bc._c.use_cuda_bodies("null", True)
-            stack.callback(bc._c.use_cuda_bodies, "null", False)
-            stack.callback(bc.flush)
-        stack.enter_context(bc.device("cpu"))
+            yield name
+            bc.flush()
+            bc._c.use_cuda_bodies("null", False)
+            bc._c.null_run(False)
+    finally:
+        bc.config.background_compile = background
+
+
+def accelerator() -> contextlib.AbstractContextManager[str]:
+    """Makes a GPU the default device, or where there is none the null device that runs CUDA's kernels. Its name is given."""
+    return contextlib.nullcontext("cuda:0") if bc._c.device_count("cuda") else running_null_device()
+
+
+@contextlib.contextmanager
+def placed_by_size(elements: int) -> Iterator[str]:
+    """Arrays of so many elements and more lie on the accelerator, smaller ones in host memory."""
+    with accelerator() as name, bc.device("cpu"):
         old = bc._c._placement()[0]
         bc._c._set_placement(elements, name)
-        stack.callback(bc._c._set_placement, old)
-        yield name
+        try:
+            yield name
+        finally:
+            bc._c._set_placement(old)
 
 
 def on_device(device: str) -> contextlib.AbstractContextManager:

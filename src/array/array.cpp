@@ -652,7 +652,8 @@ void store_value(const Array& dst, const Array& src_in) {
     return store_value(as_bytes(dst), as_bytes(Arg(src_in), dst.device()));
   check_writable("assign", dst);
   Array src = src_in;
-  if (src.device() != dst.device()) src = to_device(src, dst.device());
+  // A small array that was computed on an accelerator goes on in host memory, where the loop's other arrays lie.
+  if (src.device() != dst.device() && !(traits(dst.device()).on_host && move_small_to_host(src))) src = to_device(src, dst.device());
   if (src.dtype() != dst.dtype() && (is_time(src.dtype()) || is_time(dst.dtype()))) [[unlikely]]
     src = astype(src, dst.dtype());
   const DType dtype = storage_type(dst.dtype());
@@ -803,6 +804,7 @@ Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::u
   if (placed_by_size() && !inputs.empty()) [[unlikely]] {
     // Operands may lie on another device than the caller's arrays, because ops before this one moved them. Few ops have a body on the host
     // alone.
+    for (const Array& a : inputs) note_whole(a);
     const Device place = place_of_op(inputs, 0).value_or(inputs[0].device());
     device = has_body(*extra, place) ? place : Device{};
     inputs = brought(inputs, device);

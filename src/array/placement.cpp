@@ -1,5 +1,9 @@
 #include "array/placement.h"
 
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
 #include "core/extents.h"
 #include "graph/tape.h"
 
@@ -19,6 +23,13 @@ namespace {
 /// The accelerator of arrays that are placed by size. Until it is known it is a device of the host.
 std::atomic<Device> the_accelerator{Device{}};
 
+std::atomic<bool (*)()> is_alone{nullptr};
+
+bool alone() {
+  bool (*const ask)() = is_alone.load(std::memory_order_relaxed);
+  return ask && ask();
+}
+
 /// From so many operations on, an accelerator repays that small operands are copied to it: about a millisecond of one core.
 constexpr int64_t kWorthCopying = int64_t{1} << 24;
 
@@ -33,6 +44,9 @@ std::optional<Device> accelerator() {
     detail::placed_elements.store(0, std::memory_order_relaxed);
   return first;
 }
+
+/// So many elements take the host less time than a launch.
+int64_t few_elements() { return std::max<int64_t>(accelerated_elements() / 8, 1); }
 
 /// The elements of an array that are apart in memory.
 int64_t elements_apart(const Array& a) {
@@ -70,9 +84,89 @@ Device placed(Device device, int64_t size) {
 
 Device placed(Device device, const Dims& shape) { return placed_by_size() ? placed(device, product(shape)) : device; }
 
+void set_alone(bool (*alone)()) { is_alone.store(alone, std::memory_order_relaxed); }
+
+bool move_to_host(const Array& a) {
+  Storage& storage = *a.storage();
+  if (!placed_by_size() || traits(a.device()).on_host || storage.history || !alone()) return false;
+  Tape& from = tape(a.device());
+  Array all;
+  {
+    const TapeLock lock(from);
+    if (storage.exposed() || from.capture()) return false;
+    all = Array(a.storage(), storage.current->dtype, contiguous_layout(storage.current->shape));
+  }
+  const Array here = to_device(all, Device{});
+  data(here);
+  Ref<Node> value;
+  {
+    const TapeLock lock(tape(Device{}));
+    value = here.storage()->current;
+    ++value->handles;
+  }
+  const TapeLock lock(from);
+  --storage.current->handles;
+  std::swap(storage.current, value);
+  storage.device = Device{};
+  storage.mirror.reset();
+  ++storage.version;
+  value = {};  // under its tape's lock
+  return true;
+}
+
+bool move_small_to_host(const Array& a) {
+  if (!placed_by_size() || traits(a.device()).on_host) return false;
+  {
+    const TapeLock lock(tape(a.device()));
+    if (a.storage()->current->size >= accelerated_elements()) return false;
+  }
+  return move_to_host(a);
+}
+
+void note_part(const Array& a, int64_t size) {
+  constexpr int kLoop = 64;
+  if (!placed_by_size() || traits(a.device()).on_host || size > few_elements()) return;
+  {
+    const TapeLock lock(tape(a.device()));
+    Storage& storage = *a.storage();
+    if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
+    if (++storage.mirror->accesses <= kLoop) return;
+  }
+  move_to_host(a);
+}
+
+void note_whole(const Array& a) {
+  if (a.size() < accelerated_elements() || traits(a.device()).on_host) return;
+  const TapeLock lock(tape(a.device()));
+  if (const auto& mirror = a.storage()->mirror) mirror->accesses = 0;
+}
+
+namespace {
+
+/// Counts an op with arrays of the host. Tells whether a small array takes part in many of them.
+bool meets_often(const Array& a) {
+  constexpr int kOften = 4;
+  const TapeLock lock(tape(a.device()));
+  Storage& storage = *a.storage();
+  if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
+  return ++storage.mirror->meetings > kOften;
+}
+
+/// Brings the small arrays of an op to the host, where its other operands lie, if each takes part in many such ops. Tells whether all lie
+/// there now.
+bool bring_small(std::span<const Array* const> arrays) {
+  const auto there = [](const Array* a) { return a && *a && !traits(a->device()).on_host; };
+  bool often = true;
+  for (const Array* a : arrays) often = often && (!there(a) || meets_often(*a));
+  return often && std::ranges::all_of(arrays, [&](const Array* a) { return !there(a) || move_small_to_host(*a); });
+}
+
+}  // namespace
+
 std::optional<Device> place_of_op(std::span<const Array* const> arrays, int64_t size, int64_t operations) {
   const int64_t elements = accelerated_elements();
   if (elements == 0) return std::nullopt;
+  const bool much = std::max(size, operations) > few_elements();
   bool on_host = false, large = false;
   std::optional<Device> other;
   for (const Array* a : arrays) {
@@ -83,10 +177,11 @@ std::optional<Device> place_of_op(std::span<const Array* const> arrays, int64_t 
     } else {
       if (other && !(*other == a->device())) return std::nullopt;
       other = a->device();
+      if (much) note_whole(*a);
     }
   }
   if (!on_host) return std::nullopt;
-  if (other) return other;
+  if (other) return size < elements && operations < kWorthCopying && bring_small(arrays) ? std::nullopt : other;
   return (size >= elements || operations >= kWorthCopying) && !large ? accelerator() : std::nullopt;
 }
 

@@ -35,6 +35,20 @@ inline void check_one_place(const char* op, const Array& a, const Array& b) {
     detail::raise_two_devices(op, a, b);
 }
 
+/// Sets how placement asks whether no other thread is at work with arrays. Until it is set, arrays never move.
+void set_alone(bool (*alone)());
+/// Moves the elements of an array from an accelerator to host memory, and with it all arrays that share them. False for an array that
+/// stays: one that is not placed by size, is visible outside, differentiated or part of a capture, or while other threads are at work.
+bool move_to_host(const Array& a);
+/// The same for an array whose whole storage is small; false for others.
+bool move_small_to_host(const Array& a);
+/// Counts that a program takes a part of `size` elements of an array that is placed by size and lies on an accelerator, as a loop over rows
+/// or elements does. Moves the array to the host when such parts are many since an op last used all of it: for each, the host needs less
+/// time than a launch takes.
+void note_part(const Array& a, int64_t size);
+/// Ends the count of note_part(), for an op over a large array.
+void note_whole(const Array& a);
+
 /// The first device that computes beside the host; nullopt on a machine without one.
 std::optional<Device> first_accelerator();
 

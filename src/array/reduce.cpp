@@ -5,6 +5,7 @@
 
 #include "array/history.h"
 #include "array/other_dtypes.h"
+#include "array/placement.h"
 #include "array/record.h"
 #include "core/extents.h"
 #include "core/stored_value.h"
@@ -286,6 +287,8 @@ Array deliver_reduced(const char* op, const Array& result, const Array& out) {
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   const OpInfo& spec = info(op);
+  if (placed_by_size()) [[unlikely]]
+    note_whole(a);
   if (!options.join && (!is_plain(a.dtype()) || (options.dtype && !is_plain(*options.dtype)))) [[unlikely]]
     return reduce_of_others(op, a, options);
   BC_CHECK(op != Op::reduce_std || !options.out || !(is_integer(options.out.dtype()) || is_bool(options.out.dtype())), UFuncTypeError,

@@ -217,7 +217,7 @@ bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* ma
     if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
     HostMirror& mirror = *storage.mirror;
     if (mirror.value != &value || mirror.version != storage.version)
-      mirror = {.accesses = mirror.accesses, .value = &value, .version = storage.version};
+      mirror = {.accesses = mirror.accesses, .meetings = mirror.meetings, .value = &value, .version = storage.version};
     // A copy of 256 KB takes about as long as one element.
     if (mirror.reads < 2 + static_cast<int>(size >> 18)) return ++mirror.reads, false;
     if (mirror.bytes.empty()) {
@@ -236,16 +236,6 @@ bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* ma
   // Another thread may have changed the array meanwhile, and the mirror may already be that of the new elements.
   if (mirror.value == read && mirror.version == version) mirror.bytes.swap(bytes);
   return true;
-}
-
-bool loops_on_accelerator(const Array& a) {
-  constexpr int kLoop = 64;
-  if (!placed_by_size() || traits(a.device()).on_host || a.storage()->refs() != 1 || has_history(a)) return false;
-  const TapeLock lock(tape(a.device()));
-  Storage& storage = *a.storage();
-  if (storage.exposed() || tape(a.device()).capture()) return false;
-  if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
-  return ++storage.mirror->accesses > kLoop;
 }
 
 bool pick_one(const Array& a, std::span<const SliceItem> items, Element* made) { return !profiling() && read_one(a, items, made); }

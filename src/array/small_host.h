@@ -53,9 +53,6 @@ bool read_one(const Array& a, std::span<const SliceItem> items, Element* made);
 /// The same of an array that is placed by size and lies on an accelerator, after some elements of it were asked for: all of a small storage
 /// is copied to the host then, and later elements of the same value are read there. `items` are integers, one for each axis.
 bool read_mirrored(const Array& a, std::span<const SliceItem> items, Element* made);
-/// Counts an element that is read or stored of an array that is placed by size and lies on an accelerator. Tells whether they are so many
-/// that the array belongs on the host; one whose storage has other owners, which would see it move, never does.
-bool loops_on_accelerator(const Array& a);
 /// Element `at` of a vector of 8-byte numbers on the CPU, which loops read and write most: a third of the instructions of read_one() and
 /// put_one(). Negative `at` count from the end. They return whether it was done.
 bool read_number(const Array& a, int64_t at, Element* made);

@@ -230,6 +230,9 @@ const Array& ours(PyObject* o, const char* function) {
 }  // namespace
 
 void init_engine(PyObject* module) {
+#ifndef Py_GIL_DISABLED
+  set_alone([] { return !GilRelease::any(); });
+#endif
   add_functions(
       module,
       {

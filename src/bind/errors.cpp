@@ -95,6 +95,15 @@ void warn(PyObject* category, const char* text) {
   call(import_attr("broadcloth._warnings", "warn").get(), {PyRef::steal(PyUnicode_FromString(text)).get(), category});
 }
 
+PyObject* performance_warning() {
+  static constinit OnceObject once;
+  return once.make([] {
+    PyRef found = PyRef::maybe(PyObject_GetAttrString(import("broadcloth.exceptions").get(), "PerformanceWarning"));
+    if (!found) PyErr_Clear();
+    return found ? found : PyRef::borrow(PyExc_RuntimeWarning);
+  });
+}
+
 void throw_python(PyObject* type, const char* message) {
   PyErr_SetString(type, message);
   throw PythonError();

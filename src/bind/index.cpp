@@ -392,15 +392,11 @@ bool is_element(const Array& a, std::span<const SliceItem> items) {
   return static_cast<int>(items.size()) == a.ndim() && std::ranges::all_of(items, is_index);
 }
 
-/// Brings an array that is placed by size from the accelerator to the host while a loop reads or stores its elements, of which each is a
-/// wait or a launch. The handle changes, so no other thread may be at work with it.
-void bring_for_loop(PyObject* self, std::span<const SliceItem> items) {
-#ifndef Py_GIL_DISABLED
-  Array& a = array_of(self);
-  if (!placed_by_size() || traits(a.device()).on_host || !is_element(a, items) || !loops_on_accelerator(a)) return;
-  without_gil([&] { data(a); });
-  if (!GilRelease::any() && a.storage()->refs() == 1) a = with_storage_at(a, Device{});
-#endif
+/// Counts the part of an array that is placed by size which basic indexing takes: a loop over elements or rows waits or launches for each.
+void note_part(const Array& a, std::span<const SliceItem> items) {
+  if (!placed_by_size() || traits(a.device()).on_host) return;
+  const Array part = slice(a, items);
+  if (part.size() < a.size()) bc::note_part(a, part.size());
 }
 
 /// Computes an array that a program reads or writes element by element. Tells whether it was done.
@@ -474,7 +470,7 @@ PyObject* sequence_item(PyObject* self, Py_ssize_t at) {
       return nullptr;
     }
     const SliceItem item = item_of(at);
-    bring_for_loop(self, {&item, 1});
+    note_part(a, {&item, 1});
     if (PyObject* element = known_element(a, {&item, 1})) return element;
     // A program that has taken a few elements goes through all of them.
     constexpr Py_ssize_t kEnough = 4;
@@ -649,7 +645,7 @@ namespace {
 /// What basic indexing gives: a view, or a copy of one element where every item is an integer (NumPy's scalar, which later stores leave
 /// alone).
 PyObject* element_or_view(const Array& a, std::span<const SliceItem> items, PyObject* self) {
-  bring_for_loop(self, items);
+  note_part(a, items);
   if (PyObject* element = known_element(a, items)) return element;
   Array view = slice(a, items);
   if (view.ndim() == 0 && std::all_of(items.begin(), items.end(), [](const SliceItem& i) { return i.kind == SliceItem::Kind::index; }))
@@ -741,7 +737,9 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   }
   // An index out of bounds may show only when the gather runs.
   LineNote line(true);
-  return picked(without_gil_unless(is_small(a), [&] { return getitem(a, items); }), self);
+  Array made = without_gil_unless(is_small(a), [&] { return getitem(a, items); });
+  bc::note_part(a, made.size());
+  return picked(std::move(made), self);
 }
 
 namespace {
@@ -829,7 +827,7 @@ void set_item(PyObject* self, PyObject* key, PyObject* value) {
   if (as_py_array(self)->read_only) throw_python(PyExc_ValueError, "assignment destination is read-only; write to a copy of it: x.copy()");
   const Array& a = array_of(self);
   const auto set = [&](auto items) {
-    bring_for_loop(self, items);
+    note_part(a, items);
     set_basic(a, items, value);
   };
   if (put_quickly(a, key, value) || with_basic_items(key, set)) return;

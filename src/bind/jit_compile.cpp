@@ -128,6 +128,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   c->result = made.result;
   c->text = made.readable;
   c->failures = made.failures;
+  c->writes = made.writes;
   for (const kernels::InterpretedBlock& b : made.interpreted) {
     c->interpreted.push_back({static_cast<PyObject*>(const_cast<void*>(b.callable)), box_of(b.inputs), b.outputs, b.names});
     c->interpreted.back().inputs.place(0);

@@ -261,6 +261,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       if (std::exchange(spread, false)) bind();
     };
     Frame frame;
+    frame.allow_copies();
     const Py_ssize_t alone = spread ? wanted : n;
     for (Py_ssize_t i = 0; i < alone; ++i) of_argument(self, static_cast<size_t>(i), [&] { frame.add(args[i]); });
     if (spread) of_argument(self, static_cast<size_t>(wanted), [&] { frame.add_rest(args + wanted, n - wanted); });
@@ -286,6 +287,9 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       else
         of_argument(self, i, [&] { convert_number(frame, i, type_of(args[i])->dtype, static_cast<DType>(found->convert[i])); });
     }
+    if (c.box.kind == Box::Kind::generator && frame.has_copies())
+      raise(ErrorKind::Type, "{}: a generator takes arrays on the CPU, got one on a GPU: pass a.to('cpu')",
+            as_string(attr(self->function, "__name__").get()));
     ResultRoom room(c.box.bytes);
     char* const result = room.get();
     host::Call call;
@@ -307,6 +311,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
                                        : host::run(c.entry, arguments, result, &call);
     if (!ok) {
       frame.reflect(&call);
+      frame.bring_back(c.writes);
       interpretation.raise_again(call);
       throw_failure(failure_of(c.failures, call));
     }
@@ -319,6 +324,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     }
     PyRef made = box(c.box, result, frame, &call);
     frame.reflect(&call);
+    frame.bring_back(c.writes);
     return made.release();
   });
 }

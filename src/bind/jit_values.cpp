@@ -1,13 +1,16 @@
 #include "bind/jit_values.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
 
+#include "array/placement.h"
 #include "bind/convert.h"
 #include "bind/interrupts.h"
 #include "bind/jit_containers.h"
 #include "bind/kernels.h"
+#include "bind/warnings.h"
 #include "core/time_unit.h"
 #include "graph/tape.h"
 #include "runtime/interrupt.h"
@@ -316,19 +319,27 @@ PyObject* Frame::holder(const void* data, const void** from, const void** to) co
   return nullptr;
 }
 
-PyObject* Frame::owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const {
+PyObject* Frame::owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same,
+                       const void** first) const {
   PyObject* found = nullptr;
+  const auto original = [&](PyObject* o) {
+    const auto copy = std::ranges::find_if(copies_, [&](const Copy& c) { return c.here.get() == o; });
+    return copy == copies_.end() ? o : copy->object;
+  };
   const auto place = reinterpret_cast<uintptr_t>(data);
   for (size_t k = 0; k < arrays_.size(); ++k) {
     const Given& g = arrays_[k];
     bool equal = static_cast<uintptr_t>(word(g, 0)) == place && g.ndim == ndim;
     for (int d = 0; d < ndim && equal; ++d) equal = word(g, 1 + d) == shape[d] && word(g, 1 + ndim + d) == strides[d];
+    const auto [low, high] = extent(g);
+    if (equal || (!found && place >= low && place <= high)) {
+      found = original(g.object);
+      *first = reinterpret_cast<const void*>(word(g, 0));
+    }
     if (equal) {
       *same = true;
-      return g.object;
+      return found;
     }
-    const auto [low, high] = extent(g);
-    if (!found && place >= low && place <= high) found = g.object;
   }
   *same = false;
   return found;
@@ -368,21 +379,70 @@ bool is_number_elsewhere(PyObject* o) {
   return is_array(o) && array_of(o).ndim() == 0 && array_of(o).device().type != DeviceType::cpu && !is_time(array_of(o).dtype());
 }
 
-void Frame::read_own_array(PyObject* o) {
+/// The elements that a copy of an accelerator's array holds: the first one and their number, in the array's storage. All of the storage if
+/// the array is much of it, since other arguments may be other parts of it.
+static std::pair<int64_t, int64_t> copied_part(const Array& a) {
+  const int64_t all = storage_facts(a).bytes / itemsize(a.dtype());
+  if (a.size() * 4 >= all) return {0, all};
+  int64_t low = 0, high = 0;
+  bounds(a.layout(), &low, &high);
+  return {low, std::max<int64_t>(high - low + 1, 0)};
+}
+
+/// A copy in host memory of an accelerator's array. Arguments that overlap are views of one copy.
+PyObject* Frame::copy_to_host(PyObject* o) {
   const Array& a = array_of(o);
+  const auto keep = [&](const Array& copied, int64_t first) {
+    Layout layout = a.layout();
+    layout.offset -= first;
+    PyRef here = PyRef::steal(wrap(copied.with_layout(std::move(layout))));
+    as_py_array(here.get())->read_only = as_py_array(o)->read_only;
+    copies_.push_back({o, std::move(here), offsets_.size() - 1, first});
+    return copies_.back().here.get();
+  };
+  int64_t low = 0, high = 0;
+  bounds(a.layout(), &low, &high);
+  for (const Copy& c : copies_) {
+    const Array &theirs = array_of(c.object), &here = array_of(c.here.get());
+    if (theirs.storage().get() != a.storage().get()) continue;
+    const int64_t end = c.first + storage_facts(here).bytes / itemsize(here.dtype());
+    if (theirs.dtype() == a.dtype() && low >= c.first && high < end) return keep(here, c.first);
+    if (theirs.dtype() != a.dtype() || (high >= c.first && low < end))
+      raise(ErrorKind::Type, "expected arrays on the CPU, got two that overlap on {}: pass a.to('cpu')", to_string(a.device()));
+  }
+  const auto [first, count] = copied_part(a);
+  const Array part = a.with_layout({Dims{count}, Dims{1}, first});
+  return keep(without_gil([&] { return to_device(part, Device{}); }), first);
+}
+
+void Frame::bring_back(const std::vector<bool>& writes) {
+  access_.reset();
+  for (const Copy& c : copies_) {
+    if (as_py_array(c.object)->read_only || (c.argument < writes.size() && !writes[c.argument])) continue;
+    without_gil([&] { assign(array_of(c.object), array_of(c.here.get())); });
+  }
+}
+
+void Frame::read_own_array(PyObject* o) {
   if (is_number_elsewhere(o)) {
+    const Array& a = array_of(o);
     const auto size = static_cast<size_t>(itemsize(a.dtype()));
     words_.push(kScalar | static_cast<uint64_t>(a.dtype()) << 8);
     look(a).store(a.dtype(), room(size, is_complex(a.dtype()) ? size / 2 : size));
     return;
   }
-  if (a.device().type != DeviceType::cpu)
-    raise(ErrorKind::Type,
-          "expected arrays on the CPU, got one on {}. A function under broadcloth.jit runs on the CPU: pass a.to('cpu'), or write it "
-          "as a "
-          "broadcloth.cuda.jit kernel or a broadcloth.vectorize function, which run where the array is",
-          to_string(a.device()));
+  if (array_of(o).device().type != DeviceType::cpu && !move_to_host(array_of(o))) {
+    if (!allows_copies_)
+      raise(ErrorKind::Type, "expected arrays on the CPU, got one on {}: pass a.to('cpu')", to_string(array_of(o).device()));
+    warn(performance_warning(),
+         "an array of a GPU is copied to host memory and back for each call of a function under broadcloth.jit, which runs on the CPU: "
+         "keep it there (a.to('cpu')), or write the function as a broadcloth.cuda.jit kernel or a broadcloth.vectorize function, which "
+         "run where the array is");
+    o = copy_to_host(o);
+  }
+  const Array& a = array_of(o);
   if (!access_) access_.emplace(Stream{a.device()});
+  ours_ = true;
   const bool writable = !as_py_array(o)->read_only;
   void* data = access_->add(a, writable);
   const int ndim = a.ndim();
@@ -616,6 +676,18 @@ static bool gives_itself(const Box& plan, PyObject* array) {
   return plan.record ? holds_records(array, plan.value_type) : has_dtype(array, plan.dtype);
 }
 
+/// A part of an argument that is an array of ours, `bytes` behind its first element.
+static PyRef view_of_argument(const Box& plan, PyObject* argument, int64_t bytes, const Py_intptr_t* shape, const Py_intptr_t* strides) {
+  const Array& a = array_of(argument);
+  const int64_t item = itemsize(plan.dtype);
+  Layout layout{{}, {}, a.offset() + bytes / item};
+  for (int d = 0; d < plan.ndim; ++d) {
+    layout.shape.push_back(shape[d]);
+    layout.strides.push_back(strides[d] / item);
+  }
+  return PyRef::steal(wrap_view(a.with_layout(std::move(layout)), argument, plan.read_only));
+}
+
 PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call* call, host::Block* owner) {
   void* data;
   Py_intptr_t shape[64], strides[64];
@@ -652,8 +724,11 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
     }
   } else {
     bool same = false;
-    base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same));
+    const void* first = nullptr;
+    base = PyRef::borrow(frame.owner(data, plan.ndim, shape, strides, &same, &first));
     if (same && gives_itself(plan, base.get())) return base;
+    if (base && is_array(base.get()) && has_dtype(base.get(), plan.dtype))
+      return view_of_argument(plan, base.get(), static_cast<const char*>(data) - static_cast<const char*>(first), shape, strides);
   }
   PyObject* descr = !plan.record                                           ? dtype_object(plan.dtype)
                     : !base || !holds_records(base.get(), plan.value_type) ? record_dtype(plan.value_type)

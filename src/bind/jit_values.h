@@ -77,8 +77,15 @@ class Frame {
   /// The pointers that an entry takes; valid until the next add.
   void** pointers();
   void* value(size_t i) { return bytes_.data() + offsets_[i]; }
-  /// The array argument that the memory at `data` belongs to, or nullptr. An argument that is this very array is preferred.
-  PyObject* owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same) const;
+  /// Lets arrays of an accelerator take part, on copies in host memory that bring_back() ends.
+  void allow_copies() { allows_copies_ = true; }
+  bool has_copies() const { return !copies_.empty(); }
+  /// Ends the access to arrays of ours. What the call wrote into copies goes into the accelerator's arrays; `writes` tells of which
+  /// arguments it may have written the memory.
+  void bring_back(const std::vector<bool>& writes);
+  /// The array argument that the memory at `data` belongs to, or nullptr, and the address of its first element. An argument that is this
+  /// very array is preferred.
+  PyObject* owner(const void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, bool* same, const void** first) const;
   /// Writes an array as compiled code has it, without its owner.
   void put_array_at(PyObject* o, char* to);
   /// Changes that the call made to lists and sets go into Python's.
@@ -96,7 +103,7 @@ class Frame {
   /// Lets the noted objects be shared by threads where some function runs without the interpreter's lock; `unlocked` says that one will.
   /// True where they are: the function must then be one that takes their locks.
   bool share_objects(bool unlocked);
-  bool ours() const { return access_.has_value(); }  ///< some array is one of ours
+  bool ours() const { return ours_; }  ///< some array is one of ours
   /// Replaces a scalar argument's bytes.
   char* replace(size_t i, size_t bytes);
 
@@ -112,6 +119,7 @@ class Frame {
   void read_record(PyObject* o);
   void read_array(PyObject* o);
   void read_own_array(PyObject* o);
+  PyObject* copy_to_host(PyObject* o);
   void put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shape, const Py_intptr_t* strides, int64_t scale, int64_t item);
   template <class T>
   void put(T value, uint64_t word);
@@ -141,6 +149,16 @@ class Frame {
   std::vector<std::pair<const void*, PyObject*>> generators_;
   std::vector<PyRef> made_;  ///< arrays over bytes and the like
   std::optional<ArrayAccess> access_;
+  bool ours_ = false;
+  /// An argument, or an item of one, that lies on an accelerator, and what the call works on.
+  struct Copy {
+    PyObject* object;
+    PyRef here;       ///< an array in host memory
+    size_t argument;  ///< the number of the argument
+    int64_t first;    ///< of the copied elements, in the accelerator's storage
+  };
+  std::vector<Copy> copies_;
+  bool allows_copies_ = false;
 };
 
 /// How a result's bytes become a Python object.

@@ -446,13 +446,7 @@ class Packer {
       return value && PyObject_IsTrue(value) == 1;
     };
     if (!on("CUDA_WARN_ON_IMPLICIT_COPY") || on("DISABLE_PERFORMANCE_WARNINGS")) return;
-    static constinit OnceObject once;
-    PyObject* const category = once.make([] {
-      PyRef found = PyRef::maybe(PyObject_GetAttrString(import("broadcloth.exceptions").get(), "PerformanceWarning"));
-      if (!found) PyErr_Clear();
-      return found ? found : PyRef::borrow(PyExc_RuntimeWarning);
-    });
-    bind::warn(category,
+    bind::warn(performance_warning(),
                "a NumPy array is copied to the GPU and back for each launch; keep it there: d = broadcloth.asarray(x), then "
                "kernel[grid, block](d), and d.get() where the result is needed");
   }

@@ -218,7 +218,8 @@ void destroy(History* history);
 
 /// A storage's bytes in host memory, of a device where each look at an element is a wait. They belong to one value of the storage.
 struct HostMirror {
-  int accesses = 0;  ///< elements that were read or stored one by one, of all values
+  int accesses = 0;  ///< small parts that were read or stored one by one, of all values
+  int meetings = 0;  ///< ops with arrays of the host
   const Node* value = nullptr;
   uint64_t version = 0;
   int reads = 0;            ///< elements of this value that the host has asked for
