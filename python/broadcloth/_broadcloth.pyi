@@ -1101,7 +1101,7 @@ def csgraph_dijkstra(
     sources: ArrayLike,
     limit: float,
 ) -> tuple[ndarray, ...]:
-    """Distances and predecessors by Dijkstra's method."""
+    """Distances and predecessors, () of a negative cycle."""
 
 def csgraph_floyd_warshall(lengths: ArrayLike) -> tuple[ndarray, ...]:
     """Distances and predecessors between all nodes, () of a negative cycle."""
@@ -1126,7 +1126,7 @@ def csgraph_nearest(
     sources: ArrayLike,
     limit: float,
 ) -> tuple[ndarray, ...]:
-    """Distances, predecessors and nearest sources."""
+    """The same and nearest sources."""
 
 def csgraph_path_lengths(lengths: ArrayLike, predecessors: ArrayLike, missing: float) -> ndarray:
     """The sums of lengths along paths."""

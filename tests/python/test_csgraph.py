@@ -115,12 +115,25 @@ def test_limits_and_nearest_sources(device):
         csgraph.dijkstra(bc.array([[0, -1.0], [0, 0]]))
 
 
-@pytest.mark.parametrize("name", ["bellman_ford", "johnson", "floyd_warshall"])
+@pytest.mark.filterwarnings("ignore:Graph has negative weights")
+@pytest.mark.parametrize("name", ["dijkstra", "bellman_ford", "johnson", "floyd_warshall"])
 def test_negative_cycles(device, name):
     with pytest.raises(csgraph.NegativeCycleError):
         getattr(csgraph, name)(bc.array([[0, 1.0, 0], [0, 0, 1], [-3, 0, 0]]))
     with pytest.raises(csgraph.NegativeCycleError):  # an edge that goes both ways is a cycle
         getattr(csgraph, name)(bc.array([[0, -1.0], [0, 0]]), directed=False)
+
+
+@pytest.mark.filterwarnings("ignore:Graph has negative weights")
+def test_dijkstra_ends_beside_a_negative_cycle(device):
+    a = np.zeros((5, 5))
+    a[0, 1], a[1, 2], a[3, 4], a[4, 3] = 4, -2, -1, 0.5  # 3 and 4 are the cycle
+    g = bc.asarray(a)
+    for other in ({"limit": 10.0}, {"min_only": True}):
+        with pytest.raises(csgraph.NegativeCycleError):
+            csgraph.dijkstra(g, indices=[0, 3], **other)
+        got = csgraph.dijkstra(g, indices=[0], **other)
+        assert host(got).ravel().tolist() == [0, 4, 2, np.inf, np.inf]
 
 
 def test_edges_of_length_zero_and_several_edges(device):
