@@ -576,7 +576,7 @@ def lstsq(
     if lapack_driver == "gelsy" and x.size and right.size:
         return _by_exchanges(x, right, share)
     solution, residues, rank, s = _linalg.lstsq(x, right, share)
-    return solution, residues[0] if right.ndim == 1 and residues.size else residues, rank, s
+    return solution, residues[0] if right.ndim == 1 and residues.size else residues, int(rank), s
 
 
 def _by_exchanges(a: ndarray, b: ndarray, share: float) -> tuple[ndarray, ndarray, int, None]:
