@@ -1543,7 +1543,7 @@ def linalg_solveh_banded(diagonals: ArrayLike, b: ArrayLike, lower: bool) -> nda
     """x of a x = b, by the diagonals of a triangle of a positive definite a."""
 
 def linalg_sqrtm(a: ArrayLike) -> tuple[ndarray, ...]:
-    """The square roots, complex; whether their real part is all; and 0 or a column without one."""
+    """The square roots, complex; whether their real part is all; of real matrices the real part; and 0 or a column without one."""
 
 def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
     """U, the singular values and V^H; `vectors` 0: the values, 1: thin, 2: full matrices."""
