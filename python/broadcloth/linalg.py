@@ -283,7 +283,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[ndarr
     t = _common_dtype(matrix, right)
     wide = np.dtype(np.complex128 if t.kind == "c" else np.float64)
     if rcond is None:
-        rcond = float(np.finfo(np.float64).eps) * max(m, n)
+        rcond = 2.0**-52 * max(m, n)
     x, squares, rank, s = _least_squares(matrix.astype(wide, copy=False), right.astype(wide, copy=False), float(rcond))
     real = np.dtype(t.char.lower())
     if rank != n or m <= n:
@@ -329,6 +329,9 @@ def _squares(a: ndarray) -> ndarray:
 
 def _common_dtype(*operands: ndarray) -> np.dtype[Any]:
     """The dtype in which NumPy gives results of these operands."""
+    first = operands[0].dtype
+    if first.char in "fdFD" and all(a.dtype == first for a in operands):
+        return first  # without NumPy's promotion, which takes as long as a small problem
     t = np.dtype(np.float32)
     for a in operands:
         if a.dtype.kind not in "biufc" or (a.dtype.kind == "f" and a.dtype.itemsize < 4):
