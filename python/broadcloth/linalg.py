@@ -5,6 +5,7 @@ which runs what waits for that reason."""
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
@@ -647,6 +648,8 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     matrix = _c.asanyarray(a)
     if matrix.size == 0 and matrix.ndim >= 2:
         return _c.empty((*matrix.shape[:-2], matrix.shape[-1], matrix.shape[-2]), matrix.dtype, device=matrix.device)
+    if matrix.requires_grad and not hermitian and matrix.ndim >= 2:
+        return pinv_function().apply(matrix, lambda x: pinv(x, rcond, rtol=rtol))
     u, s, vh = svd(matrix.conj(), full_matrices=False, hermitian=hermitian)
     cutoff = rcond if rtol is _NoValue else rtol
     rounding = max(matrix.shape[-2:]) * float(np.finfo(s.dtype).eps)
@@ -658,6 +661,35 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     large = s > relative * _reduce("max", s, -1, None, None, True)
     inverse = _c.where(large, 1 / s, _ufuncs["multiply"](s, 0.0))
     return _c.matmul(vh.mT, inverse[..., None] * u.mT)
+
+
+@functools.cache
+def pinv_function() -> Any:
+    """The pseudo-inverse as an autograd.Function of a matrix and of what computes it without a derivative."""
+    from . import autograd
+
+    class PseudoInverse(autograd.Function):
+        """Golub and Pereyra's derivative (1973) for matrices of one rank: that of the singular vectors does not exist where singular values
+        are equal, though the pseudo-inverse is smooth there."""
+
+        @staticmethod
+        def forward(ctx: Any, a: ndarray, compute: Any) -> ndarray:
+            ctx.save_for_backward(a)
+            ctx.compute = compute
+            return compute(a.detach())
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: ndarray) -> Any:
+            (gradient,), (a,) = gradients, ctx.saved_arrays
+            p = PseudoInverse.apply(a, ctx.compute)
+            p_h, g_h = p.mT.conj(), gradient.mT.conj()
+            plain = _c.matmul(p_h, _c.matmul(gradient, p_h))
+            tall, wide = _c.matmul(g_h, _c.matmul(p, p_h)), _c.matmul(_c.matmul(p_h, p), g_h)
+            # tall and wide, each but for its projection
+            left, right = tall - _c.matmul(a, _c.matmul(p, tall)), wide - _c.matmul(_c.matmul(wide, p), a)
+            return left + right - plain, None
+
+    return PseudoInverse
 
 
 def cond(x: ArrayLike, p: float | str | None = None) -> ndarray:

@@ -127,7 +127,9 @@ def expm(A: ArrayLike) -> ndarray:
         if largest <= bound:
             return _pade(a, degree)
     powers = _even_powers(a)
-    squarings = _squarings(a, norms, powers)
+    a2, a4, a6 = powers
+    # Whole numbers, which have no derivative
+    squarings = _squarings(a.detach(), norms.detach(), (a2.detach(), a4.detach(), a6.detach()))
     halved = np.exp2(-squarings).astype(norms.dtype)[..., None, None]
     shares = [_c.asarray(halved**k, device=a.device) for k in (1, 2, 4, 6)]
     if not math.isfinite(float(_size(powers[2]).max())) or not (halved**6).all():

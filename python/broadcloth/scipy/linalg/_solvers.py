@@ -614,6 +614,9 @@ def pinv(
            [0. , 0. ]])
     """
     x = matrices(a, check_finite)
+    if x.requires_grad:
+        made = _linalg.pinv_function().apply(x, lambda y: pinv(y, atol=atol, rtol=rtol, check_finite=False))
+        return (made, pinv(x.detach(), atol=atol, rtol=rtol, return_rank=True, check_finite=False)[1]) if return_rank else made
     u, s, vh = _c.linalg_svd(x, 1)
     kept = s > _threshold(x, s, atol, rtol)
     weights = _c.where(kept, 1 / s, _c.zeros((), s.dtype, device=s.device))
