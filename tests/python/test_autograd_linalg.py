@@ -258,3 +258,15 @@ def test_exponentials_of_a_stack_that_are_squared_differently():
     up, down = (scipy_linalg.expm(bc.array(a + sign * scale * along)).get() for sign in (1, -1))
     want = (weights * (up - down) / (2 * scale)).sum((1, 2))
     np.testing.assert_allclose((x.grad.get() * along).sum((1, 2)), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_real_parts_of_complex_decompositions_that_are_broadcast(side):
+    # The singular values lie in a buffer of complex numbers, and are read more than once.
+    rng = np.random.default_rng(6)
+    a, along, weights = (rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3)) for _ in range(3))
+    value = lambda x: sum((part * bc.array(weights.conj())).real.sum() for part in scipy_linalg.polar(x, side))
+    x = bc.array(a).requires_grad_()
+    value(x).backward()
+    want = (value(bc.array(a + 1e-6 * along)).item() - value(bc.array(a - 1e-6 * along)).item()) / 2e-6
+    np.testing.assert_allclose((x.grad.get() * along.conj()).real.sum(), want, rtol=1e-6)
