@@ -320,7 +320,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     --------
     >>> graph = bc.scipy.sparse.csr_array([[4.0, 1.0], [2.0, 3.0]])
     >>> bc.scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
-    (array([0, 1], dtype=int32), array([1, 0], dtype=int32))
+    (array([0, 1]), array([1, 0], dtype=int32))
     """
     if not is_sparse(biadjacency):
         raise TypeError("graph must be in CSC, CSR, or COO format.")
