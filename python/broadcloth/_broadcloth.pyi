@@ -1101,7 +1101,7 @@ def csgraph_dijkstra(
     sources: ArrayLike,
     limit: float,
 ) -> tuple[ndarray, ...]:
-    """Distances and predecessors by Dijkstra's method."""
+    """Distances and predecessors, () of a negative cycle."""
 
 def csgraph_floyd_warshall(lengths: ArrayLike) -> tuple[ndarray, ...]:
     """Distances and predecessors between all nodes, () of a negative cycle."""
@@ -1126,7 +1126,7 @@ def csgraph_nearest(
     sources: ArrayLike,
     limit: float,
 ) -> tuple[ndarray, ...]:
-    """Distances, predecessors and nearest sources."""
+    """The same and nearest sources."""
 
 def csgraph_path_lengths(lengths: ArrayLike, predecessors: ArrayLike, missing: float) -> ndarray:
     """The sums of lengths along paths."""
@@ -1543,7 +1543,7 @@ def linalg_solveh_banded(diagonals: ArrayLike, b: ArrayLike, lower: bool) -> nda
     """x of a x = b, by the diagonals of a triangle of a positive definite a."""
 
 def linalg_sqrtm(a: ArrayLike) -> tuple[ndarray, ...]:
-    """The square roots, complex; whether their real part is all; and 0 or a column without one."""
+    """The square roots, complex; whether their real part is all; of real matrices the real part; and 0 or a column without one."""
 
 def linalg_svd(a: ArrayLike, vectors: int) -> tuple[ndarray, ...]:
     """U, the singular values and V^H; `vectors` 0: the values, 1: thin, 2: full matrices."""

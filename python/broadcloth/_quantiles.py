@@ -105,7 +105,7 @@ class _Axes:
         count = math.prod(a.shape[d] for d in self.axes)
         return _c.transpose(a, (*self.kept, *self.axes)).reshape((*self.lead, count))
 
-    def finish(self, made: ndarray, q_ndim: int, keepdims: bool, out: Any, stretches: bool = False) -> ndarray:
+    def finish(self, made: ndarray, q_ndim: int, keepdims: bool, out: Any, stretches: bool = False, unsafe: bool = False) -> ndarray:
         """`made` has the axes of the quantiles first and then those that are kept. With `stretches` it may be broadcast to `out`."""
         if keepdims:
             made = _c.expand_dims(made, tuple(q_ndim + d for d in self.axes))
@@ -116,7 +116,7 @@ class _Axes:
             made = _c.broadcast_to(made, target.shape)
         if target.shape != made.shape:
             raise ValueError(f"Wrong shape of argument 'out', shape={made.shape} is required; got shape={target.shape}.")
-        _c.copyto(target, made, casting="unsafe" if made.dtype.kind == target.dtype.kind else "same_kind")
+        _c.copyto(target, made, casting="unsafe" if unsafe or made.dtype.kind == target.dtype.kind else "same_kind")
         return target
 
 
@@ -164,7 +164,7 @@ def median(
     n = lines.shape[-1]
     result = np.dtype(x.dtype if x.dtype.kind in "fcm" else np.float64)
     if n == 0:
-        return at.finish(lines.mean(axis=-1, dtype=None if result.kind == "m" else result), 0, keepdims, out)
+        return at.finish(lines.mean(axis=-1, dtype=None if result.kind == "m" else result), 0, keepdims, out, unsafe=True)
     middle = [(n - 1) // 2] if n % 2 else [n // 2 - 1, n // 2]
     checked = x.dtype.kind in "fcm"
     ranks = sorted({*middle, n - 1}) if checked else middle
@@ -176,7 +176,7 @@ def median(
     if checked:
         last = found[..., -1]
         made = _c.where(last != last, last, made)
-    return at.finish(made, 0, keepdims, out)
+    return at.finish(made, 0, keepdims, out, unsafe=True)
 
 
 def nanmedian(
@@ -201,12 +201,12 @@ def nanmedian(
         least, most = (int(n) for n in _c.asnumpy(_c.stack([count.min(), count.max()])))
         if least == most > 0:
             ranks = sorted({(most - 1) // 2, most // 2})
-            return at.finish(_c.order_statistics(lines, ranks, -1).mean(axis=-1), 0, keep, out)
+            return at.finish(_c.order_statistics(lines, ranks, -1).mean(axis=-1), 0, keep, out, unsafe=True)
     ordered = _c.sort(lines)
     low, high = _c.clip((count - 1) // 2, 0, None), _c.clip(count // 2, 0, None)
     pair = _c.take_along_axis(ordered, _c.stack([low, high], -1), -1)
     made = _notice_nan(pair.mean(axis=-1), "All-NaN slice encountered")
-    return at.finish(made, 0, keep, out)
+    return at.finish(made, 0, keep, out, unsafe=True)
 
 
 def _numbers_in(lines: ndarray) -> ndarray:

@@ -5,6 +5,7 @@ which runs what waits for that reason."""
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
@@ -283,7 +284,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[ndarr
     t = _common_dtype(matrix, right)
     wide = np.dtype(np.complex128 if t.kind == "c" else np.float64)
     if rcond is None:
-        rcond = float(np.finfo(np.float64).eps) * max(m, n)
+        rcond = 2.0**-52 * max(m, n)
     x, squares, rank, s = _least_squares(matrix.astype(wide, copy=False), right.astype(wide, copy=False), float(rcond))
     real = np.dtype(t.char.lower())
     if rank != n or m <= n:
@@ -329,6 +330,9 @@ def _squares(a: ndarray) -> ndarray:
 
 def _common_dtype(*operands: ndarray) -> np.dtype[Any]:
     """The dtype in which NumPy gives results of these operands."""
+    first = operands[0].dtype
+    if first.char in "fdFD" and all(a.dtype == first for a in operands):
+        return first  # without NumPy's promotion, which takes as long as a small problem
     t = np.dtype(np.float32)
     for a in operands:
         if a.dtype.kind not in "biufc" or (a.dtype.kind == "f" and a.dtype.itemsize < 4):
@@ -644,6 +648,8 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     matrix = _c.asanyarray(a)
     if matrix.size == 0 and matrix.ndim >= 2:
         return _c.empty((*matrix.shape[:-2], matrix.shape[-1], matrix.shape[-2]), matrix.dtype, device=matrix.device)
+    if matrix.requires_grad and not hermitian and matrix.ndim >= 2:
+        return pinv_function().apply(matrix, lambda x: pinv(x, rcond, rtol=rtol))
     u, s, vh = svd(matrix.conj(), full_matrices=False, hermitian=hermitian)
     cutoff = rcond if rtol is _NoValue else rtol
     rounding = max(matrix.shape[-2:]) * float(np.finfo(s.dtype).eps)
@@ -655,6 +661,35 @@ def pinv(a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, 
     large = s > relative * _reduce("max", s, -1, None, None, True)
     inverse = _c.where(large, 1 / s, _ufuncs["multiply"](s, 0.0))
     return _c.matmul(vh.mT, inverse[..., None] * u.mT)
+
+
+@functools.cache
+def pinv_function() -> Any:
+    """The pseudo-inverse as an autograd.Function of a matrix and of what computes it without a derivative."""
+    from . import autograd
+
+    class PseudoInverse(autograd.Function):
+        """Golub and Pereyra's derivative (1973) for matrices of one rank: that of the singular vectors does not exist where singular values
+        are equal, though the pseudo-inverse is smooth there."""
+
+        @staticmethod
+        def forward(ctx: Any, a: ndarray, compute: Any) -> ndarray:
+            ctx.save_for_backward(a)
+            ctx.compute = compute
+            return compute(a.detach())
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: ndarray) -> Any:
+            (gradient,), (a,) = gradients, ctx.saved_arrays
+            p = PseudoInverse.apply(a, ctx.compute)
+            p_h, g_h = p.mT.conj(), gradient.mT.conj()
+            plain = _c.matmul(p_h, _c.matmul(gradient, p_h))
+            tall, wide = _c.matmul(g_h, _c.matmul(p, p_h)), _c.matmul(_c.matmul(p_h, p), g_h)
+            # tall and wide, each but for its projection
+            left, right = tall - _c.matmul(a, _c.matmul(p, tall)), wide - _c.matmul(_c.matmul(wide, p), a)
+            return left + right - plain, None
+
+    return PseudoInverse
 
 
 def cond(x: ArrayLike, p: float | str | None = None) -> ndarray:

@@ -75,7 +75,11 @@ class Slot {
       parts.strides[d] /= 2;
     }
     // A view that mixes both (real numbers that lie in a buffer of complex ones) is written as it is seen.
-    if (!pairs) return write(value, edge.dtype, edge.layout, g);
+    if (!pairs) {
+      Layout seen = edge.layout;
+      sum_repeated(seen, g);
+      return write(value, edge.dtype, seen, g);
+    }
     parts.offset >>= 1;
     add_view(value, parts, fitted(edge.layout.offset & 1 ? g * I : g, parts.shape, value.dtype));
   }
@@ -91,6 +95,16 @@ class Slot {
       own_ = false;
       return;
     }
+    sum_repeated(l, g);
+    if (const std::optional<Dims> order = whole_order(l, product(value.shape))) return add_view(value, l, g);
+    if (!self_overlaps(l)) return write(value, value.dtype, l, g);
+    take_ownership(value);
+    const Array all = window(total_, value.dtype, contiguous_layout(Dims{product(value.shape)}));
+    scatter(Op::add, all, l.shape, Dims(l.ndim(), -1), {places(l, value.device)}, Dims{0}, g);
+  }
+
+  /// Sums over the axes along which a layout sees the same elements again.
+  static void sum_repeated(Layout& l, Array& g) {
     ReduceOptions repeated;
     repeated.axes.emplace();
     repeated.keepdims = true;
@@ -100,11 +114,6 @@ class Slot {
         l.shape[d] = 1;
       }
     if (!repeated.axes->empty()) g = reduce(Op::reduce_sum, g, repeated);
-    if (const std::optional<Dims> order = whole_order(l, product(value.shape))) return add_view(value, l, g);
-    if (!self_overlaps(l)) return write(value, value.dtype, l, g);
-    take_ownership(value);
-    const Array all = window(total_, value.dtype, contiguous_layout(Dims{product(value.shape)}));
-    scatter(Op::add, all, l.shape, Dims(l.ndim(), -1), {places(l, value.device)}, Dims{0}, g);
   }
 
   void take_ownership(const Value& value) {

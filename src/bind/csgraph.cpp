@@ -9,21 +9,23 @@ namespace {
 
 /// Nothing where there is a cycle of negative length.
 std::vector<Array> arrays(const std::optional<csgraph::Paths>& paths) {
-  return paths ? std::vector<Array>{paths->distances, paths->predecessors} : std::vector<Array>{};
+  if (!paths) return {};
+  std::vector<Array> found{paths->distances, paths->predecessors};
+  if (paths->sources) found.push_back(paths->sources);
+  return found;
 }
 
 }  // namespace
 
 std::vector<PyMethodDef> csgraph_functions() {
   return {
-      BC_LOOKING("csgraph_dijkstra(data, indices, indptr, directed, sources, limit) Distances and predecessors by Dijkstra's method.",
+      BC_LOOKING("csgraph_dijkstra(data, indices, indptr, directed, sources, limit) Distances and predecessors, () of a negative cycle.",
                  [](const Array& data, const Array& indices, const Array& indptr, bool directed, const Array& sources, double limit) {
                    return arrays(csgraph::dijkstra({data, indices, indptr, directed}, sources, limit, false));
                  }),
-      BC_LOOKING("csgraph_nearest(data, indices, indptr, directed, sources, limit) Distances, predecessors and nearest sources.",
+      BC_LOOKING("csgraph_nearest(data, indices, indptr, directed, sources, limit) The same and nearest sources.",
                  [](const Array& data, const Array& indices, const Array& indptr, bool directed, const Array& sources, double limit) {
-                   const csgraph::Paths p = csgraph::dijkstra({data, indices, indptr, directed}, sources, limit, true);
-                   return std::vector<Array>{p.distances, p.predecessors, p.sources};
+                   return arrays(csgraph::dijkstra({data, indices, indptr, directed}, sources, limit, true));
                  }),
       BC_LOOKING("csgraph_bellman_ford(data, indices, indptr, directed, sources) Distances and predecessors, () of a negative cycle.",
                  [](const Array& data, const Array& indices, const Array& indptr, bool directed, const Array& sources) {

@@ -103,7 +103,8 @@ std::vector<PyMethodDef> linalg_functions() {
                     return linalg::qr_changed(static_cast<QrChange>(change), q, r, operands, k, count);
                   }),
       BC_FUNCTION("linalg_complex_schur(t, z) T and Z of the complex Schur form, from the real one's.", linalg::complex_schur),
-      BC_FUNCTION("linalg_sqrtm(a) The square roots, complex; whether their real part is all; and 0 or a column without one.",
+      BC_FUNCTION("linalg_sqrtm(a) The square roots, complex; whether their real part is all; of real matrices the real part; and 0 or a "
+                  "column without one.",
                   linalg::square_root),
       BC_LOOKING("linalg_sylvester(r, s, f, adjoint) x of r x + x s = f, of Schur forms r and s, or with the adjoint of s.",
                  linalg::triangular_sylvester),

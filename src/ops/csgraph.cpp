@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "runtime/interrupt.h"
 
 namespace bc::csgraph {
 namespace {
@@ -105,6 +106,7 @@ void settle(const Rows& g, const std::vector<int32_t>& from, double limit, const
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
   for (int32_t s : from) heap.emplace(reached.distance[s], s);
   while (!heap.empty()) {
+    interrupt::poll();
     const auto [distance, node] = heap.top();
     heap.pop();
     if (distance > reached.distance[node]) continue;
@@ -145,6 +147,7 @@ struct Table {
 /// Relaxes all edges until no distance falls; false if there is a negative cycle, so that this does not end.
 bool relax(const Rows& g, const std::vector<int32_t>& starts, const Reached& reached) {
   for (int32_t round = 0; round <= g.size(); ++round) {
+    interrupt::poll();
     bool changed = false;
     for (size_t e = 0; e < starts.size(); ++e) {
       const double there = reached.distance[starts[e]] + g.data[e];
@@ -293,27 +296,31 @@ std::vector<int32_t> strong_groups(const Rows& g) {
 
 }  // namespace
 
-Paths dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest) {
+std::optional<Paths> dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest) {
   const Rows g(graph);
+  // Dijkstra's method would go round a cycle of negative length for ever.
+  std::vector<int32_t> starts;
+  if (std::any_of(g.data.begin(), g.data.end(), [](double length) { return length < 0; })) starts = g.starts();
   Table table(sources, g.size(), nearest);
-  if (!nearest) {
-    for (size_t i = 0; i < table.sources.size(); ++i) {
-      const Reached row = table.row(i);
-      row.distance[table.sources[i]] = 0;
-      settle(g, {table.sources[i]}, limit, row);
+  std::vector<int32_t> nearest_source(nearest ? g.size() : 0, kNone);
+  const size_t searches = nearest ? 1 : table.sources.size();
+  for (size_t i = 0; i < searches; ++i) {
+    Reached row = table.row(i);
+    const std::vector<int32_t> from = nearest ? table.sources : std::vector<int32_t>{table.sources[i]};
+    for (int32_t s : from) row.distance[s] = 0;
+    if (!starts.empty()) {
+      std::vector<double> distance(row.distance, row.distance + g.size());
+      std::vector<int32_t> unused(g.size());
+      if (!relax(g, starts, {distance.data(), unused.data()})) return std::nullopt;
     }
-    return table.paths(graph.data.device());
+    if (nearest) {
+      row.source = nearest_source.data();
+      for (int32_t s : from) nearest_source[s] = s;
+    }
+    settle(g, from, limit, row);
   }
-  std::vector<int32_t> from(g.size(), kNone);
-  Reached row = table.row(0);
-  row.source = from.data();
-  for (int32_t s : table.sources) {
-    row.distance[s] = 0;
-    from[s] = s;
-  }
-  settle(g, table.sources, limit, row);
   Paths paths = table.paths(graph.data.device());
-  paths.sources = array_of(from, {g.size()}, graph.data.device());
+  if (nearest) paths.sources = array_of(nearest_source, {g.size()}, graph.data.device());
   return paths;
 }
 

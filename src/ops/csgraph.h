@@ -23,9 +23,9 @@ struct Paths {
   Array sources;       ///< int32: the source of each path; only of `nearest`
 };
 
-/// Shortest paths from nodes over edges that are not negative (Dijkstra, 1959). Paths longer than `limit` are left out. With `nearest` the
-/// result is one row: the path to each node from its nearest source.
-Paths dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest);
+/// Shortest paths from nodes (Dijkstra, 1959). Paths longer than `limit` are left out. With `nearest` the result is one row: the path to
+/// each node from its nearest source. Fast where no edge is negative; nullopt if a source reaches a cycle of negative length.
+std::optional<Paths> dijkstra(const Graph& graph, const Array& sources, double limit, bool nearest);
 /// The same for edges of any sign; nullopt if there is a cycle of negative length.
 std::optional<Paths> bellman_ford(const Graph& graph, const Array& sources);
 /// The same, by Dijkstra's method over lengths that the Bellman-Ford method has made non-negative (Johnson, 1977).

@@ -713,6 +713,7 @@ std::vector<Array> square_root(const Array& a) {
   auto op = make_op(Linalg::square_root, t, batch_of(a));
   op->add(complex_type(t), Dims{rows_of(a), rows_of(a)});
   op->add(DType::i32, Dims());
+  if (!is_complex(t)) op->add(t, Dims{rows_of(a), rows_of(a)});
   return record_parts(std::move(op), {cast(a, t)}, {a.shape()});
 }
 

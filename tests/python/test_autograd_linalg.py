@@ -229,3 +229,44 @@ def test_hessians_against_differences(name, device):
         moved[i] = step
         high, low = (grad(loss)(bc.array(a + sign * moved, device=device)).get() for sign in (1, -1))
         np.testing.assert_allclose(found[(..., *i)], (high - low) / (2 * step), rtol=1e-6, atol=1e-7 * abs(found).max())
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("pinv", [linalg.pinv, scipy_linalg.pinv])
+def test_pseudo_inverses_of_equal_singular_values(pinv, dtype):
+    # The singular vectors have no derivative there, the pseudo-inverse has.
+    rng = np.random.default_rng(4)
+    normal = lambda *shape: rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype == "c16" else 0)
+    q = np.linalg.qr(normal(3, 3))[0]
+    for a in (q, q * [2.0, 2.0, 5.0] @ q.conj().T, np.vstack([q, q]), np.hstack([q, 2 * q])):
+        weights = normal(*a.shape[::-1])
+        x = bc.array(a).requires_grad_()
+        (bc.array(weights.conj()) * pinv(x)).real.sum().backward()
+        along = normal(*a.shape)
+        up, down = (np.linalg.pinv(a + step * along) for step in (1e-6, -1e-6))
+        want = (weights.conj() * (up - down)).real.sum() / 2e-6
+        np.testing.assert_allclose((x.grad.get() * along.conj()).real.sum(), want, rtol=1e-6, atol=1e-6)
+
+
+def test_exponentials_of_a_stack_that_are_squared_differently():
+    rng = np.random.default_rng(5)
+    a = rng.standard_normal((3, 4, 4)) * np.array([0.1, 3.0, 12.0])[:, None, None]
+    weights, along = rng.standard_normal((2, 3, 4, 4))
+    x = bc.array(a).requires_grad_()
+    (scipy_linalg.expm(x) * bc.array(weights)).sum().backward()
+    scale = np.array([1e-7, 1e-7, 1e-8])[:, None, None]
+    up, down = (scipy_linalg.expm(bc.array(a + sign * scale * along)).get() for sign in (1, -1))
+    want = (weights * (up - down) / (2 * scale)).sum((1, 2))
+    np.testing.assert_allclose((x.grad.get() * along).sum((1, 2)), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_real_parts_of_complex_decompositions_that_are_broadcast(side):
+    # The singular values lie in a buffer of complex numbers, and are read more than once.
+    rng = np.random.default_rng(6)
+    a, along, weights = (rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3)) for _ in range(3))
+    value = lambda x: sum((part * bc.array(weights.conj())).real.sum() for part in scipy_linalg.polar(x, side))
+    x = bc.array(a).requires_grad_()
+    value(x).backward()
+    want = (value(bc.array(a + 1e-6 * along)).item() - value(bc.array(a - 1e-6 * along)).item()) / 2e-6
+    np.testing.assert_allclose((x.grad.get() * along.conj()).real.sum(), want, rtol=1e-6)

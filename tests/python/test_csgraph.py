@@ -115,12 +115,25 @@ def test_limits_and_nearest_sources(device):
         csgraph.dijkstra(bc.array([[0, -1.0], [0, 0]]))
 
 
-@pytest.mark.parametrize("name", ["bellman_ford", "johnson", "floyd_warshall"])
+@pytest.mark.filterwarnings("ignore:Graph has negative weights")
+@pytest.mark.parametrize("name", ["dijkstra", "bellman_ford", "johnson", "floyd_warshall"])
 def test_negative_cycles(device, name):
     with pytest.raises(csgraph.NegativeCycleError):
         getattr(csgraph, name)(bc.array([[0, 1.0, 0], [0, 0, 1], [-3, 0, 0]]))
     with pytest.raises(csgraph.NegativeCycleError):  # an edge that goes both ways is a cycle
         getattr(csgraph, name)(bc.array([[0, -1.0], [0, 0]]), directed=False)
+
+
+@pytest.mark.filterwarnings("ignore:Graph has negative weights")
+def test_dijkstra_ends_beside_a_negative_cycle(device):
+    a = np.zeros((5, 5))
+    a[0, 1], a[1, 2], a[3, 4], a[4, 3] = 4, -2, -1, 0.5  # 3 and 4 are the cycle
+    g = bc.asarray(a)
+    for other in ({"limit": 10.0}, {"min_only": True}):
+        with pytest.raises(csgraph.NegativeCycleError):
+            csgraph.dijkstra(g, indices=[0, 3], **other)
+        got = csgraph.dijkstra(g, indices=[0], **other)
+        assert host(got).ravel().tolist() == [0, 4, 2, np.inf, np.inf]
 
 
 def test_edges_of_length_zero_and_several_edges(device):
@@ -296,7 +309,9 @@ def test_laplacians(device, out, normed, form):
         options = {"normed": normed, "use_out_degree": out, "symmetrized": symmetrized}
         want, diagonal = reference.laplacian(a.copy(), return_diag=True, **options)
         got, w = csgraph.laplacian(formed(a, form), return_diag=True, **options)
-        assert form == "dense" or got.format == ("csr" if symmetrized and form == "coo_matrix" else form[:3])
+        if form != "dense":
+            theirs_made = reference.laplacian(getattr(scipy_sparse, form)(a), **options)
+            assert (type(got).__name__, got.dtype) == (type(theirs_made).__name__, theirs_made.dtype)
         np.testing.assert_allclose(host(got if form == "dense" else got.toarray()), want, 1e-13, 1e-13)
         np.testing.assert_allclose(host(w), diagonal, 1e-13)
         v = np.arange(24.0).reshape(12, 2)
@@ -402,6 +417,7 @@ def test_matchings_of_least_and_greatest_weight(device, shape):
                     csgraph.min_weight_full_bipartite_matching(formed(a, "csr_array"), maximize)
                 continue
             rows, columns = map(host, csgraph.min_weight_full_bipartite_matching(formed(a, "coo_matrix"), maximize))
+            assert (rows.dtype, columns.dtype) == (want[0].dtype, want[1].dtype)
             assert (rows == want[0]).all() and len(set(columns)) == len(columns) == min(shape)
             assert (a[rows, columns] != 0).all() and a[rows, columns].sum() == a[want].sum()
     with pytest.raises(TypeError):

@@ -373,6 +373,19 @@ def test_assignment(xp, name, statement):
 
 # ---- Functions --------------------------------------------------------------------------------------------------------------------------
 
+
+def test_block_diag_keeps_every_element_of_arrays():
+    def run(library):
+        made = library.block_diag([np.eye(2), library.csr_array([[0, 1]]), [0, 3], np.empty((2, 0))])
+        return made.nnz, made.row.tolist(), made.col.tolist(), made.data.tolist(), made.shape
+
+    assert run(sparse) == run(ss)
+
+
+def test_dense_forms_have_an_order():
+    with pytest.raises(ValueError, match="order"):
+        sparse.csr_array(np.eye(2)).toarray(order="X")
+
 FUNCTIONS = """
 sx.eye(3); sx.eye(3, 4, 1); sx.eye(3, 4, k=-2, dtype="i4", format="csr"); sx.eye_array(3, 4, k=-1); sx.identity(3, format="csc")
 sx.eye(2, 2, 5)

@@ -367,6 +367,18 @@ def test_medians_match_numpy(xp, name, dtype):
                         near(got, want, (shape, holes, axis, keepdims))
 
 
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians_are_cast_to_the_dtype_of_out(xp, name):
+    for dtype in ("int8", "uint64", "float64"):
+        for into in ("bool", "int32", "uint64", "float32"):
+            for n in (3, 4):
+                x = np.arange(1, n + 1).astype(dtype)
+                want, got = np.zeros((), into), xp.zeros((), into)
+                assert getattr(xp, name)(xp.asarray(x), out=got) is got
+                getattr(np, name)(x, out=want)
+                assert host(got) == want
+
+
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "float64", "bool"])
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
 def test_quantiles_of_nothing_but_nan_are_nan(xp, dtype, shape):

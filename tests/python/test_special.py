@@ -143,6 +143,13 @@ def test_discrete_distributions(xp, name):
     assert_allclose(getattr(special, name)(*map(xp.asarray, (k, n, p))).get(), expected, rtol=2e-12)
 
 
+@pytest.mark.parametrize("name", ["nbdtr", "nbdtrc"])
+def test_negative_binomial_distributions_at_the_edges(xp, name):
+    k, n, p = (x.ravel() for x in np.meshgrid([-2, 0, 3], [-1, 0, 1, 5], [-0.2, 0.0, 0.4, 1.0, 1.5, np.nan]))
+    expected = getattr(scipy_special, name)(k, n, p)
+    assert_allclose(getattr(special, name)(*map(xp.asarray, (k, n, p))).get(), expected, rtol=1e-13)
+
+
 def test_discrete_distributions_of_one_parameter(xp):
     k, m = np.arange(20.0), np.linspace(0.1, 30, 20)
     for name in ("pdtr", "pdtrc"):

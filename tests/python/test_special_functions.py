@@ -240,7 +240,10 @@ def test_smirnov_and_its_inverse(xp):
     p = np.array([0.0, 1e-100, 1e-5, 0.05, 0.3, 0.7, 0.99, 1.0])
     got = special.smirnovi(xp.asarray(n), xp.asarray(p)).get()
     assert_allclose(got, scipy_special.smirnovi(n, p), rtol=1e-11)
-    for bad in ((2.5, 0.1), (0, 0.1), (3, -0.1), (3, 1.1), (3, np.nan)):
+    for real in (2.5, 10.2, 40.9):  # as SciPy, of the whole number below
+        assert special.smirnov(real, 0.1) == special.smirnov(int(real), 0.1)
+        assert special.smirnovi(real, 0.1) == special.smirnovi(int(real), 0.1)
+    for bad in ((0.5, 0.1), (0, 0.1), (3, -0.1), (3, 1.1), (3, np.nan)):
         assert np.isnan(special.smirnov(*bad).get()) and np.isnan(special.smirnovi(*bad).get())
 
 

@@ -60,6 +60,24 @@ def test_hyp2f1_takes_the_form_whose_terms_do_not_cancel(xp):
     assert_allclose(special.hyp2f1(*map(xp.asarray, known[:, :4].T)).get(), known[:, 4], rtol=1e-11)
 
 
+def test_polynomials_of_hyp2f1(xp):
+    known = np.array([  # by mpmath with 30 digits: at 1, near 1, far out, and where a or b is c
+        (-8.0, -10.0, -6.5, 1.0, -6783.0),
+        (-20.0, 5.5, 3.25, 1.0, -1.0394739458284717e-07),
+        (-12.0, 40.5, 11.5, 0.999999, 55.17141023244672),
+        (-12.0, 3.0, 7.7, 0.97, 0.03481038537475293),
+        (-15.0, 2.5, 0.4, -4000.0, 6.025115449945897e+56),
+        (-8.0, -10.0, -8.0, 1.0, 9.0),
+        (-1.0, -95.0, -95.0, 1.0, 0.0),
+        (0.5, -3.0, -3.0, 0.3, 1.1921875),
+        (-4.0, -3.0, -3.0, 0.3, 0.232),
+        (-3.0, -4.0, -3.0, 0.3, 0.2401),
+        (1.2, -7.0, 1.2, 1.0, 0.0),
+        (6.0, -12.0, 6.0, 0.9999, 1e-48),
+    ])  # fmt: skip
+    assert_allclose(special.hyp2f1(*map(xp.asarray, known[:, :4].T)).get(), known[:, 4], rtol=1e-11)
+
+
 def test_hyp2f1_of_elementary_functions(xp):
     x = np.array([-1e6, -30.0, -1.0, -0.3, 1e-9, 0.4, 0.7, 0.99, 1 - 1e-10])
     assert_allclose(special.hyp2f1(1.0, 1.0, 2.0, xp.asarray(x)).get(), -np.log1p(-x) / x, rtol=1e-12)

@@ -54,6 +54,24 @@ def test_d_by_each_of_its_ways(xp):
     assert (abs(got[1] - slope) <= 3e-14 * size * np.sqrt(abs(v) + 1)).all()
 
 
+def test_d_near_whole_orders_at_negative_arguments(xp):
+    # Order, x, value and slope by the power series with 150 digits
+    known = np.array([
+        (1e-15, -6.0, 0.00012340980059819247, 0.0003702294221059967),
+        (1e-30, -8.0, 1.1253517471925912e-07, 4.5014069887703647e-07),
+        (1.000001, -6.0, -0.00012095646889628359, -0.0037279419337419104),
+        (0.999999, -9.0, -20.040695950654257, 85.54839287694605),
+        (-1e-14, -9.0, 1.7589173902080984e-06, -7.70027459310752e-06),
+        (3.000000000003, -9.0, 3.7666675989706717e-06, -2.4374872394290313e-05),
+        (7.000000007, -8.0, -0.16442761659552838, -0.497977449414569),
+        (2.009, -2.1, 1.135932667439501, -0.1770383842560766),
+    ])  # fmt: skip
+    v, x, value, slope = known.T
+    got = [y.get() for y in special.pbdv(xp.asarray(v), xp.asarray(x))]
+    assert_allclose(got[0], value, rtol=1e-12)
+    assert_allclose(got[1], slope, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_and_the_equation(xp, name):
     x = np.array([-3.1, -0.4, 0.3, 2.2])

@@ -968,7 +968,7 @@ def _previous_smooth(target: int, real: bool) -> int:
     return max(p << (target // p).bit_length() - 1 for p in odd)
 
 
-@lru_cache(maxsize=4096, typed=True)
+@lru_cache(maxsize=4096)
 def next_fast_len(target: int, real: bool = False) -> int:
     """The least length of at least `target` whose transform is fast: a product of 2, 3, 5, 7 and 11, of real input of 2, 3 and 5.
 
@@ -986,7 +986,7 @@ def next_fast_len(target: int, real: bool = False) -> int:
     return target if target <= 6 else _next_smooth(target, bool(real))
 
 
-@lru_cache(maxsize=4096, typed=True)
+@lru_cache(maxsize=4096)
 def prev_fast_len(target: int, real: bool = False) -> int:
     """The greatest length of at most `target` whose transform is fast; see `next_fast_len`.
 

@@ -116,7 +116,26 @@ void complex_schur(const Stack<T>& s) {
   });
 }
 
-/// to = z r z^H, column-major.
+template <class T>
+bool is_triangle_with_positive_diagonal(const T* t, int64_t n) {
+  if constexpr (!is_complex_v<T>)
+    for (int64_t k = 0; k < n; ++k)
+      if (!(t[k + k * n] > 0) || (k > 0 && t[k + (k - 1) * n] != T(0))) return false;
+  return true;
+}
+
+/// Whether the imaginary parts are rounding beside the largest element.
+template <class R>
+bool is_nearly_real(const std::complex<R>* x, int64_t size) {
+  R largest = 0, imaginary = 0;
+  for (int64_t k = 0; k < size; ++k) {
+    largest = std::max(largest, std::abs(x[k]));
+    imaginary = std::max(imaginary, std::abs(x[k].imag()));
+  }
+  return imaginary <= 1000 * std::numeric_limits<R>::epsilon() * largest;
+}
+
+/// to = z r z^H, column-major; `to` may be r.
 template <class T>
 void similar(int n, const T* z, const T* r, T* scratch, T* to) {
   const T one(1), zero(0);
@@ -126,7 +145,7 @@ void similar(int n, const T* z, const T* r, T* scratch, T* to) {
 }
 
 /// Square roots by Schur's form: the real one where it is triangular with a positive diagonal, else the complex. The second part tells
-/// where the imaginary part of a real matrix' root is rounding.
+/// where the imaginary part of a real matrix' root is rounding; the third is the real part of such a root.
 template <class T>
 void square_root(const Stack<T>& s) {
   using R = Real<T>;
@@ -134,35 +153,33 @@ void square_root(const Stack<T>& s) {
   const int n = size_of(s.n);
   const int64_t size = s.n * s.n;
   s.each(30 * cube(n), [&] {
-    return [&, n, size, schur = SchurRoutine<T>(n), t = Scratch<T>(size), z = Scratch<T>(size), r = Scratch<T>(size),
-            made = Scratch<T>(size), complex_t = Scratch<C>(size), complex_z = Scratch<C>(size), complex_r = Scratch<C>(size),
-            root = Scratch<C>(size)](int64_t i, const Walker& walk) {
+    return [&, n, size, schur = SchurRoutine<T>(n), t = Scratch<T>(size), z = Scratch<T>(size), r = Scratch<T>(size)](int64_t i,
+                                                                                                                      const Walker& walk) {
       copy_matrix(s.input(0, walk), column_major(t.get(), n, n));
       int failed = 0;
       schur(t.get(), z.get(), &failed);
-      bool plain = true;
-      if constexpr (!is_complex_v<T>)
-        for (int64_t k = 0; k < n; ++k) plain = plain && t[k + k * n] > 0 && (k == 0 || t[k + (k - 1) * n] == T(0));
+      C* const root = s.template part<C>(0, i);
       int missing = 0;
+      const bool plain = !is_complex_v<T> && is_triangle_with_positive_diagonal(t.get(), n);
       if (plain) {
         missing = root_of_triangle(t.get(), r.get(), n);
-        similar(n, z.get(), r.get(), t.get(), made.get());
-        std::copy_n(made.get(), size, root.get());
+        similar(n, z.get(), r.get(), t.get(), r.get());
+        copy_matrix(column_major(r.get(), n, n), row_major(root, n, n));
       } else {
+        const Scratch<C> complex_t(size), complex_z(size), complex_r(size);
         std::copy_n(t.get(), size, complex_t.get());
         std::copy_n(z.get(), size, complex_z.get());
         if constexpr (!is_complex_v<T>) make_triangular(complex_t.get(), complex_z.get(), n);
         missing = root_of_triangle(complex_t.get(), complex_r.get(), n);
-        similar(n, complex_z.get(), complex_r.get(), complex_t.get(), root.get());
+        similar(n, complex_z.get(), complex_r.get(), complex_t.get(), complex_r.get());
+        copy_matrix(column_major(complex_r.get(), n, n), row_major(root, n, n));
       }
-      R largest = 0, imaginary = 0;
-      for (int64_t k = 0; k < size; ++k) {
-        largest = std::max(largest, std::abs(root[k]));
-        imaginary = std::max(imaginary, std::abs(root[k].imag()));
+      *s.template part<int32_t>(1, i) = plain || is_nearly_real(root, size);
+      if constexpr (!is_complex_v<T>) {
+        R* const real = s.template part<R>(2, i);
+        for (int64_t k = 0; k < size; ++k) real[k] = root[k].real();
       }
-      *s.template part<int32_t>(1, i) = imaginary <= 1000 * std::numeric_limits<R>::epsilon() * largest;
       *s.info(i) = failed != 0 ? failed : missing;
-      copy_matrix(column_major(root.get(), n, n), row_major(s.template part<C>(0, i), n, n));
     };
   });
 }

@@ -478,14 +478,14 @@ BC_FN double btdtri(double a, double b, double p) { return betaincinv(a, b, p); 
 BC_FN double nbdtr(double k, double n, double p) {
   k = trunc(k);
   n = trunc(n);
-  if (!(p >= 0.0 && p <= 1.0) || !(k >= 0.0)) return nan();
+  if (!(p >= 0.0 && p <= 1.0) || !(k >= 0.0) || !(n > 0.0)) return nan();
   const double sum = binomial_sum(k, n, p, 1.0 - p, false);
   return sum == sum ? sum : betainc_part(n, k + 1.0, p, 1.0 - p);
 }
 BC_FN double nbdtrc(double k, double n, double p) {
   k = trunc(k);
   n = trunc(n);
-  if (!(p >= 0.0 && p <= 1.0) || !(k >= 0.0)) return nan();
+  if (!(p >= 0.0 && p <= 1.0) || !(k >= 0.0) || !(n > 0.0)) return nan();
   const double sum = binomial_sum(k, n, p, 1.0 - p, false);
   return sum < 0.5 ? 1.0 - sum : betainc_part(k + 1.0, n, 1.0 - p, p);
 }

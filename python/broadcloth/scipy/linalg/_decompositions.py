@@ -273,10 +273,10 @@ def rq(a: ArrayLike, overwrite_a: bool = False, lwork: int | None = None, mode: 
     if x.shape[-2] == 0 and mode == "full":
         one = _c.eye(x.shape[-1], dtype=x.dtype, device=x.device)
         return x.copy(), _c.broadcast_to(one, (*x.shape[:-2], *one.shape)).copy()
-    # The factors of the matrix with its rows reversed and transposed, put back the same way.
-    q, r = _c.linalg_qr(dagger(x[..., ::-1, :]), "reduced" if mode == "economic" else "complete")
+    # The factors of the reversed and transposed matrix, put back the same way: the signs are LAPACK's.
+    q, r = _c.linalg_qr(dagger(x[..., ::-1, ::-1]), "reduced" if mode == "economic" else "complete")
     upper = dagger(r)[..., ::-1, ::-1]
-    return upper if mode == "r" else (upper, dagger(q)[..., ::-1, :])
+    return upper if mode == "r" else (upper, dagger(q)[..., ::-1, ::-1])
 
 
 # ---- Eigenvalues ------------------------------------------------------------------------------------------------------------------------

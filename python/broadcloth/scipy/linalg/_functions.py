@@ -127,7 +127,9 @@ def expm(A: ArrayLike) -> ndarray:
         if largest <= bound:
             return _pade(a, degree)
     powers = _even_powers(a)
-    squarings = _squarings(a, norms, powers)
+    a2, a4, a6 = powers
+    # Whole numbers, which have no derivative
+    squarings = _squarings(a.detach(), norms.detach(), (a2.detach(), a4.detach(), a6.detach()))
     halved = np.exp2(-squarings).astype(norms.dtype)[..., None, None]
     shares = [_c.asarray(halved**k, device=a.device) for k in (1, 2, 4, 6)]
     if not math.isfinite(float(_size(powers[2]).max())) or not (halved**6).all():
@@ -193,8 +195,7 @@ def sqrtm(A: ArrayLike, disp: bool | None = None, blocksize: int | None = None) 
     if blocksize is not None:
         warn("The `blocksize` argument is deprecated and will be removed in SciPy 1.18.0.", DeprecationWarning)
     a = _squares_of(A)
-    (host,) = on_host("sqrtm", a)
-    made = back(a.device, _sqrtm(host))[0]
+    made = _sqrtm(a) if a.device.type == "cpu" else back(a.device, _sqrtm(*on_host("sqrtm", a)))[0]
     if not estimates:
         return made
     lengths = [_c.ufuncs["sqrt"]((abs(x) ** 2).sum((-2, -1))) for x in (_c.matmul(made, made) - a, a)]
@@ -212,11 +213,11 @@ def _triangular_form(a: ndarray) -> tuple[ndarray, ndarray]:
 
 
 def _sqrtm(a: ndarray) -> ndarray:
-    root, plain, info = _c.linalg_sqrtm(a)
+    root, plain, *real, info = _c.linalg_sqrtm(a)
     single = a.ndim == 2  # whose flags are read without an array of NumPy's
     if bool(info) if single else _c.asnumpy(info).any():
         warn("Matrix is singular. The result might be inaccurate or the array might not have a square root.", LinAlgWarning)
-    return root.real.copy() if a.dtype.kind != "c" and (bool(plain) if single else _c.asnumpy(plain).all()) else root
+    return real[0] if real and (bool(plain) if single else _c.asnumpy(plain).all()) else root
 
 
 def logm(A: ArrayLike, disp: bool | None = None) -> Any:

@@ -576,7 +576,7 @@ def lstsq(
     if lapack_driver == "gelsy" and x.size and right.size:
         return _by_exchanges(x, right, share)
     solution, residues, rank, s = _linalg.lstsq(x, right, share)
-    return solution, residues[0] if right.ndim == 1 and residues.size else residues, rank, s
+    return solution, residues[0] if right.ndim == 1 and residues.size else residues, int(rank), s
 
 
 def _by_exchanges(a: ndarray, b: ndarray, share: float) -> tuple[ndarray, ndarray, int, None]:
@@ -614,6 +614,9 @@ def pinv(
            [0. , 0. ]])
     """
     x = matrices(a, check_finite)
+    if x.requires_grad:
+        made = _linalg.pinv_function().apply(x, lambda y: pinv(y, atol=atol, rtol=rtol, check_finite=False))
+        return (made, pinv(x.detach(), atol=atol, rtol=rtol, return_rank=True, check_finite=False)[1]) if return_rank else made
     u, s, vh = _c.linalg_svd(x, 1)
     kept = s > _threshold(x, s, atol, rtol)
     weights = _c.where(kept, 1 / s, _c.zeros((), s.dtype, device=s.device))

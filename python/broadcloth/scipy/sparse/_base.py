@@ -371,6 +371,8 @@ class spbase:
 
     def toarray(self, order: str | None = None, out: Any = None) -> Any:
         """The dense array."""
+        if order not in (None, "C", "F"):
+            raise ValueError(f"order must be 'C', 'F' or None, got {order!r}")
         if out is not None and order is not None:
             raise ValueError("order cannot be specified if out is not None")
         dense = self._rows().dense()

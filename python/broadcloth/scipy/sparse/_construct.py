@@ -331,6 +331,13 @@ def hstack(blocks: Iterable[Any], format: str | None = None, dtype: Any = None) 
     return _stacked(blocks, format, dtype, 1)
 
 
+def _every_element(a: Any, array: bool) -> Any:
+    """A dense matrix in coordinates, zeros too: SciPy's block_diag keeps those of arrays, not of lists."""
+    i = bc.arange(a.size, dtype=index_dtype(*a.shape, a.size), device=a.device)
+    width = max(a.shape[1], 1)
+    return _class("coo", array)._from_coordinates(a.reshape(-1), i // width, i % width, a.shape)
+
+
 def block_diag(mats: Iterable[Any], format: str | None = None, dtype: Any = None) -> Any:
     """A matrix with the given ones, sparse or dense, along its diagonal.
 
@@ -346,7 +353,8 @@ def block_diag(mats: Iterable[Any], format: str | None = None, dtype: Any = None
     parts, top, left = [], 0, 0
     for a in mats:
         if not issparse(a) and not scipy_sparse(a):
-            a = bc.atleast_2d(bc.asarray(a))
+            dense = bc.atleast_2d(bc.asarray(a))
+            a = _every_element(dense, array) if isinstance(a, (bc.ndarray, np.ndarray)) else dense
         b = _coo(a, array)
         parts.append((b, top, left))
         top, left = top + b._shape2[0], left + b._shape2[1]

@@ -135,7 +135,8 @@ def _smirnov_both(n: Any, d: Any) -> Any:
     Birnbaum and Tingey's sum (1951) over v of d / (d + v / n) times the binomial probability of v where that of one is d + v / n, by
     Loader's form of it (2000). All terms are positive.
     """
-    if math.isnan(d) or not n > 0 or n != math.floor(n) or d < 0 or d > 1:
+    n = math.floor(n)
+    if math.isnan(d) or not n > 0 or d < 0 or d > 1:
         return math.nan, math.nan
     if d == 0 or d == 1:
         return 1.0 if d == 0 else 0.0, math.nan
@@ -187,7 +188,8 @@ def smirnovi(n: Any, p: Any) -> Any:
     >>> bc.scipy.special.smirnovi(10, [0.05, 0.5])
     array([0.36866333, 0.17157867])
     """
-    if not 0 <= p <= 1 or not n > 0 or n != math.floor(n):
+    n = math.floor(n)
+    if not 0 <= p <= 1 or not n > 0:
         return math.nan
     if p == 0 or p == 1:
         return 1.0 - p

@@ -218,6 +218,30 @@ def _inside(a: Any, b: Any, c: Any, x: Any, q: Any) -> Any:
     return scale * y if bound <= 1e-8 * abs(y) else math.nan
 
 
+def _polynomial(a: Any, b: Any, c: Any, x: Any) -> Any:
+    """2F1 where a or b is -n: by powers of x, of 1 - x or of 1 / x (DLMF 15.8.6, 15.8.7), of which one's terms may cancel least."""
+    if _pole(b) and (b > a or not _pole(a)):
+        a, b = b, a
+    best = math.nan
+    error = math.inf
+    for way in range(3):
+        e = b - c + a + 1 if way == 1 else 1 - b + a if way == 2 else c
+        if error <= _ENOUGH * abs(best) or (_pole(e) and e > a and x != 1):
+            continue
+        scale = 1.0
+        if way > 0:
+            for k in range(int(-a)):
+                scale *= (c - b + k) / (c + k) if way == 1 else (b + k) / (c + k) * -x
+        if way == 1 and x == 1:
+            return scale
+        total, bound = _series(a, 1 - c + a if way == 2 else b, e, 1 - x if way == 1 else 1 / x if way == 2 else x)
+        bound = abs(scale) * (bound - a * 2e-16 * abs(total) if way > 0 else bound)
+        if bound < error:
+            best = scale * total
+            error = bound
+    return best if error <= 1e-8 * abs(best) else math.nan
+
+
 def _hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     if math.isnan(a) or math.isnan(b) or math.isnan(c) or math.isnan(x) or x == -math.inf:
         return math.nan
@@ -226,15 +250,20 @@ def _hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     finite = _pole(a) or _pole(b)
     if _pole(c) and not (_pole(a) and a >= c) and not (_pole(b) and b >= c):
         return math.inf
-    if _pole(c) and (a == c or b == c):
-        # As SciPy has it, the limit of a or b in the place of c
-        return (1 - x) ** (-(b if a == c else a)) if x < 1 else math.nan
+    if _pole(c) and a == c and b != c and x < 1:
+        # As SciPy has it, the limit for c; b = c gives the polynomial, which is the limit for b.
+        return (1 - x) ** -b
+    if (a == c or b == c) and not _pole(c) and x <= 1:
+        power = -b if a == c else -a
+        return (1 - x) ** power if x < 1 else 0.0 if power > 0 else math.inf
     s = c - a - b
     if x > 1 and not finite and (_pole(c - a) or _pole(c - b)):
         # A polynomial by Euler's transformation
-        return (1 - x) ** int(s) * _sure(c - a, c - b, c, x) if s == math.floor(s) and abs(s) < 1e9 else math.nan
-    if finite and (x >= 1 or x < -0.5 or _pole(c)):
-        return _sure(a, b, c, x)
+        return (1 - x) ** int(s) * _sure(c - a, c - b, c, x) if s == math.floor(s) and abs(s) < 1e9 else math.inf
+    if finite and (x >= 0.78 or x < -0.5 or _pole(c)):
+        y = _polynomial(a, b, c, x)
+        if not math.isnan(y) or x >= 1 or _pole(c):
+            return y
     if x > 1:
         return math.inf
     if x == 1:

@@ -74,7 +74,7 @@ def {name}({operands}):
         return {above} if (goal == 1) == {grows} else {below}
     low = {low}
     high = {high}
-    # A bracket: from 1, or from the middle of what is finite, in steps that grow eightfold.
+    # A bracket: from 1, or from the middle of what is finite, in steps that grow eightfold, towards 0 then faster.
     x = 0.5 * (low + high) if math.isfinite(low) and math.isfinite(high) else 1.0
     near = x
     near_value = ({value}) - goal
@@ -91,7 +91,7 @@ def {name}({operands}):
         elif not upwards and math.isfinite(low) and math.isfinite(high):
             x = low
         elif low == 0.0:
-            x = far * 8 if upwards else far / 8
+            x = far * 8 if upwards else far / 8 if far > 1e-4 else far / 4096
         else:
             x = far + stride if upwards else far - stride
             stride *= 8

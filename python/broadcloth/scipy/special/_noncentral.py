@@ -321,6 +321,8 @@ def _nct_complements(shift: Any, b: Any, y: Any, rest: Any) -> Any:
         a += 1
         weight *= half / j
         other *= half / (j + 0.5)
+        if j > 2 * half and weight + abs(other) < 1e-18 * abs(total):
+            break  # the weights halve at least, and the complements are at most 1
     return total, size
 
 
@@ -393,7 +395,7 @@ def _nct_tail(nc: Any, b: Any, y: Any, rest: Any, size: Any) -> Any:
     """P(T < -size) for nc > 0."""
     if nc < 1.5:
         total, terms = _nct_complements(-nc, b, y, rest)
-        if total > 0.1 * terms:
+        if total > 0.03 * terms:
             return 0.5 * total
     return _nct_opposite(b, nc, size)
 
@@ -438,6 +440,9 @@ def _nctdtr(df: Any, nc: Any, t: Any) -> Any:
     if nc * nc < 1e-290:
         tail = 0.5 * _scaled(_beta_complement(0.5, b, y, rest), scale)
         return 1 - tail if t > 0 else tail
+    if t > 0 and -4 < nc < 0:
+        # Beside 1 the terms, which are at most 1, may cancel.
+        return 1 - max(0.5 * _scaled(_nct_complements(nc, b, y, rest)[0], scale), 0.0)
     if nc * t < 0:
         tail = _scaled(_nct_tail(abs(nc), b, y, rest, size), scale)
         return tail if t < 0 else 1 - tail

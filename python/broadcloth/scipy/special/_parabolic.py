@@ -79,22 +79,6 @@ def _d_pair(v: Any, x: Any) -> Any:
     return now, before
 
 
-def _d(v: Any, x: Any) -> Any:
-    if not abs(v) <= 1000 or not abs(x) <= 1e8:
-        return math.nan
-    if _has_pair(v, x):
-        now, _ = _d_pair(v, x)
-        return _grown_by_square(now, x, -1.0)
-    power = 2 ** (0.5 * v)
-    whole = v >= 0 and v == math.floor(v)
-    if whole or x > 2 or (x > 0 and not -1 < v < 20):
-        # For x < 0 and whole orders the share of the other solution, which grows, is none.
-        value = _grown_by_square(power * _hyperu(-0.5 * v, 0.5, 0.5 * x * x), x, -1.0)
-        return -value if x < 0 and math.fmod(v, 2.0) != 0 else value
-    even, odd = _starts(v)
-    return _of_two(even, odd, v, x)
-
-
 def _v(v: Any, x: Any) -> Any:
     if not abs(v) <= 300 or not abs(x) <= 1e8:
         return math.nan
@@ -102,6 +86,36 @@ def _v(v: Any, x: Any) -> Any:
     power = math.pi * 2 ** (-0.5 * v)
     even = power * _rgamma(1 + 0.5 * v) ** 2 * _rgamma(-0.5 * v)
     odd = power * math.sqrt(2.0) * _rgamma(0.5 * (v + 1)) ** 2 * _rgamma(0.5 * (1 - v))
+    return _of_two(even, odd, v, x)
+
+
+def _d_decaying(v: Any, x: Any) -> Any:
+    """D for x > 0, by functions that decay as it does."""
+    if _has_pair(v, x):
+        now, _ = _d_pair(v, x)
+        return _grown_by_square(now, x, -1.0)
+    return _grown_by_square(2 ** (0.5 * v) * _hyperu(-0.5 * v, 0.5, 0.5 * x * x), x, -1.0)
+
+
+def _nearly_decays(v: Any, x: Any) -> Any:
+    """Whether x is negative and v so near a whole order, where D decays, that its even and its odd part would cancel."""
+    return x < -2 and -0.5 < v < 50 and abs(v - math.floor(v + 0.5)) < 0.01
+
+
+def _d(v: Any, x: Any) -> Any:
+    if not abs(v) <= 1000 or not abs(x) <= 1e8:
+        return math.nan
+    nearest = math.floor(v + 0.5)
+    sign = 1.0 if math.fmod(nearest, 2.0) == 0 else -1.0
+    whole = v >= 0 and v == nearest
+    if whole or x > 2 or (x > 0 and not -1 < v < 20):
+        # For x < 0 and whole orders the share of the other solution, which grows, is none.
+        value = _d_decaying(v, abs(x))
+        return sign * value if x < 0 else value
+    if _nearly_decays(v, x):
+        # That share is small (DLMF 12.2.15).
+        return sign * math.cos(math.pi * (v - nearest)) * _d_decaying(v, -x) + math.pi * _rgamma(-v) * _v(v, -x)
+    even, odd = _starts(v)
     return _of_two(even, odd, v, x)
 
 
@@ -166,10 +180,11 @@ def _pbdvp(v: Any, x: Any) -> Any:
     if _has_pair(v, x):
         now, before = _d_pair(v, x)
         return _grown_by_square(v * before - 0.5 * x * now, x, -1.0)
+    downwards = x > 0 or _nearly_decays(v, x)
     slope = 0.0
     for i in range(2):
-        value = _d(v if i == 0 else v - 1 if x > 0 else v + 1, x)
-        slope += (0.5 * (-x if x > 0 else x) if i == 0 else v if x > 0 else -1.0) * value
+        value = _d(v if i == 0 else v - 1 if downwards else v + 1, x)
+        slope += (0.5 * (-x if downwards else x) if i == 0 else v if downwards else -1.0) * value
     return slope
 
 

@@ -22,7 +22,7 @@ class NegativeCycleError(Exception):
     ...     bc.scipy.sparse.csgraph.johnson(bc.array([[0, 1.0], [-2.0, 0]]))
     ... except bc.scipy.sparse.csgraph.NegativeCycleError as e:
     ...     print(e)
-    Negative cycle detected on node
+    Negative cycle detected
     """
 
 
@@ -31,10 +31,14 @@ def _graph(csgraph: Any, unweighted: bool) -> Graph:
     return g.unweighted() if unweighted else g
 
 
+def _check(found: Any) -> None:
+    if not found:
+        raise NegativeCycleError("Negative cycle detected")
+
+
 def _given(found: Any, shape: tuple[int, ...], n: int, return_predecessors: bool) -> Any:
     """Rows in the shape in which the sources were given."""
-    if not found:
-        raise NegativeCycleError("Negative cycle detected on node")
+    _check(found)
     distances, predecessors = (x.reshape(*shape, n) for x in found)
     return (distances, predecessors) if return_predecessors else distances
 
@@ -48,7 +52,7 @@ def dijkstra(
     limit: float = np.inf,
     min_only: bool = False,
 ) -> Any:
-    """Lengths of the shortest paths by Dijkstra's method, for edges that are not negative. Runs on the host.
+    """Lengths of the shortest paths by Dijkstra's method, fast where no edge is negative. Runs on the host.
 
     Parameters
     ----------
@@ -72,6 +76,11 @@ def dijkstra(
     dist_matrix, predecessors, sources : ndarray
         Infinite lengths where there is no path. (k, n) for k sources.
 
+    Raises
+    ------
+    NegativeCycleError
+        A cycle that a source reaches has a negative length. (SciPy's function may run on for ever.)
+
     Examples
     --------
     >>> bc.scipy.sparse.csgraph.dijkstra(bc.array([[0, 1, 5], [0, 0, 2], [0, 0, 0]]), indices=0)
@@ -87,7 +96,9 @@ def dijkstra(
     sources, shape = g.nodes(indices)
     if not min_only:
         return _given(_c.csgraph_dijkstra(*g.parts, directed, sources, limit), shape, g.n, return_predecessors)
-    distances, predecessors, nearest = _c.csgraph_nearest(*g.parts, directed, sources, limit)
+    found = _c.csgraph_nearest(*g.parts, directed, sources, limit)
+    _check(found)
+    distances, predecessors, nearest = found
     return (distances.reshape(-1), predecessors.reshape(-1), nearest) if return_predecessors else distances.reshape(-1)
 
 
@@ -360,5 +371,5 @@ def yen(
     on_host("yen", g.device)
     found = _c.csgraph_yen(*g.parts, directed, int(source), int(sink), K)
     if not found:
-        raise NegativeCycleError("Negative cycle detected on node")
+        raise NegativeCycleError("Negative cycle detected")
     return tuple(found) if return_predecessors else found[0]

@@ -320,7 +320,7 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     --------
     >>> graph = bc.scipy.sparse.csr_array([[4.0, 1.0], [2.0, 3.0]])
     >>> bc.scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
-    (array([0, 1], dtype=int32), array([1, 0], dtype=int32))
+    (array([0, 1]), array([1, 0], dtype=int32))
     """
     if not is_sparse(biadjacency):
         raise TypeError("graph must be in CSC, CSR, or COO format.")
@@ -334,14 +334,14 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     turned = matrix.shape[0] > matrix.shape[1]
     g = Graph(matrix.T.tocsr() if turned else matrix, square=False)
     on_host("min_weight_full_bipartite_matching", g.device)
-    at = _c.arange(g.n, dtype=np.int32, device=g.device)
+    at = _c.arange(g.n, device=g.device)
     columns = _c.csgraph_weighted_matching(-g.data if maximize else g.data, *g.parts[1:], g.columns)
     if bool((columns == NONE).any()):
         raise ValueError("no full matching exists")
     if not turned:
         return at, columns
     order = columns.argsort()
-    return columns[order], order.astype(np.int32)
+    return columns[order], order
 
 
 def structural_rank(graph: Any) -> int:
@@ -365,7 +365,7 @@ def _sparse_laplacian(a: Any, roots: ndarray | None, diagonal: ndarray) -> Any:
     i = _c.arange(n + 1, dtype=made.indices.dtype, device=data.device)
     laid = Rows(diagonal.astype(data.dtype), i[:n], i, n, True)
     found = made._from_rows_of(made._own_rows().with_data(data), made.shape) + made._from_rows_of(laid, made.shape)
-    return found if a.format in ("csr", "csc") else found.tocoo()
+    return found.tocoo()
 
 
 def laplacian(

@@ -169,11 +169,13 @@ class SuperLU:
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
             raise ValueError(f"rhs is of incompatible size: expected {self.shape[0]} rows, got shape {b.shape}")
         host = _c.asnumpy(b)
+        if host.dtype == self._dtype:
+            return _c.asarray(self._factors.solve(host, trans), device=b.device)
         if host.dtype.kind == "c" and self._dtype.kind != "c":
             parts = [self._factors.solve(np.asfortranarray(part.astype(self._dtype)), trans) for part in (host.real, host.imag)]
             solved = parts[0] + 1j * parts[1]
         else:
-            solved = self._factors.solve(host if host.dtype == self._dtype else host.astype(self._dtype), trans)
+            solved = self._factors.solve(host.astype(self._dtype), trans)
         return _c.asarray(solved, device=b.device)
 
 
