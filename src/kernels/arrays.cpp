@@ -299,6 +299,11 @@ Value FunctionCompiler::array_subscript(const Value& object, const Value& index,
   }
   const Value a = scalars ? bound_for_element(object, items) : bound(object, "a");
   if (host() && picks(items)) return host_picked(a, items, n);
+  if (!scalars && is_bytes(object.type) && items.size() == 1 && items[0].is(Kind::slice)) {
+    unit_.need("character_texts");
+    const Value part = view(a, items, n);
+    return Value::called(bytes_type(), part.type->layout == 'C' ? part.text : code("py::memory_of({})", part.text));
+  }
   if (!scalars) return view(a, items, n);
   Value r = Value::of(object.type->element, element(a, items, n));
   r.note(kReads);
@@ -403,6 +408,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
   if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
     return range_item(object, index, n);
+  if (is_characters(object.type) && host() && index.is(Kind::slice))
+    return array_subscript(Value::called(bytes_type(), convert_characters(object, bytes_type(), n)), index, n);
   if (is_characters(object.type))
     return Value::fetched(int64_type(), code("py::byte_at({}, {})", object.text, whole_number(index, "an index", n)));
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);

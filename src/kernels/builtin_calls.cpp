@@ -263,9 +263,7 @@ class BuiltinCall : NamedCall {
     if (cls.is(Kind::dtype))
       return number && (d == cls.type->element->dtype || (name == "int" && (is_integer(d) || is_bool(d))) ||
                         (name == "float" && is_real_float(d)) || (name == "complex" && is_complex(d)));
-    // Bytes are arrays here.
-    const bool may_be_bytes = name == "bytes" && v.is_array() && v.type->ndim == 1 && v.type->element == scalar_type(DType::u8);
-    if (!cls.is(Kind::type) || may_be_bytes || name.starts_with("collections."))
+    if (!cls.is(Kind::type) || name.starts_with("collections."))
       fail(fmt::format("isinstance() does not take {} as a class", cls.type->spelling));
     if (name == "object") return true;
     if (v.type->object) return cls.type->object == v.type->object;
@@ -281,7 +279,7 @@ class BuiltinCall : NamedCall {
     return (name == "tuple" && v.is(Kind::tuple)) || (name == "str" && (v.is(Kind::string) || v.is(Kind::text))) ||
            (name == "list" && ((v.is(Kind::list) && !v.type->typed) || (v.display && v.is(Kind::tuple)))) ||
            (name == "dict" && v.is(Kind::dict)) || (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) ||
-           (name == "ndarray" && v.is_array());
+           (name == "bytes" && is_bytes(v.type)) || (name == "ndarray" && v.is_array() && !is_bytes(v.type));
   }
   Made type() {
     need(1, 1);
@@ -376,7 +374,7 @@ class BuiltinCall : NamedCall {
   Made hash() {
     if (!takes(1)) return std::nullopt;
     const Value& v = p_[0];
-    if (v.is_array() || v.type->is_container() || v.display || v.is(Kind::instance) ||
+    if ((v.is_array() && !is_bytes(v.type)) || v.type->is_container() || v.display || v.is(Kind::instance) ||
         !(v.type->has_value() || v.is(Kind::string) || v.is(Kind::literal)))
       fail(fmt::format("hash() does not take {}", v.type->spelling), {{c_.source_of(n_), v.type}});
     return Value::called(int64_type(), code("py::python_hash({})", c_.convert(c_.made(v, nullptr, n_), stored_type(v.type), n_)));

@@ -609,6 +609,10 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     if (self.lazy) return materialise(self, n);
     return Value::called(array_type(self.type->element, self.type->ndim, 'C'), code("py::copy({})", self.text));
   }
+  if (name == "tobytes" && p.empty() && args.keywords.empty()) {
+    unit_.need("character_texts");
+    return Value::called(bytes_type(), code("py::memory_of({})", host_array(self, n).text));
+  }
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
     const Type to = host_dtype(p[0], float64_type(), n);

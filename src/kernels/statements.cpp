@@ -633,7 +633,7 @@ void FunctionCompiler::aug_assign_name(const Node* n) {
     const Value right = expression(n->b);
     if (container_update(t, n->op, old, right, n)) return;
   }
-  if (old.is_array() && old.type->ndim > 0) {
+  if (old.is_array() && old.type->ndim > 0 && !(is_bytes(old.type) && host())) {
     assign_elements(old, binary(n->op, old, expression(n->b), n), n);
     return;
   }

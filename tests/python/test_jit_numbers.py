@@ -585,3 +585,18 @@ def test_constants_of_numpys_narrow_integers_wrap_around():
 
     assert f() == (44, -56, -1)
     assert njit(lambda: (abs(np.int8(-128)), abs(-128), abs(np.int32(-5))))() == (-128, 128, 5)
+
+
+K = np.uint64(3)
+
+
+def test_constants_of_uint64_wrap_as_variables_do():
+    def f(x):
+        return x - 7, x * 3, x + 5, x // 2, (x - 7) >> 1, (x - 7) // 3, x % 2, x ^ 9
+
+    with np.errstate(over="ignore"):
+        expected = tuple(int(v) for v in f(K))
+    assert njit(f)(K) == expected
+    assert njit(lambda: f(K))() == expected
+    assert njit(lambda: f(np.uint64(3)))() == expected
+    assert njit(lambda: (np.uint64(3) - 7, K - 7, (K - 7) // 3))() == (expected[0], expected[0], expected[5])
