@@ -37,8 +37,13 @@ Value FunctionCompiler::bound(const Value& v, const char* hint) {
 }
 
 /// The same to read or write one element of it at once: a field is not held by a count while nothing can give it another array.
+/// The same elements without a reference to their memory, of a view into an array that is a variable: it lives as long as a statement.
+const Value* unowned_view(const Value& v) { return v.is_array() && v.type->ndim > 0 && !v.items.empty() ? v.items.data() : nullptr; }
+
 Value FunctionCompiler::bound_for_element(const Value& v, const std::vector<Value>& indices) {
-  if (!v.field || v.simple || std::ranges::any_of(indices, [](const Value& i) { return i.acts(); })) return bound(v, "a");
+  const bool acts = std::ranges::any_of(indices, [](const Value& i) { return i.acts(); });
+  if (const Value* view = unowned_view(v)) return bound(*view, "a");
+  if (!v.field || v.simple || acts) return bound(v, "a");
   Value r = v;
   r.text = temporary("a");
   r.simple = true;
@@ -482,7 +487,15 @@ Value FunctionCompiler::part_of_array(const Value& object, const std::string& na
 Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node* n) {
   const Type t = object.type;
   const Type field = t->element->items[i];
-  const char* const constant = t->read_only && !host() ? "const " : "";  // arrays of functions for the CPU are read-only by their types
+  const auto view_of = [&](Type made, const char* how, const Code& extents) {
+    const Value plain = Value::of(made, code("py::{}<{}{}>({}, {}{})", how, t->read_only && !host() ? "const " : "", cpp(made->element),
+                                             object.text, t->element->offsets[i], extents));
+    if (!host()) return plain;
+    Value owned = Value::of(made, code("py::host_field<{}, {}>({}, {}{})", cpp(made), cpp(made->element), object.text,
+                                       t->element->offsets[i], extents));
+    if (object.simple && !object.field) owned.items = {plain};
+    return owned;
+  };
   if (field->is_uniform() && !t->element->object) {
     // An array in each record: its axes come last.
     Code extents;
@@ -490,12 +503,11 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
     int ndim = t->ndim;
     for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
     unit_.need("core");
-    return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
-                     code("py::field_array<{}{}>({}, {}{})", constant, cpp(inner), object.text, t->element->offsets[i], extents));
+    return view_of(array_type(inner, ndim, 'A', t->read_only, t->space), "field_array", extents);
   }
   const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
   if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-  return Value::of(made, code("py::field<{}{}>({}, {})", constant, cpp(field), object.text, t->element->offsets[i]));
+  return view_of(made, "field", {});
 }
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {

@@ -259,6 +259,7 @@ std::vector<std::string> vector_names();
 /// Tells whether the value is a record inside an array.
 bool is_record_reference(const Value& v);
 /// Tells whether a text is an element of an array of texts, which is `items[0]`.
+const Value* unowned_view(const Value& v);
 bool is_method_of_bytes(std::string_view name);
 inline bool read_from_characters(const Value& v) { return v.is(Kind::text) && v.items.size() == 1 && is_characters(v.items[0].type); }
 /// Tells whether the C++ struct needs no packing, so that references to members may be taken.

@@ -721,7 +721,7 @@ void FunctionCompiler::aug_assign_item(const Node* n) {
   }
   if (object.is(Kind::pointer)) return aug_assign_pointer(object, n);
   if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
-  object = bound(object);
+  object = bound(unowned_view(object) ? *unowned_view(object) : object);
   std::vector<Value> items = array_indices(expression(t->b), n);
   for (Value& i : items)
     if (i.is_scalar() && !i.simple) i = spill(i, "i");

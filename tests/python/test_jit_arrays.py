@@ -822,3 +822,36 @@ def test_negative_zeros_add_up_to_zero(dtype):
             a.imag = -0.0
         for mine, theirs in zip(f(a), f.py_func(a), strict=True):
             assert_array_equal(signs(mine), signs(theirs))
+
+
+NESTED = np.dtype([("k", "i8"), ("h", "f8", (3,)), ("p", [("x", "f8"), ("q", "i8", (2,))])])
+
+
+@njit
+def field_of_record(r):
+    return r.h
+
+
+def test_fields_keep_the_memory_of_their_array():
+    """The array that a field is a view of ends before the view is read, and its memory is used again."""
+
+    def record(a):
+        b = a.copy()
+        x, p, y = b[1].h, b[1].p, field_of_record(b[2])
+        b = a[:0].copy()
+        other, more = np.full(30, 9.0), np.full(30, 7.0)
+        return x, x.sum(), p.q, p.x, y, other[0] + more[0]
+
+    def field(a):
+        b = a.copy()
+        k, h, q = b["k"], b["h"], b["p"]["q"]
+        b = a[:0].copy()
+        other, more = np.full(30, 9.0), np.full(30, 7.0)
+        return k, h, q, a[::-1].copy()["k"], a[a["k"] > 2]["h"], a[np.argsort(-a["k"])]["k"], other[0] + more[0]
+
+    a = np.zeros(5, NESTED)
+    a["k"], a["h"] = range(5), np.arange(15).reshape(5, 3)
+    a["p"]["x"], a["p"]["q"] = 2, np.arange(10).reshape(5, 2)
+    for f in (record, field):
+        for found, expected in zip(njit(f)(a), f(a.view(np.recarray)), strict=True):
+            assert_array_equal(found, expected)
