@@ -703,7 +703,6 @@ Value FunctionCompiler::number_of_class(Type t, CallArguments args, const Node* 
   if (!python && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.type->is_container()))
     fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
          "make an array with numpy.array(…, dtype)");
-  if (!python) expect_fits(v, to, n);
   // Which integer stands for NaN and what does not fit is not defined, so nothing is looked at.
   const bool plain = host() && t->name == "int" && to == int64_type() && v.is_scalar() && !v.constant &&
                      (v.type->dtype == DType::f64 || v.type->dtype == DType::f32);

@@ -9,6 +9,7 @@ namespace {
 
 std::string real_text(double v, DType t) {
   const bool single = t == DType::f32;
+  if (single) v = static_cast<float>(v);
   if (std::isnan(v) || std::isinf(v)) {
     const char* type = single ? "float" : "double";
     return std::isnan(v) ? fmt::format("limits<{}>::nan()", type) : fmt::format("{}limits<{}>::inf()", v < 0 ? "-" : "", type);

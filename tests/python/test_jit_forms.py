@@ -402,7 +402,6 @@ def test_forms_that_were_wrong(expression, kinds, wrong_again):
         ("np.full(3, 300, np.uint8)", "a1", "300"),
         ("np.full_like(x, -1)", "u1", "-1"),
         ("np.array([1, 300], dtype=np.uint8)", "a1", "300"),
-        ("np.uint8(300)", "a1", "300"),
         ("np.clip(x, -1, 200)", "u1", "-1"),
         ("np.add(x, x, casting='unsafe')", "a1", "casting"),
         ("np.exp(x, out=x)", "i2", "same_kind"),

@@ -584,6 +584,10 @@ def test_constants_of_numpys_narrow_integers_wrap_around():
         return np.uint8(np.uint8(200) + np.int8(100)), np.int8(np.int8(100) + np.int8(100)), np.int16(np.uint16(65535) * 1)
 
     assert f() == (44, -56, -1)
+    # NumPy's classes raise for such numbers; of variables and in kernels they wrap, as Numba's do everywhere.
+    assert njit(lambda: (np.uint8(300), np.int8(200), np.uint32(-1), np.uint64(-1), np.int32(2**31), np.uint8(300) + 1))() == (
+        44, -56, 2**32 - 1, 2**64 - 1, -(2**31), 45)  # fmt: skip
+    assert njit(lambda: (np.float32(1e300), np.float32(-1e39), np.float16(1e300)))() == (math.inf, -math.inf, math.inf)
     assert njit(lambda: (abs(np.int8(-128)), abs(-128), abs(np.int32(-5))))() == (-128, 128, 5)
 
 
