@@ -604,3 +604,24 @@ def test_constants_of_uint64_wrap_as_variables_do():
     assert njit(lambda: f(K))() == expected
     assert njit(lambda: f(np.uint64(3)))() == expected
     assert njit(lambda: (np.uint64(3) - 7, K - 7, (K - 7) // 3))() == (expected[0], expected[0], expected[5])
+
+
+@pytest.mark.parametrize("x", [np.inf, -np.inf, np.nan, 3.0, np.float32(np.inf), complex(np.inf, 1)])
+def test_variance_of_one_number(x):
+    with np.errstate(invalid="ignore"):
+        assert_array_equal(njit(lambda x: (np.var(x), np.std(x)))(x), (np.var(x), np.std(x)))
+
+
+def test_sum_of_floats_rounds_in_order():
+    x = [k + k / 10.0 for k in range(1000)]
+    y = np.array(x)[::2].astype(np.float32)
+    total, from_start, single = 0.0, 0.1, np.float32(0)
+    for v in x:
+        total += v
+        from_start += v
+    for v in y:
+        single += v
+    f = njit(lambda x: sum(x))
+    assert f(x) == f(np.array(x)) == njit(lambda n: sum([k + k / 10.0 for k in range(n)]))(1000) == total
+    assert njit(lambda x: sum(x, 0.1))(x) == from_start and f(y) == single
+    assert f([k * 1j for k in x]) == complex(0, total) and njit(lambda x: sum(x, 1))([1.5, 2.5]) == 5.0

@@ -1053,6 +1053,11 @@ BC_INLINE Acc mean(const F& f, const A&... a) {
   const auto s = from_zero(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
   return cast<Acc>(mean_of(s, static_cast<double>(n)));
 }
+template <class S, class T, char L>
+BC_INLINE S sum_in_order(const Host<T, 1, L>& a, S sum) {
+  for (i64 i = 0; i < a.shape[0]; ++i) sum = static_cast<S>(sum + cast<S>(a(i)));
+  return sum;
+}
 template <class Acc, int M, class F, class... A>
 BC_INLINE Acc variance(double ddof, const F& f, const A&... a) {
   using T = decltype(f(*a.data...));
