@@ -442,6 +442,7 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   v.least = 0;  // a loop that counts it down would have to be walked once more for each number
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
+  if (v.is(Kind::builtin) && v.type->name == "literal_unroll") v = Value(v.items[0]);  // loops over such tuples are unrolled
   if (v.is(Kind::builtin) && v.type->name == "flat") {
     // The elements in C order are a vector where they lie so.
     const Value array = v.items[0];
