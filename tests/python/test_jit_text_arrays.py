@@ -196,7 +196,8 @@ def test_bytes_are_stored():
 
 def test_printed_bytes(capfd):
     njit(lambda a: print(a[0], a[1], [a[4]]))(BYTES)
-    assert capfd.readouterr().out == "b'ab' b\"c\\xffd'\" [b'\\x1cq']\n"
+    njit(lambda a: print(a[0].s, a.s[1], a[0].i))(np.array([(1, b"ab"), (2, b"'")], [("i", "i4"), ("s", "S3")]))
+    assert capfd.readouterr().out == "b'ab' b\"c\\xffd'\" [b'\\x1cq']\nb'ab' b\"'\" 1\n"
 
 
 def test_index_outside_of_bytes_raises():
