@@ -491,8 +491,8 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
     const Value plain = Value::of(made, code("py::{}<{}{}>({}, {}{})", how, t->read_only && !host() ? "const " : "", cpp(made->element),
                                              object.text, t->element->offsets[i], extents));
     if (!host()) return plain;
-    Value owned = Value::of(made, code("py::host_field<{}, {}>({}, {}{})", cpp(made), cpp(made->element), object.text,
-                                       t->element->offsets[i], extents));
+    Value owned = Value::of(
+        made, code("py::host_field<{}, {}>({}, {}{})", cpp(made), cpp(made->element), object.text, t->element->offsets[i], extents));
     if (object.simple && !object.field) owned.items = {plain};
     return owned;
   };

@@ -835,10 +835,9 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
     (name == "end" ? end : separator) = v.type->name;
   }
   const auto written = [](const Value& v) {
-    return v.type &&
-           (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) || v.is(Kind::array) ||
-            v.is(Kind::time) || is_characters(v.type) ||
-            (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
+    return v.type && (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) ||
+                      v.is(Kind::array) || v.is(Kind::time) || is_characters(v.type) ||
+                      (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
   };
   if (std::any_of(args.positional.begin(), args.positional.end(), written)) {
     const std::string w = temporary("text");
