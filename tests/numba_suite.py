@@ -75,7 +75,6 @@ DOCUMENTED = {
         r"str\((raises|cm|e|exc|r)\.exception\)|excstr|not found in|Regex didn't match|does not match|Regex pattern did not match"
     ),
     "memory order of results": r"different strides|strides differ|test_implicit_output_layout",
-    "methods of bytes that give longer bytes": r"an element of an array of bytes has no method|no operator [+*] for \[char x",
     "hashes of tuples and texts": r"test_hashing|_hash'",
     "mathematical functions differ in the last place": r"when comparing (\S+) and \S+: \S+ != \S+ : for inputs? ",
     "Numba refuses what is compiled here": (

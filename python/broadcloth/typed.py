@@ -176,6 +176,8 @@ class List(_c.Container, MutableSequence):
         """Adds a value at the end."""
         if self._typed:
             _append(self, value)
+        elif value is None:
+            raise TypeError("typed.List: None alone has no type; make the list by List.empty_list(types.optional(item_type))")
         else:
             self._adopt(_list_with(value))
 

@@ -48,6 +48,7 @@ Box box_of(kernels::Type t) {
       b.ndim = t->ndim;
       b.read_only = t->read_only;
       b.record = !t->element->is_single();
+      b.bytes_object = is_bytes(t);
       b.value_type = t->element;
       return b;
     case Kind::text: b.kind = Box::Kind::text; return b;

@@ -233,6 +233,7 @@ PyRef box_item(Type t, const char* at, const Frame& frame, host::Call* call) {
       plan.ndim = t->ndim;
       plan.read_only = t->read_only;
       plan.record = !t->element->is_single();
+      plan.bytes_object = is_bytes(t);
       host::Block* owner;
       std::memcpy(&owner, at + 8 + 16 * t->ndim, sizeof owner);
       return box_array(plan, at, frame, call, owner);

@@ -67,6 +67,7 @@ namespace {
 /// What a word of a call's key says; the rest of the word holds details.
 enum Code : uint64_t { kNone = 1, kScalar, kArray, kRecords, kTuple, kNamed, kObject, kText, kContainer, kSlice, kRandom, kThreads };
 
+constexpr uint64_t kBytes = uint64_t{1} << 33;  ///< an array word's: Python's bytes
 uint64_t array_word(DType dtype, int ndim, char layout, bool writable) {
   return kArray | static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(ndim) << 16 | static_cast<uint64_t>(layout) << 24 |
          static_cast<uint64_t>(writable) << 32;
@@ -280,11 +281,12 @@ void Frame::put_array(PyObject* o, void* data, int ndim, const Py_intptr_t* shap
 void Frame::put_array_at(PyObject* o, char* to) {
   // Described as an argument first, then moved.
   const size_t before = bytes_.size(), words = words_.size();
-  if (is_array(o))
+  if (is_array(o)) {
     read_own_array(o);
-  else
+  } else {
+    if (is_buffer(o)) o = made_.emplace_back(array_over(o)).get();
     read_array(o);
-  (void)words;
+  }
   Given& g = arrays_[arrays_.size() - 1];
   std::memcpy(to, bytes_.data() + g.offset, static_cast<size_t>(8 + 16 * g.ndim));
   g.place = to;
@@ -543,7 +545,9 @@ void Frame::read(PyObject* o) {
   if (is_slice(o)) return read_slice(o);
   if (is_buffer(o)) {
     made_.push_back(array_over(o));
-    return read_array(made_.back().get());
+    read_array(made_.back().get());
+    if (PyBytes_Check(o)) words_[words_.size() - 1] |= kBytes;
+    return;
   }
   // Members of IntEnum and the like are numbers.
   if (PyLong_Check(o)) {
@@ -698,6 +702,12 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
   }
   PyRef base;
   host::Block* block = owner ? owner : host::block_of(*call, data);
+  if (plan.bytes_object) {
+    base = PyRef::maybe(PyBytes_FromStringAndSize(static_cast<const char*>(data), shape[0]));
+    if (block && !owner) host::drop(block);
+    if (!base) throw PythonError();
+    return base;
+  }
   if (void* theirs = block ? host::foreign_object(block) : nullptr) {
     // An argument that a container kept: itself where nothing was cut from it.
     base = PyRef::borrow(static_cast<PyObject*>(theirs));

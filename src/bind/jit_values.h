@@ -188,6 +188,7 @@ struct Box {
   std::vector<Box> members;
   PyRef type;                          ///< of a named tuple, or an enumeration
   bool record = false;                 ///< an array's elements are records
+  bool bytes_object = false;           ///< an array that Python sees as bytes
   bool read_only = false;              ///< an array is not to be stored into
   kernels::Type value_type = nullptr;  ///< of a record, a list, a set or a typed container
   /// Sets offsets, size and alignment, for a value that starts at `at`.

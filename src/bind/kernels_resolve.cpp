@@ -854,7 +854,11 @@ Entity entity_of(PyObject* o) {
     e.captured = shared_object(o);
     return e;
   }
-  if (PyBytes_Check(o)) return constant_array_entity(scalar_type(DType::u8), {PyBytes_Size(o)}, o);
+  if (PyBytes_Check(o)) {
+    Entity bytes = constant_array_entity(scalar_type(DType::u8), {PyBytes_Size(o)}, o);
+    bytes.type = kernels::bytes_type();
+    return bytes;
+  }
   if (is_numpy_array(o)) return frozen_entity(o);
   if (attr_or_null(o, "__cuda_array_interface__")) {
     // Of another library.
@@ -941,6 +945,7 @@ Type type_of(PyObject* o) {
   }
   if (random_generator(o)) return random_generator_type();
   if (is_slice(o)) return slice_type(slice_parts(o).given);
+  if (PyBytes_Check(o)) return kernels::bytes_type();
   if (is_buffer(o)) return type_of(array_over(o).get());
   if (is_numpy_scalar(o)) return type_of_dtype(PyRef::steal(PyObject_GetAttr(o, state().names.dtype)).get());
   if (PyUnicode_Check(o)) return string_type(std::string(as_string(o)));

@@ -49,7 +49,8 @@ BC_INLINE var_state<T> var_empty() {
 }
 template <class T>
 BC_INLINE var_state<T> var_of(T x) {
-  return {1.0, cast<decltype(var_state<T>::mean)>(x), 0.0};
+  const auto mean = cast<decltype(var_state<T>::mean)>(x);
+  return {1.0, mean, squared_size(mean - mean)};  // of an infinity NaN, as NumPy's
 }
 /// Of a block of n values of which the sum and the sum of squares about `shift` are known (shift: any value near the mean).
 BC_FN VarState<double> var_of_block(double n, double shift, double sum, double squares) {

@@ -37,8 +37,13 @@ Value FunctionCompiler::bound(const Value& v, const char* hint) {
 }
 
 /// The same to read or write one element of it at once: a field is not held by a count while nothing can give it another array.
+/// The same elements without a reference to their memory, of a view into an array that is a variable: it lives as long as a statement.
+const Value* unowned_view(const Value& v) { return v.is_array() && v.type->ndim > 0 && !v.items.empty() ? v.items.data() : nullptr; }
+
 Value FunctionCompiler::bound_for_element(const Value& v, const std::vector<Value>& indices) {
-  if (!v.field || v.simple || std::ranges::any_of(indices, [](const Value& i) { return i.acts(); })) return bound(v, "a");
+  const bool acts = std::ranges::any_of(indices, [](const Value& i) { return i.acts(); });
+  if (const Value* view = unowned_view(v)) return bound(*view, "a");
+  if (!v.field || v.simple || acts) return bound(v, "a");
   Value r = v;
   r.text = temporary("a");
   r.simple = true;
@@ -299,6 +304,11 @@ Value FunctionCompiler::array_subscript(const Value& object, const Value& index,
   }
   const Value a = scalars ? bound_for_element(object, items) : bound(object, "a");
   if (host() && picks(items)) return host_picked(a, items, n);
+  if (!scalars && is_bytes(object.type) && items.size() == 1 && items[0].is(Kind::slice)) {
+    unit_.need("character_texts");
+    const Value part = view(a, items, n);
+    return Value::called(bytes_type(), part.type->layout == 'C' ? part.text : code("py::memory_of({})", part.text));
+  }
   if (!scalars) return view(a, items, n);
   Value r = Value::of(object.type->element, element(a, items, n));
   r.note(kReads);
@@ -403,6 +413,8 @@ Value FunctionCompiler::subscript_of(const Value& object, const Value& index, co
   if (object.is(Kind::tuple)) return tuple_subscript(object, index, n);
   if (host() && object.is(Kind::range) && (index.is_scalar() || index.is(Kind::literal)) && !is_inexact(index.type->dtype))
     return range_item(object, index, n);
+  if (is_characters(object.type) && host() && index.is(Kind::slice))
+    return array_subscript(Value::called(bytes_type(), convert_characters(object, bytes_type(), n)), index, n);
   if (is_characters(object.type))
     return Value::fetched(int64_type(), code("py::byte_at({}, {})", object.text, whole_number(index, "an index", n)));
   if (object.is(Kind::record) && index.is(Kind::string)) return record_field(object, index.type->name, n);
@@ -475,7 +487,15 @@ Value FunctionCompiler::part_of_array(const Value& object, const std::string& na
 Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node* n) {
   const Type t = object.type;
   const Type field = t->element->items[i];
-  const char* const constant = t->read_only && !host() ? "const " : "";  // arrays of functions for the CPU are read-only by their types
+  const auto view_of = [&](Type made, const char* how, const Code& extents) {
+    const Value plain = Value::of(made, code("py::{}<{}{}>({}, {}{})", how, t->read_only && !host() ? "const " : "", cpp(made->element),
+                                             object.text, t->element->offsets[i], extents));
+    if (!host()) return plain;
+    Value owned = Value::of(
+        made, code("py::host_field<{}, {}>({}, {}{})", cpp(made), cpp(made->element), object.text, t->element->offsets[i], extents));
+    if (object.simple && !object.field) owned.items = {plain};
+    return owned;
+  };
   if (field->is_uniform() && !t->element->object) {
     // An array in each record: its axes come last.
     Code extents;
@@ -483,12 +503,11 @@ Value FunctionCompiler::field_of_array(const Value& object, size_t i, const Node
     int ndim = t->ndim;
     for (; inner->is_uniform() && inner->fields.empty(); inner = inner->items[0], ++ndim) extents += code(", {}", inner->items.size());
     unit_.need("core");
-    return Value::of(array_type(inner, ndim, 'A', t->read_only, t->space),
-                     code("py::field_array<{}{}>({}, {}{})", constant, cpp(inner), object.text, t->element->offsets[i], extents));
+    return view_of(array_type(inner, ndim, 'A', t->read_only, t->space), "field_array", extents);
   }
   const Type made = array_type(field, t->ndim, 'A', t->read_only, t->space);
   if (t->ndim == 0) fail(n, "a 0-d array of records: use [()] first");
-  return Value::of(made, code("py::field<{}{}>({}, {})", constant, cpp(field), object.text, t->element->offsets[i]));
+  return view_of(made, "field", {});
 }
 
 Value FunctionCompiler::array_attribute(const Value& object, const std::string& name, const Node* n) {

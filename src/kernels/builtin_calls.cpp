@@ -178,6 +178,13 @@ class BuiltinCall : NamedCall {
     for (size_t i = 0; i < all.type->items.size(); ++i) items.push_back(c_.tuple_item(all, i));
     return c_.tuple_of(std::move(items));
   }
+  /// The sum of a vector of floats as Python's sum() rounds it: from the start on, one after the other.
+  Value sum_in_order(const Value& a) {
+    const Value start = takes(2) ? p_[1] : whole(0);
+    const Type t = takes(2) ? c_.binary(Operator::add, start, Value::of(a.type->element, "x"), n_).type : a.type->element;
+    if (!t || !t->is_scalar()) refuse();
+    return Value::called(t, code("py::sum_in_order({}, {})", a.text, c_.convert(start, t, n_)));
+  }
   Made fold() {
     need(1, 2);
     const std::string what = plain_name();
@@ -186,6 +193,8 @@ class BuiltinCall : NamedCall {
     if (v.is_array()) {
       if (v.type->ndim == 0 || (v.type->ndim > 1 && !(sum && c_.host())))
         fail(fmt::format("{}() does not take {}", what, v.type->spelling), shown(0), fmt::format("use numpy.{}", what));
+      if (sum && c_.host() && v.type->ndim == 1 && v.type->element->is_scalar() && is_inexact(v.type->dtype))
+        return sum_in_order(c_.host_array(v, n_));
       // Python adds the rows up.
       const Value r = v.type->ndim > 1 ? c_.host_reduction(what, v, {{}, {}, {{"axis", whole(0)}}}, n_) : c_.reduction(what, v, n_);
       return takes(2) ? c_.binary(Operator::add, p_[1], r, n_) : r;
@@ -263,9 +272,7 @@ class BuiltinCall : NamedCall {
     if (cls.is(Kind::dtype))
       return number && (d == cls.type->element->dtype || (name == "int" && (is_integer(d) || is_bool(d))) ||
                         (name == "float" && is_real_float(d)) || (name == "complex" && is_complex(d)));
-    // Bytes are arrays here.
-    const bool may_be_bytes = name == "bytes" && v.is_array() && v.type->ndim == 1 && v.type->element == scalar_type(DType::u8);
-    if (!cls.is(Kind::type) || may_be_bytes || name.starts_with("collections."))
+    if (!cls.is(Kind::type) || name.starts_with("collections."))
       fail(fmt::format("isinstance() does not take {} as a class", cls.type->spelling));
     if (name == "object") return true;
     if (v.type->object) return cls.type->object == v.type->object;
@@ -281,7 +288,7 @@ class BuiltinCall : NamedCall {
     return (name == "tuple" && v.is(Kind::tuple)) || (name == "str" && (v.is(Kind::string) || v.is(Kind::text))) ||
            (name == "list" && ((v.is(Kind::list) && !v.type->typed) || (v.display && v.is(Kind::tuple)))) ||
            (name == "dict" && v.is(Kind::dict)) || (name == "set" && v.is(Kind::set)) || (name == "NoneType" && v.is_none()) ||
-           (name == "ndarray" && v.is_array());
+           (name == "bytes" && is_bytes(v.type)) || (name == "ndarray" && v.is_array() && !is_bytes(v.type));
   }
   Made type() {
     need(1, 1);
@@ -376,7 +383,7 @@ class BuiltinCall : NamedCall {
   Made hash() {
     if (!takes(1)) return std::nullopt;
     const Value& v = p_[0];
-    if (v.is_array() || v.type->is_container() || v.display || v.is(Kind::instance) ||
+    if ((v.is_array() && !is_bytes(v.type)) || v.type->is_container() || v.display || v.is(Kind::instance) ||
         !(v.type->has_value() || v.is(Kind::string) || v.is(Kind::literal)))
       fail(fmt::format("hash() does not take {}", v.type->spelling), {{c_.source_of(n_), v.type}});
     return Value::called(int64_type(), code("py::python_hash({})", c_.convert(c_.made(v, nullptr, n_), stored_type(v.type), n_)));
@@ -466,6 +473,7 @@ class BuiltinCall : NamedCall {
     if (extreme) c_.expect_order(l.type->element, n_);
     if (extreme) return Value::called(l.type->element, code("py::extreme<{}>({})", what == "max", l.text));
     if (!l.type->element->is_scalar()) fail(fmt::format("{}() does not take {}", what, l.type->spelling));
+    if (what == "sum" && is_inexact(l.type->element->dtype)) return sum_in_order(c_.list_array(l));
     const Value r = c_.host_reduction(what, c_.list_array(l), {}, n_);
     return takes(2) ? c_.binary(Operator::add, p_[1], r, n_) : r;
   }

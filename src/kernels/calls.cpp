@@ -117,13 +117,14 @@ Value FunctionCompiler::call(const Node* n) {
       if (!list.is(Kind::tuple)) return container_call(list, n);
       if (n->a->text == "copy" && n->list.empty()) return list;  // a list of several types is a tuple
     }
-    if (host() && (object.is(Kind::string) || object.is(Kind::text) || is_characters(object.type))) {
+    const bool bytes = is_characters(object.type) || (is_bytes(object.type) && is_method_of_bytes(n->a->text));
+    if (host() && (object.is(Kind::string) || object.is(Kind::text) || bytes)) {
       CallArguments args = arguments(n, &object, true);
       for (const Value& v : args.positional)
         if (!v.type) return {};
       for (const auto& [name, v] : args.keywords)
         if (!v.type) return {};
-      return is_characters(object.type) ? characters_method(object, n->a->text, args, n) : *text_method(object, n->a->text, args, n);
+      return bytes ? characters_method(object, n->a->text, args, n) : *text_method(object, n->a->text, args, n);
     }
     if (!object.type) {
       arguments(n);
@@ -693,6 +694,7 @@ Value FunctionCompiler::number_of_class(Type t, CallArguments args, const Node* 
     return v;
   }
   const bool python = t->name == "int" || t->name == "float" || t->name == "complex" || t->name == "bool";
+  if (t->name == "bool" && is_bytes(v.type)) return truth(v, n);
   if (python && v.is_array() && v.type->ndim > 0)
     fail(n, fmt::format("{}() does not take {}", t->name, v.type->spelling), {},
          t->name == "bool" ? "use .any() or .all()" : "take one element of it, or convert all with .astype()");
@@ -701,7 +703,6 @@ Value FunctionCompiler::number_of_class(Type t, CallArguments args, const Node* 
   if (!python && (v.is(Kind::tuple) || v.is(Kind::string) || v.is(Kind::text) || v.type->is_container()))
     fail(n, fmt::format("numpy.{}() takes one number or an array in compiled functions, not {}", to->spelling, v.type->spelling), {},
          "make an array with numpy.array(…, dtype)");
-  if (!python) expect_fits(v, to, n);
   // Which integer stands for NaN and what does not fit is not defined, so nothing is looked at.
   const bool plain = host() && t->name == "int" && to == int64_type() && v.is_scalar() && !v.constant &&
                      (v.type->dtype == DType::f64 || v.type->dtype == DType::f32);
@@ -771,6 +772,7 @@ Value FunctionCompiler::call_class(Type t, CallArguments args, const Node* n) {
   if (host() && t->is(Kind::type)) {
     if (t->name == "str")
       if (auto r = text_class("str", args, n)) return *r;
+    if (t->name == "bytes") return new_bytes(args, n);
     if (t->name == "nditer" && args.positional.size() == 1) return elements_in_turn(args.positional[0], n);
     if (t->name == "ndenumerate" || t->name == "ndindex") {
       Value walk = Value::known(builtin_type(t->name));

@@ -259,6 +259,8 @@ std::vector<std::string> vector_names();
 /// Tells whether the value is a record inside an array.
 bool is_record_reference(const Value& v);
 /// Tells whether a text is an element of an array of texts, which is `items[0]`.
+const Value* unowned_view(const Value& v);
+bool is_method_of_bytes(std::string_view name);
 inline bool read_from_characters(const Value& v) { return v.is(Kind::text) && v.items.size() == 1 && is_characters(v.items[0].type); }
 /// Tells whether the C++ struct needs no packing, so that references to members may be taken.
 bool is_natural_record(Type record);
@@ -515,6 +517,8 @@ class FunctionCompiler {
   Value characters_read(Value raw, const Node* n);
   Code convert_characters(const Value& v, Type to, const Node* n);
   std::optional<Value> characters_compare(Operator op, const Value& a, const Value& b, const Node* n);
+  std::optional<Value> bytes_binary(Operator op, const Value& a, const Value& b, const Node* n);
+  Value new_bytes(const CallArguments& args, const Node* n);
   Value characters_method(const Value& self, const std::string& name, const CallArguments& args, const Node* n);
 
   // ---- checks.cpp; without CompileOptions::check they give what they get

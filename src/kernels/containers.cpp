@@ -35,11 +35,11 @@ bool can_be_held(Type t) {
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_held);
 }
 bool can_be_key(Type t) {
-  if (!t || t->is_single() || is_text(t) || is_characters(t)) return true;
+  if (!t || t->is_single() || is_text(t) || is_characters(t) || is_bytes(t)) return true;
   return t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), can_be_key);
 }
 bool has_order(Type t) {
-  if (!t || is_text(t) || t->is(Kind::time) || is_characters(t)) return true;
+  if (!t || is_text(t) || t->is(Kind::time) || is_characters(t) || is_bytes(t)) return true;
   if (t->is_scalar()) return !is_complex(t->dtype);
   if (t->is(Kind::list) || t->is(Kind::optional)) return has_order(t->element);
   return t->is(Kind::instance) || (t->is_tuple() && std::all_of(t->items.begin(), t->items.end(), has_order));
@@ -749,7 +749,7 @@ bool is_order(Operator op) { return op == Operator::lt || op == Operator::le || 
 /// x in y.
 std::optional<Value> FunctionCompiler::contained(Operator op, const Value& x, const Value& y, const Node* n) {
   const std::string negation = op == Operator::not_in ? "!" : "";
-  if (x.is_array() && x.type->ndim > 0 && !y.is_array())
+  if (x.is_array() && x.type->ndim > 0 && !is_bytes(x.type) && !y.is_array())
     fail(n, fmt::format("'in' does not look for {}: its comparison with an item has several truths", x.type->spelling), {},
          "use numpy.isin");
   if (y.display && y.is(Kind::tuple) && !y.type->items.empty()) return std::nullopt;  // compared one by one

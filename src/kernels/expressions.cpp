@@ -118,7 +118,7 @@ Value FunctionCompiler::expression_of(const Node* n) {
     case NodeKind::constant: return constant_value(n->literal);
     case NodeKind::bytes: {
       Entity e;
-      e.type = array_type(scalar_type(DType::u8), 1, 'C', true, Space::constant);
+      e.type = bytes_type();
       e.array = std::make_shared<ConstantArray>(
           ConstantArray{{static_cast<int64_t>(n->text.size())}, std::vector<char>(n->text.begin(), n->text.end())});
       return entity_value(e, "bytes");
@@ -289,8 +289,8 @@ Value FunctionCompiler::entity_value(const Entity& e, std::string_view name) {
       shape += code("{}{}", i ? ", " : "", e.array->shape[i]);
       strides += code("{}{}", i ? ", " : "", all[i]);
     }
-    Value v = Value::of(e.type, code("{}{{{}, {{{{{}}}}}, {{{{{}}}}}}}", cpp(e.type), table, shape, strides));
-    return v;
+    const Type t = is_bytes(e.type) && !host() ? array_type(e.type->element, 1, 'C', true, Space::constant) : e.type;
+    return Value::of(t, code("{}{{{}, {{{{{}}}}}, {{{{{}}}}}}}", cpp(t), table, shape, strides));
   }
   if (e.constant) {
     Value v = constant_value(*e.constant);
@@ -691,6 +691,7 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
   if (op == Operator::mod && a.is(Kind::string) && host()) return text_of_parts(percent_fields(a.type->name, b, n), n);
   if (auto r = instance_operator(op, a, b, n)) return *r;
   if (auto r = container_binary(op, a, b, n)) return *r;
+  if (auto r = bytes_binary(op, a, b, n)) return *r;
   if (is_arraylike(a) || is_arraylike(b)) {
     if (op == Operator::matmul && host()) return host_product(a, b, n);
     if (op == Operator::matmul)
@@ -751,7 +752,7 @@ Value FunctionCompiler::binary(Operator op, const Value& a, const Value& b, cons
 /// Of constants their result, so that shapes and tests on them are known; without a type where they are none.
 Value FunctionCompiler::folded(Operator op, const Value& a, const Value& b) {
   const DType x = a.type->dtype, y = b.type->dtype;
-  if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64) {
+  if (a.integer() && b.integer() && !is_bool(x) && !is_bool(y) && arithmetic(x, y) == DType::i64 && x != DType::u64 && y != DType::u64) {
     if (op == Operator::div && *b.integer() != 0)
       return constant_value(Constant{static_cast<double>(*a.integer()) / static_cast<double>(*b.integer())});
     if (const auto r = fold(op, *a.integer(), *b.integer())) {
@@ -1233,6 +1234,7 @@ Value FunctionCompiler::truth(const Value& v, const Node* n) {
     }
     case Kind::text: return Value::of(bool_type(), operation(code("{}.size", paren(v)), "!=", "0"));
     case Kind::array:
+      if (is_bytes(v.type)) return Value::of(bool_type(), operation(code("{}.shape[0]", paren(v)), "!=", "0"));
       if (v.type->ndim == 0) return truth(subscript_of(v, tuple_of({}), n), n);
       fail(n, "the truth of an array with more than one element is ambiguous", {}, "use .any() or .all()");
     case Kind::function:

@@ -609,6 +609,10 @@ std::optional<Value> FunctionCompiler::host_method(const Value& self, const std:
     if (self.lazy) return materialise(self, n);
     return Value::called(array_type(self.type->element, self.type->ndim, 'C'), code("py::copy({})", self.text));
   }
+  if (name == "tobytes" && p.empty() && args.keywords.empty()) {
+    unit_.need("character_texts");
+    return Value::called(bytes_type(), code("py::memory_of({})", host_array(self, n).text));
+  }
   if (name == "astype") {
     if (p.empty()) return std::nullopt;
     const Type to = host_dtype(p[0], float64_type(), n);
@@ -831,9 +835,9 @@ Value FunctionCompiler::host_print(const CallArguments& args, const Node* n) {
     (name == "end" ? end : separator) = v.type->name;
   }
   const auto written = [](const Value& v) {
-    return v.type &&
-           (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) || v.is(Kind::array) ||
-            v.is(Kind::time) || (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
+    return v.type && (v.type->is_container() || v.display || v.is(Kind::text) || v.is(Kind::optional) || v.is(Kind::tuple) ||
+                      v.is(Kind::array) || v.is(Kind::time) || is_characters(v.type) ||
+                      (v.is(Kind::builtin) && (v.type->name.starts_with("dict.") || v.type->name.starts_with("exception."))));
   };
   if (std::any_of(args.positional.begin(), args.positional.end(), written)) {
     const std::string w = temporary("text");

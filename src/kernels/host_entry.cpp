@@ -100,7 +100,7 @@ std::string Unit::entry_text(const Specialised& s, const std::string& name) {
   text += sets;
   if (s.fails) text += "  int failure = 0;\n", call += call.empty() ? "failure" : ", failure";
   if (s.result->has_value()) {
-    text += fmt::format("  const {} bc_value = {}({});\n", cpp(s.result), s.name, call);
+    text += fmt::format("  {} const bc_value = {}({});\n", cpp(s.result), s.name, call);
     const std::string stored = host_store(s.result, "static_cast<char*>(result)", 0, "bc_value");
     text += s.fails ? "  if (failure == 0) {\n" + stored + "  }\n" : stored;
   } else {

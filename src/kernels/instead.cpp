@@ -95,7 +95,6 @@ std::string instead_of_call(const std::string& name) {
 std::string instead_of_class(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> ways[] = {
       {"bytearray", "use an array: numpy.zeros(n, numpy.uint8)"},
-      {"bytes", "use an array: numpy.zeros(n, numpy.uint8); bytes are arrays of uint8 here"},
       {"Counter", "count in a dict: counts[x] = counts.get(x, 0) + 1"},
       {"defaultdict", "use a dict, and d.setdefault(key, value) or `if key not in d`"},
       {"deque", "use a list, or an array with the places of both ends"},
@@ -116,10 +115,9 @@ std::string instead_of_method(std::string_view name) {
       {"byteswap", "call it outside, or on x.view(numpy.uint8)"},
       {"compress", "use a[condition]"},
       {"decode", "decode outside and pass the str"},
-      {"encode", "encode outside and pass the bytes, which are an array of uint8 here"},
+      {"encode", "encode outside and pass the bytes"},
       {"put", "assign: a[places] = values"},
       {"to_bytes", "shift and mask: (x >> 8 * k) & 255"},
-      {"tobytes", "use a.view(numpy.uint8), or call it outside"},
       {"tofile", "call it outside"},
       {"tostring", "use a.view(numpy.uint8), or call it outside"},
       {"translate", "use replace(), or join the characters that a loop makes"},

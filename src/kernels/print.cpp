@@ -9,6 +9,7 @@ namespace {
 
 std::string real_text(double v, DType t) {
   const bool single = t == DType::f32;
+  if (single) v = static_cast<float>(v);
   if (std::isnan(v) || std::isinf(v)) {
     const char* type = single ? "float" : "double";
     return std::isnan(v) ? fmt::format("limits<{}>::nan()", type) : fmt::format("{}limits<{}>::inf()", v < 0 ? "-" : "", type);
@@ -124,7 +125,7 @@ Code FunctionCompiler::convert(const Value& v, Type to, const Node* n) {
     if (whole.type->is_container()) return display_text(whole, to, n);
   }
   if (v.type == to) return v.is(Kind::tuple) ? struct_text(v) : v.text;
-  if (is_characters(to) || is_characters(v.type)) return convert_characters(v, to, n);
+  if (is_characters(to) || is_characters(v.type) || is_bytes(to)) return convert_characters(v, to, n);
   if (v.is(Kind::string) && to->is(Kind::text)) return literal_text(v.type->name);
   if (v.is(Kind::object) && to->is(Kind::member) && v.type->element == to) return literal(Constant{v.type->value}, int64_type());
   if (to->is(Kind::choice) && converts(v.type, to)) return place_of_function(v, to);

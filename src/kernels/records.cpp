@@ -24,6 +24,7 @@ Value FunctionCompiler::record_reference(const Value& record, const Value& array
   Value r = Value::of(
       t, host() ? code("py::host_reference<{}>({}, {})", cpp(t), record.text, array.text) : code("{}{{&{}}}", cpp(t), paren(record)));
   r.items = {record};
+  r.field = array.field;
   return r;
 }
 
@@ -52,6 +53,14 @@ Value FunctionCompiler::reference_field(const Value& reference, const std::strin
   if (field.is(Kind::record) && !is_characters(field.type)) {
     const Value array = host() && !reference.simple ? spill(reference, "r") : reference;
     return record_reference(record_field(referred(array), name, n), array);
+  }
+  if (field.is_array() && host()) {
+    // The view keeps the memory of the array that the record lies in.
+    const Value array = reference.simple || !reference.acts() ? reference : spill(reference, "r");
+    field = record_field(referred(array), name, n);
+    Value owned = Value::of(field.type, code("py::host_owned<{}>({}, {})", cpp(field.type), field.text, array.text));
+    if (!reference.field) owned.items = {std::move(field)};
+    field = std::move(owned);
   }
   if (field.is_array() && reference.type->read_only) {
     if (!host()) field.text = code("py::array_cast<{}>({})", cpp(as_read_only(field.type)), field.text);

@@ -442,6 +442,7 @@ void FunctionCompiler::assign_name(const std::string& name, Value v, const Node*
   if (index < 0) fail(at, fmt::format("'{}' is a variable of an outer function or module; a compiled function cannot rebind it", name));
   v.least = 0;  // a loop that counts it down would have to be walked once more for each number
   if (v.is(Kind::literal)) v = converted(v, int64_type(), at);
+  if (v.is(Kind::builtin) && v.type->name == "literal_unroll") v = Value(v.items[0]);  // loops over such tuples are unrolled
   if (v.is(Kind::builtin) && v.type->name == "flat") {
     // The elements in C order are a vector where they lie so.
     const Value array = v.items[0];
@@ -633,7 +634,7 @@ void FunctionCompiler::aug_assign_name(const Node* n) {
     const Value right = expression(n->b);
     if (container_update(t, n->op, old, right, n)) return;
   }
-  if (old.is_array() && old.type->ndim > 0) {
+  if (old.is_array() && old.type->ndim > 0 && !(is_bytes(old.type) && host())) {
     assign_elements(old, binary(n->op, old, expression(n->b), n), n);
     return;
   }
@@ -721,7 +722,7 @@ void FunctionCompiler::aug_assign_item(const Node* n) {
   }
   if (object.is(Kind::pointer)) return aug_assign_pointer(object, n);
   if (!object.is_array()) fail(n, fmt::format("cannot assign to items of {}", object.type ? object.type->spelling : "an unknown type"));
-  object = bound(object);
+  object = bound(unowned_view(object) ? *unowned_view(object) : object);
   std::vector<Value> items = array_indices(expression(t->b), n);
   for (Value& i : items)
     if (i.is_scalar() && !i.simple) i = spill(i, "i");

@@ -136,6 +136,15 @@ Type array_type(Type element, int ndim, char layout, bool read_only, Space space
   return intern(fmt::format("{}#{}", t.spelling, element->id), t);
 }
 
+Type bytes_type() {
+  static const Type made = [] {
+    TypeInfo t = *array_type(scalar_type(DType::u8), 1, 'C', true);
+    t.name = t.spelling = "bytes";
+    return intern("bytes", t);
+  }();
+  return made;
+}
+
 Type tuple_type(std::span<const Type> items) {
   TypeInfo t;
   t.kind = Kind::tuple;
@@ -487,6 +496,7 @@ Type unify(Type a, Type b) {
     const Type inner = unify(a->is(Kind::optional) ? a->element : a, b->is(Kind::optional) ? b->element : b);
     return inner && inner->has_value() ? optional_type(inner) : nullptr;
   }
+  if ((is_bytes(a) && converts(b, a)) || (is_bytes(b) && converts(a, b))) return bytes_type();
   if (a->kind != b->kind) return nullptr;
   if (is_characters(a) && is_characters(b)) return a->value != b->value ? nullptr : a->bytes < b->bytes ? b : a;
   if (a->is_array() && a->element == b->element && a->ndim == b->ndim)
@@ -515,10 +525,6 @@ bool holds_time(Type t) {
   return t->is(Kind::time) || (t->element && holds_time(t->element)) || std::any_of(t->items.begin(), t->items.end(), holds_time);
 }
 
-bool is_bytes(Type t) {
-  return t && t->is_array() && t->element == scalar_type(DType::u8) && t->ndim == 1 && t->layout == 'C' && t->read_only;
-}
-
 bool converts(Type from, Type to) {
   if (!from || !to || from == to) return true;
   if (from->is(Kind::literal)) return converts(int64_type(), to);
@@ -527,6 +533,7 @@ bool converts(Type from, Type to) {
     if (is_characters(from)) return from->value == to->value;
     return is_wide(to) ? from->is(Kind::string) || from->is(Kind::text) : is_bytes(from);
   }
+  if (is_bytes(to)) return is_characters(from) && !is_wide(from);
   if (to->is(Kind::member)) return enumeration_of(from) == to;
   if (from->is(Kind::time) && to->is(Kind::time)) return can_cast(from->dtype, to->dtype, Casting::safe);
   if (to->is(Kind::choice)) return !functions_of(from).empty() && unify(to, from) == to;
@@ -601,6 +608,7 @@ Type type_from_name(std::string_view name) {
     for (const auto& [text, t] : others) made.emplace(text, scalar_type(t));
     made.emplace("unicode_type", text_type());
     made.emplace("string", text_type());
+    made.emplace("bytes", bytes_type());
     made.emplace("str", text_type());
     made.emplace("void", none_type());
     made.emplace("none", none_type());
@@ -702,7 +710,13 @@ class SignatureReader {
   /// `brackets`: a '(' after a name is part of the type ("Tuple((int64, float32))"), otherwise it opens the arguments.
   Type type(bool brackets) {
     Type t;
-    if (peek() == '(') {
+    if (take('[')) {
+      // "[unichr x 5]", "[char x 5]": elements of arrays of str and of bytes.
+      const bool wide = word() == "unichr";
+      if (word() != "x") fail("'x'");
+      t = characters_type(wide, static_cast<uint32_t>(number()));
+      if (!take(']')) fail("']'");
+    } else if (peek() == '(') {
       t = tuple_type(list('(', ')'));
     } else {
       const size_t start = at_;

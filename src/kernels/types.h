@@ -131,6 +131,8 @@ Type list_type(Type element, bool typed = false);
 Type set_type(Type element);
 Type dict_type(Type key, Type value);
 Type text_type();
+/// Python's bytes, in functions for the CPU: in C++ and for its elements a read-only array of uint8, which Python sees as bytes.
+Type bytes_type();
 Type generator_type(Type element);
 /// `items` may be empty until complete_instance, since the fields of a class may hold its own objects.
 Type instance_type(const void* object, std::string name, std::vector<std::string> fields, std::span<const Type> items);
@@ -175,8 +177,7 @@ Type unify(Type a, Type b);
 DType arithmetic(DType a, DType b);
 /// Tells whether a value converts to the other type without being asked to (an assignment, a call with a given signature).
 bool converts(Type from, Type to);
-/// What bytes are in compiled functions: a read-only array.
-bool is_bytes(Type t);
+inline bool is_bytes(Type t) { return t && t == bytes_type(); }
 /// How far a conversion goes, for a choice among signatures: 0 for none, one for each doubling of a number's bits, more where the kind
 /// changes, most where something may be lost; -1: there is none.
 int conversion_cost(Type from, Type to);

@@ -169,6 +169,7 @@ std::string Unit::cpp(Type t) {
     case Kind::scalar: return cpp_name(t->dtype);
     case Kind::array:
       need("core");
+      if (options.entry == Entry::host && is_bytes(t)) need("character_texts");
       if (options.entry == Entry::host) return fmt::format("py::Host<{}, {}, '{}'>", cpp(t->element), t->ndim, t->layout);
       return fmt::format("py::Array<{}{}, {}, '{}'>", t->read_only ? "const " : "", cpp(t->element), t->ndim, t->layout);
     case Kind::optional: need("core"); return fmt::format("py::Optional<{}>", cpp(t->element));

@@ -822,3 +822,83 @@ def test_negative_zeros_add_up_to_zero(dtype):
             a.imag = -0.0
         for mine, theirs in zip(f(a), f.py_func(a), strict=True):
             assert_array_equal(signs(mine), signs(theirs))
+
+
+NESTED = np.dtype([("k", "i8"), ("h", "f8", (3,)), ("p", [("x", "f8"), ("q", "i8", (2,))])])
+
+
+@njit
+def field_of_record(r):
+    return r.h
+
+
+def test_fields_keep_the_memory_of_their_array():
+    """The array that a field is a view of ends before the view is read, and its memory is used again."""
+
+    def record(a):
+        b = a.copy()
+        x, p, y = b[1].h, b[1].p, field_of_record(b[2])
+        b = a[:0].copy()
+        other, more = np.full(30, 9.0), np.full(30, 7.0)
+        return x, x.sum(), p.q, p.x, y, other[0] + more[0]
+
+    def field(a):
+        b = a.copy()
+        k, h, q = b["k"], b["h"], b["p"]["q"]
+        b = a[:0].copy()
+        other, more = np.full(30, 9.0), np.full(30, 7.0)
+        return k, h, q, a[::-1].copy()["k"], a[a["k"] > 2]["h"], a[np.argsort(-a["k"])]["k"], other[0] + more[0]
+
+    a = np.zeros(5, NESTED)
+    a["k"], a["h"] = range(5), np.arange(15).reshape(5, 3)
+    a["p"]["x"], a["p"]["q"] = 2, np.arange(10).reshape(5, 2)
+    for f in (record, field):
+        for found, expected in zip(njit(f)(a), f(a.view(np.recarray)), strict=True):
+            assert_array_equal(found, expected)
+
+
+NAN_INF = np.array([complex(np.nan, np.inf), complex(-np.inf, 1), 2])
+
+
+@pytest.mark.parametrize(
+    ("f", "arguments"),
+    [
+        (lambda x: np.nan_to_num(x), (NAN_INF,)),
+        (lambda x: np.nan_to_num(x), (NAN_INF.astype(np.complex64),)),
+        (lambda x: np.nan_to_num(x, copy=False, nan=1.0), (NAN_INF,)),
+        (lambda x: np.nan_to_num(x, posinf=3.0, neginf=-2.0), (NAN_INF,)),
+        (lambda x: np.nan_to_num(x), (complex(np.inf, np.nan),)),
+        (lambda x, xp, fp: np.interp(x, xp, fp), (np.array([1.0, 1.5, 2.5, 0, 4]), np.array([1.0, 1, 3]), np.array([1.0, 3, 4]))),
+        (lambda x, xp, fp: np.interp(x, xp, fp), (np.array([1.0, 1.5, 3, 4]), np.array([1.0, 3, 3]), np.array([1.0, 3, 4]))),
+        (lambda x, xp, fp: np.interp(x, xp, fp), (np.array([1.0, 1.5, 0, np.nan]), np.array([1.0]), np.array([3.0]))),
+        (lambda x, i: np.take_along_axis(x, i, 1), (np.arange(6).reshape(2, 3), np.array([[0, 2]]))),
+        (lambda x, i: np.take_along_axis(x, i, 0), (np.arange(6), np.array([0, 4, -1]))),
+        (lambda x, i: np.take_along_axis(x, i, -1), (np.arange(6).reshape(1, 2, 3), np.array([[[0], [1]], [[2], [0]]]))),
+    ],
+)
+def test_corners_of_library_functions(f, arguments):
+    found = njit(f)(*[a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
+    expected = f(*[a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
+    assert_array_equal(found, expected)
+    assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+
+def test_weights_that_sum_to_zero_raise():
+    for f in (lambda a, w: np.average(a, weights=w), lambda a, w: np.average(a, axis=1, weights=w)):
+        for a, w in ((np.ones((2, 2)), np.array([[1.0, -1], [1, -1]])),):
+            with pytest.raises(ZeroDivisionError, match="sum to zero"):
+                njit(f)(a, w)
+    assert njit(lambda a, w: np.average(a, weights=w))(np.array([1, 2]), np.array([1, 3])) == 1.75
+
+
+def test_unrolled_tuples_may_have_names():
+    @njit
+    def f():
+        values = bc.literal_unroll(((1, 2, 3), (2j, 3j), [1, 2], "xyz"))
+        again = values
+        lengths = []
+        for x in again:
+            lengths.append(len(x))
+        return lengths
+
+    assert f() == [3, 2, 2, 3]

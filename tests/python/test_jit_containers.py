@@ -790,3 +790,12 @@ def test_several_empty_containers_in_one_statement():
 
     for plain in (pair, one, swapped):
         assert njit(plain)(3) == plain(3)
+
+
+def test_a_typed_list_of_optional_values():
+    items = List.empty_list(bc.types.optional(bc.types.int64))
+    items.append(None)
+    items.append(3)
+    assert list(items) == [None, 3]
+    with pytest.raises(TypeError, match="optional"):
+        List().append(None)

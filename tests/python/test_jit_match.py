@@ -6,7 +6,6 @@ import enum
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 
 import broadcloth as bc
 from broadcloth import cuda, njit, prange
@@ -176,7 +175,7 @@ def test_patterns_that_are_not_read_say_what_to_write():
 WORD = b"xyz"
 
 
-def test_bytes_are_arrays_of_numbers():
+def test_bytes_hold_numbers():
     @njit
     def f(i):
         text = b"abc"
@@ -185,9 +184,7 @@ def test_bytes_are_arrays_of_numbers():
             total += c
         return text[i], len(text), total, WORD[i], text
 
-    *numbers, text = f(1)
-    assert numbers == [98, 3, 197, 121]
-    assert_array_equal(text, np.frombuffer(b"abc", np.uint8))
+    assert f(1) == f.py_func(1)
 
 
 def test_a_break_inside_try_skips_the_loops_else():

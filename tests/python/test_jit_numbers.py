@@ -584,4 +584,44 @@ def test_constants_of_numpys_narrow_integers_wrap_around():
         return np.uint8(np.uint8(200) + np.int8(100)), np.int8(np.int8(100) + np.int8(100)), np.int16(np.uint16(65535) * 1)
 
     assert f() == (44, -56, -1)
+    # NumPy's classes raise for such numbers; of variables and in kernels they wrap, as Numba's do everywhere.
+    assert njit(lambda: (np.uint8(300), np.int8(200), np.uint32(-1), np.uint64(-1), np.int32(2**31), np.uint8(300) + 1))() == (
+        44, -56, 2**32 - 1, 2**64 - 1, -(2**31), 45)  # fmt: skip
+    assert njit(lambda: (np.float32(1e300), np.float32(-1e39), np.float16(1e300)))() == (math.inf, -math.inf, math.inf)
     assert njit(lambda: (abs(np.int8(-128)), abs(-128), abs(np.int32(-5))))() == (-128, 128, 5)
+
+
+K = np.uint64(3)
+
+
+def test_constants_of_uint64_wrap_as_variables_do():
+    def f(x):
+        return x - 7, x * 3, x + 5, x // 2, (x - 7) >> 1, (x - 7) // 3, x % 2, x ^ 9
+
+    with np.errstate(over="ignore"):
+        expected = tuple(int(v) for v in f(K))
+    assert njit(f)(K) == expected
+    assert njit(lambda: f(K))() == expected
+    assert njit(lambda: f(np.uint64(3)))() == expected
+    assert njit(lambda: (np.uint64(3) - 7, K - 7, (K - 7) // 3))() == (expected[0], expected[0], expected[5])
+
+
+@pytest.mark.parametrize("x", [np.inf, -np.inf, np.nan, 3.0, np.float32(np.inf), complex(np.inf, 1)])
+def test_variance_of_one_number(x):
+    with np.errstate(invalid="ignore"):
+        assert_array_equal(njit(lambda x: (np.var(x), np.std(x)))(x), (np.var(x), np.std(x)))
+
+
+def test_sum_of_floats_rounds_in_order():
+    x = [k + k / 10.0 for k in range(1000)]
+    y = np.array(x)[::2].astype(np.float32)
+    total, from_start, single = 0.0, 0.1, np.float32(0)
+    for v in x:
+        total += v
+        from_start += v
+    for v in y:
+        single += v
+    f = njit(lambda x: sum(x))
+    assert f(x) == f(np.array(x)) == njit(lambda n: sum([k + k / 10.0 for k in range(n)]))(1000) == total
+    assert njit(lambda x: sum(x, 0.1))(x) == from_start and f(y) == single
+    assert f([k * 1j for k in x]) == complex(0, total) and njit(lambda x: sum(x, 1))([1.5, 2.5]) == 5.0

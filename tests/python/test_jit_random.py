@@ -261,3 +261,10 @@ def test_choices_with_probabilities_are_numpys(call):
             njit(space["draw"])(a, p, q)
     else:
         np.testing.assert_array_equal(njit(space["draw"])(a, p, q), expected)
+
+
+def test_a_generator_is_returned_as_itself():
+    rng = np.random.default_rng(3)
+    assert njit(lambda g: g)(rng) is rng
+    again, drawn = njit(lambda g: (g, g.random()))(rng)
+    assert again is rng and drawn == np.random.default_rng(3).random()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import broadcloth as bc
-from broadcloth import cuda, njit, prange
+from broadcloth import cuda, njit, prange, typed
 
 NAMES = np.array(["ab", "", "d€€d", "ab", "日本語", "𝄞x"])
 BYTES = np.array([b"ab", b"c\xffd'", b"", b"ab", b"\x1cq"])
@@ -121,6 +121,67 @@ def test_methods_of_bytes():
     same(f, np.array([b"abcb", b"b\xff", b"12", b" \x1c\t", b"\x0b\x85\xa0"]))
 
 
+def test_methods_of_bytes_that_give_longer_ones():
+    def f(a):
+        return (a[0].center(10), a[0].ljust(6), a[0].rjust(7, b"*"), a[2].zfill(5), a[0].replace(b"b", b"\xff\x1c"), a[0] + b"x",
+                b"x" + a[1], a[0] + a[1], a[0] * 3, a[0].split(b"b"), a[0][1:], a[0][::-1], b", ".join([a[0], a[1]]),
+                a[0] in b"xxabcb", a[0].partition(b"c"), a[0].expandtabs(), a[0].replace(b"b", b"", 1))  # fmt: skip
+
+    same(f, np.array([b"abcb", b"b\xff", b"12"]))
+
+
+def test_bytes_as_arguments_and_results():
+    def f(b, c):
+        counts = {b: 1}
+        counts[c] = counts.get(c, 0) + 1
+        out = b""
+        for x in b:
+            if x != 32:
+                out += bytes([x])
+        return (b, b[1:3], b[::-1], b[1], b + c, b * 2, 3 * c, b * -1, b == c, b < c, b"a" in b, 97 in b, not b, bool(c), out,
+                sorted(counts.keys()), counts[c], [b, c], (b, 1), b.split(), b.split(b"a", 1), b.rsplit(b"a"), b.title(), b.find(98),
+                b.startswith((b"x", b"a")), b.partition(b"b"), b.removeprefix(b"ab"), bytes(3), b"", str(c), f"{b}",
+                isinstance(b, bytes), isinstance(b, np.ndarray), b"-".join([b, c]), hash(b) == hash(c), sum(b))  # fmt: skip
+
+    same(f, b"ab caa", b"abc")
+    same(f, b"\xff\x1c\x00b'", b"\xff\x1c\x00b'")
+    same(f, b" ab", b'"')
+
+
+def test_bytes_in_typed_containers_and_from_arrays():
+    @njit
+    def f(d, words, x):
+        for w in words:
+            d[w] = d.get(w, 0) + 1
+        words.append(x.tobytes())
+        return np.frombuffer(words[-1], np.int16).sum(), x.T.tobytes(), x[::2].tobytes(), bytes(x)
+
+    d = typed.Dict.empty(bc.typeof(b""), bc.int64)
+    words, x = typed.List([b"ab", b"", b"ab"]), np.arange(6, dtype=np.int16).reshape(3, 2)
+    assert f(d, words, x) == (15, x.T.tobytes(), x[::2].tobytes(), bytes(x))
+    assert dict(d) == {b"ab": 2, b"": 1} and list(words) == [b"ab", b"", b"ab", x.tobytes()]
+    with pytest.raises(KeyError, match="b'z'"):
+        d[b"z"]
+
+
+@pytest.mark.parametrize(
+    ("f", "raised"),
+    [
+        (lambda b: b + 1, TypeError),
+        (lambda b: b.find(300), ValueError),
+        (lambda b: bytes([len(b), 256]), ValueError),
+        (lambda b: b.index(b"z"), ValueError),
+        (lambda b: b.center(10, "x"), TypeError),
+        (lambda b: b"".join([1, 2]), TypeError),
+        (lambda b: bytes("ab"), TypeError),
+    ],
+)
+def test_wrong_uses_of_bytes_raise(f, raised):
+    for function in (f, njit(f)):
+        with pytest.raises(raised):
+            function(b"ab")
+
+
 def test_bytes_are_stored():
     def f(a):
         a[0] = b"longer"
@@ -135,7 +196,8 @@ def test_bytes_are_stored():
 
 def test_printed_bytes(capfd):
     njit(lambda a: print(a[0], a[1], [a[4]]))(BYTES)
-    assert capfd.readouterr().out == "b'ab' b\"c\\xffd'\" [b'\\x1cq']\n"
+    njit(lambda a: print(a[0].s, a.s[1], a[0].i))(np.array([(1, b"ab"), (2, b"'")], [("i", "i4"), ("s", "S3")]))
+    assert capfd.readouterr().out == "b'ab' b\"c\\xffd'\" [b'\\x1cq']\nb'ab' b\"'\" 1\n"
 
 
 def test_index_outside_of_bytes_raises():

@@ -98,8 +98,8 @@ def _interpolated(x, xp, fp, left, right, at):
     n = xp.size
     if np.isnan(x):
         return fp[0] * 1.0 if n == 1 else np.nan, at
-    if x <= xp[0]:
-        return left if x < xp[0] else fp[0] * 1.0, at
+    if x < xp[0]:
+        return left, at
     if x >= xp[n - 1]:
         return right if x > xp[n - 1] else fp[n - 1] * 1.0, at
     at = _interval(x, xp, at)

@@ -173,6 +173,11 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         if not copy:
             x[...] = nan_to_num(x, True, nan, posinf, neginf)
             return x
+        if isinstance(x.dtype.type(0), complex):
+            parts = x.copy()
+            parts.real[...] = nan_to_num(x.real, True, nan, posinf, neginf)
+            parts.imag[...] = nan_to_num(x.imag, True, nan, posinf, neginf)
+            return parts
         if x.dtype == np.float32:
             most, least = np.float32(3.4028234663852886e38), np.float32(-3.4028234663852886e38)
         else:
@@ -184,6 +189,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
         raise ValueError("a number cannot be changed in place: copy must be True")
     if isinstance(x, int):
         return x
+    if isinstance(x, complex):
+        return complex(nan_to_num(x.real, True, nan, posinf, neginf), nan_to_num(x.imag, True, nan, posinf, neginf))
     most = 1.7976931348623157e308 if posinf is None else posinf  # type: ignore[assignment]
     least = -1.7976931348623157e308 if neginf is None else neginf  # type: ignore[assignment]
     if np.isnan(x):

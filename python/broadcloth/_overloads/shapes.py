@@ -492,11 +492,11 @@ def take_along_axis(arr, indices, axis=-1):
     if axis is None:
         return arr.ravel()[indices]
     a, places = np.moveaxis(arr, one_axis(axis), -1), np.moveaxis(indices, axis, -1)
-    shape = places.shape
-    n, m = a.shape[-1], shape[-1]
-    rows, wanted = a.copy().reshape(-1, n), places.copy().reshape(-1, m)
-    if rows.shape[0] != wanted.shape[0]:
-        raise ValueError("take_along_axis: the arrays' other extents differ")
+    n, m = a.shape[-1], places.shape[-1]
+    around = np.broadcast_shapes(a.shape[:-1], places.shape[:-1])
+    shape = around + (m,)
+    rows = np.broadcast_to(a, around + (n,)).copy().reshape(-1, n)
+    wanted = np.broadcast_to(places, shape).copy().reshape(-1, m)
     out = np.empty(wanted.shape, dtype=arr.dtype)
     for i in range(wanted.shape[0]):
         for j in range(m):

@@ -237,13 +237,19 @@ def average(a, axis=None, weights=None, returned=0):
     if weights is None:
         return np.mean(a, axis)
     if a.shape == weights.shape:
-        return (a * weights).sum(axis) / weights.sum(axis)
+        return np.divide((a * weights).sum(axis), _nonzero(weights.sum(axis)))
     if axis is None or weights.ndim != 1:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     rows = np.moveaxis(a, axis, -1)
     if rows.shape[-1] != weights.size:
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    return (rows * weights).sum(-1) / weights.sum()
+    return (rows * weights).sum(-1) / _nonzero(weights.sum())
+
+
+def _nonzero(total):
+    if np.any(total == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return total
 
 
 @stands_for("numpy.ptp")

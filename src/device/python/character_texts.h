@@ -1,7 +1,7 @@
 // What functions for the CPU do with elements of arrays of str, which are read as texts, and of bytes.
 #pragma once
 #include "characters.h"
-#include "objects.h"
+#include "containers.h"
 
 #if !BC_CUDA
 
@@ -96,6 +96,93 @@ static inline int order_of(const Characters<u32, N>& a, const Characters<u32, M>
   return order_of_units(Characters<u32, kMost>(a), Characters<u32, kMost>(b));
 }
 
+// ---- bytes: arrays of uint8 that are not written -------------------------------------------------------------------------------------
+
+using Bytes = Host<u8, 1, 'C'>;
+
+static inline Bytes joined_spans(ByteSpan a, ByteSpan b) {
+  Bytes made = fresh<u8, 1>({{a.size + b.size}});
+  if (a.size > 0) __builtin_memcpy(made.data, a.at, static_cast<unsigned long>(a.size));
+  if (b.size > 0) __builtin_memcpy(made.data + a.size, b.at, static_cast<unsigned long>(b.size));
+  return made;
+}
+BC_FN Bytes joined_bytes(const auto& a, const auto& b) { return joined_spans(bytes_of(a), bytes_of(b)); }
+BC_FN Bytes new_bytes(const auto& a) { return joined_spans(bytes_of(a), {nullptr, 0}); }
+static inline Bytes repeated_bytes(const auto& a, i64 times) {
+  const ByteSpan s = bytes_of(a);
+  i64 size;
+  if (times < 0) times = 0;
+  if (__builtin_mul_overflow(s.size, times, &size)) raise(kValue, "array is too big");
+  Bytes made = fresh<u8, 1>({{size}});
+  for (i64 i = 0; i < size; ++i) made.data[i] = s.at[i % s.size];
+  return made;
+}
+static inline Bytes bytes_of_text(const Str& s) {
+  Bytes made = fresh<u8, 1>({{s.length}});
+  for (i64 i = 0, at = 0; i < s.length; ++i) {
+    const i64 point = s.ascii() ? static_cast<u8>(s.data[at]) : point_at(s.data + at);
+    made.data[i] = static_cast<u8>(point >= kOther ? point - kOther : point);
+    at = s.ascii() ? at + 1 : next_point(s.data, at, s.size);
+  }
+  return made;
+}
+static inline List<Bytes> bytes_of_texts(const List<Str>& given) {
+  List<Bytes> made = new_list<Bytes>(given.size());
+  for (i64 i = 0; i < given.size(); ++i) made.append(bytes_of_text(given.data()[i]));
+  return made;
+}
+template <class S, class T>
+static inline Bytes join_bytes(const S& separator, const List<T>& given) {
+  const List<T> parts = given.unshared();
+  const ByteSpan between = bytes_of(separator);
+  i64 size = 0;
+  for (i64 i = 0; i < parts.size(); ++i) size += bytes_of(parts.data()[i]).size + (i ? between.size : 0);
+  Bytes made = fresh<u8, 1>({{size}});
+  u8* at = made.data;
+  const auto put = [&](ByteSpan s) {
+    if (s.size > 0) __builtin_memcpy(at, s.at, static_cast<unsigned long>(s.size));
+    at += s.size;
+  };
+  for (i64 i = 0; i < parts.size(); ++i) {
+    if (i) put(between);
+    put(bytes_of(parts.data()[i]));
+  }
+  return made;
+}
+static inline Bytes bytes_of_integers(const auto& given) {
+  Bytes made = fresh<u8, 1>({{given.size()}});
+  for (i64 i = 0; i < given.size(); ++i) {
+    const i64 x = static_cast<i64>(given.data()[i]);
+    if (x < 0 || x > 255) raise(kValue, "bytes must be in range(0, 256)");
+    made.data[i] = static_cast<u8>(x);
+  }
+  return made;
+}
+static inline Bytes single_byte(i64 x) {
+  if (x < 0 || x > 255) raise(kValue, "byte must be in range(0, 256)");
+  Bytes made = fresh<u8, 1>({{1}});
+  made.data[0] = static_cast<u8>(x);
+  return made;
+}
+/// What an array's elements are in memory, in C order.
+template <class T, int N, char L>
+static inline Bytes memory_of(const Host<T, N, L>& a) {
+  const i64 n = a.size();
+  Bytes made = fresh<u8, 1>({{n * static_cast<i64>(sizeof(T))}});
+  for (i64 i = 0; i < n; ++i) __builtin_memcpy(made.data + i * static_cast<i64>(sizeof(T)), &element_at(a, i), sizeof(T));
+  return made;
+}
+static inline bool contains_bytes(const auto& whole, const auto& part) {
+  const ByteSpan w = bytes_of(whole), p = bytes_of(part);
+  for (i64 i = 0; i + p.size <= w.size; ++i)
+    if (p.size == 0 || __builtin_memcmp(w.at + i, p.at, static_cast<unsigned long>(p.size)) == 0) return true;
+  return false;
+}
+BC_FN bool same_bytes(const Bytes& x, const Bytes& y) { return x.size() == y.size() && order_of_bytes(x, y) == 0; }
+BC_FN bool equal_to(const Bytes& a, const Bytes& b) { return same_bytes(a, b); }
+BC_FN bool less_than(const Bytes& a, const Bytes& b) { return order_of_bytes(a, b) < 0; }
+static inline u64 hash_of(const Bytes& b) { return hash_of(literal(reinterpret_cast<const char*>(b.data), b.size(), b.size())); }
+
 /// What NumPy stores of a text: as many characters as there is room for.
 template <class T>
 struct UnitsOf;
@@ -144,9 +231,7 @@ static inline u64 hash_of(const Characters<u8, N>& s) {
   return hash_of(literal(reinterpret_cast<const char*>(&s), s.length(), s.length()));
 }
 
-template <int N>
-inline void write(Writer& w, const Characters<u8, N>& s) {
-  const ByteSpan b = bytes_of(s);
+static inline void write_bytes(Writer& w, ByteSpan b) {
   bool single = false, twice = false;
   for (i64 i = 0; i < b.size; ++i) single |= b.at[i] == '\'', twice |= b.at[i] == '"';
   const char quote[] = {single && !twice ? '"' : '\''};
@@ -162,6 +247,11 @@ inline void write(Writer& w, const Characters<u8, N>& s) {
   }
   w.put(quote, 1);
 }
+template <int N>
+inline void write(Writer& w, const Characters<u8, N>& s) {
+  write_bytes(w, bytes_of(s));
+}
+inline void write(Writer& w, const Bytes& b) { write_bytes(w, bytes_of(b)); }
 
 }  // namespace py
 }  // namespace bc

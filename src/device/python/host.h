@@ -421,6 +421,19 @@ BC_INLINE V host_windowed(const Host<T, N, L>& a, i64 width, i64 axis, i64 axes)
   r.strides[N] = a.strides[axis];
   return V(r, a.owner);
 }
+/// A view of memory that belongs to `a`.
+template <class V, class A>
+BC_INLINE V host_owned(const typename V::Plain& view, const A& a) {
+  return V(view, owner_of(a));
+}
+/// A field of all records of an array, which keeps the array's memory.
+template <class V, class F, class A, class... E>
+BC_INLINE V host_field(const A& a, int offset, E... extents) {
+  if constexpr (sizeof...(E) > 0)
+    return V(field_array<F>(a, offset, extents...), owner_of(a));
+  else
+    return V(field<F>(a, offset), owner_of(a));
+}
 template <class V, class T, int N, char L>
 BC_INLINE V host_part(const Host<T, N, L>& a, int which) {
   return V(part<real_of<T>>(static_cast<const Array<T, N, L>&>(a), which), a.owner);
@@ -1039,6 +1052,11 @@ BC_INLINE Acc mean(const F& f, const A&... a) {
   i64 n;
   const auto s = from_zero(reduce<Sum<T, acc_t<Acc>>, M>(n, f, a...));
   return cast<Acc>(mean_of(s, static_cast<double>(n)));
+}
+template <class S, class T, char L>
+BC_INLINE S sum_in_order(const Host<T, 1, L>& a, S sum) {
+  for (i64 i = 0; i < a.shape[0]; ++i) sum = static_cast<S>(sum + cast<S>(a(i)));
+  return sum;
 }
 template <class Acc, int M, class F, class... A>
 BC_INLINE Acc variance(double ddof, const F& f, const A&... a) {
