@@ -104,6 +104,9 @@ class MemoryPointer:
     device: device
     nbytes: int
     def __int__(self) -> int: ...
+    def __add__(self, offset: int, /) -> Any: ...
+    def __sub__(self, offset: int, /) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
 
 @final
 class flagsobj:
@@ -966,7 +969,14 @@ def asarray(
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> ndarray:
     """The array itself when its last axis lies closest in memory, else such a copy; at least 1-d."""
 
-def asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None = None, order: Order = 'C') -> numpy.ndarray[Any, Any]:
+def asnumpy(
+    a: ArrayLike,
+    stream: Any = None,
+    order: Order = 'C',
+    out: numpy.ndarray[Any, Any] | None = None,
+    *,
+    blocking: bool = True,
+) -> numpy.ndarray[Any, Any]:
     """The elements in an array of NumPy: computes what waits, and copies from the device."""
 
 def atleast_1d(a: ArrayLike) -> ndarray: ...

@@ -42,7 +42,7 @@ ElementwiseKernel::ElementwiseKernel(Spec spec) : spec_(std::move(spec)) {
     return false;
   };
   bool fuses = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && macros_.rest.empty() && !directive(preamble) &&
-           !directive(operation);
+               !directive(operation);
   for (const auto* list : {&in_, &out_})
     for (const UserParameter& p : *list) fuses &= !p.raw && !(list == &in_ && p.writable);
   for (const char* name : kProgramNames) fuses &= !names_identifier(operation, name) && !names_identifier(preamble, name);

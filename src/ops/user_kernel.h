@@ -55,8 +55,8 @@ std::string without_own_headers(const std::string& preamble);
 
 /// CuPy's ElementwiseKernel: an operation in CUDA C++ for every element of arrays that broadcast.
 ///
-/// If the operation uses only its element (no raw parameter, nothing before or after the loop) and functions that arrays have, the kernel is
-/// an elementwise op of the graph: it is recorded and fused like any other. Otherwise it is a separate CUDA program, queued at once.
+/// If the operation uses only its element (no raw parameter, nothing before or after the loop) and functions that arrays have, the kernel
+/// is an elementwise op of the graph: it is recorded and fused like any other. Otherwise it is a separate CUDA program, queued at once.
 class ElementwiseKernel {
  public:
   struct Spec {
