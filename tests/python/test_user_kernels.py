@@ -602,6 +602,24 @@ def test_a_state_of_the_users_own(xp):
     assert [float(v) for v in spread(xp.empty(0, "float32"))] == [np.inf, -np.inf]
 
 
+def test_a_state_of_cudas_vectors(xp):
+    ends = xp.ReductionKernel(
+        "T x", "T least, T most", "make_double2(x, x)", "make_double2(min(a.x, b.x), max(a.y, b.y))", "least = a.x; most = a.y",
+        "make_double2(INFINITY, -INFINITY)", "ends", reduce_type="double2",
+    )  # fmt: skip
+    counts = xp.ReductionKernel(
+        "float32 x", "int32 low, int32 high", "make_int3(x < 0, 0, x > 0)", "make_int3(a.x + b.x, 0, a.z + b.z)", "low = a.x; high = a.z",
+        "make_int3(0, 0, 0)", "counts", reduce_type="int3",
+    )  # fmt: skip
+    a = np.random.default_rng(8).standard_normal((7, 900))
+    least, most = ends(xp.array(a), axis=1)
+    equal(least, a.min(1))
+    equal(most, a.max(1))
+    low, high = counts(xp.array(a.astype("float32")), axis=0)
+    equal(low, (a < 0).sum(0).astype("int32"))
+    equal(high, (a > 0).sum(0).astype("int32"))
+
+
 def test_a_reduction_that_indexes_arrays(xp):
     weighted = xp.ReductionKernel("T x, raw T w", "T y", "x * w[_J]", "a + b", "y = a", "0", "weighted")
     a = np.random.default_rng(7).standard_normal((30, 40))
