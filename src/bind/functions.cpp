@@ -942,6 +942,11 @@ std::vector<PyMethodDef> selection_composites() {
                     return small_or_none(
                         without_gil_unless(is_small(a), [&] { return bincount_small(a, weights.value_or(Array()), least); }));
                   }),
+      BC_FUNCTION(
+          "histogram_near(a, edges, low: float, high: float) -> ndarray | None Counts in bins of one width in host memory, or None.",
+          [](const Array& a, const Array& edges, double low, double high) {
+            return small_or_none(without_gil_unless(is_small(a), [&] { return histogram_near(a, edges, low, high); }));
+          }),
       BC_FUNCTION("interp_small(x, xp, fp, left: Any, right: Any) -> ndarray | None numpy.interp of few elements in host memory, or None.",
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return small_or_none(interp_small(x, xp, fp, left, right));
