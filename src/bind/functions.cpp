@@ -189,11 +189,12 @@ int64_t divided(int64_t& n, int64_t by, double reciprocal) {
   return rest;
 }
 
-/// Integers of a computed array in host memory, in C order; nullopt for other arrays, also for those that need a cast.
+/// A few integers of an array in host memory, in C order; nullopt for other arrays, also for those that need a cast.
 std::optional<std::vector<int64_t>> host_integers(PyObject* o) {
+  constexpr int64_t kMost = 1 << 15;  // kernels convert more
   if (!is_array(o) || array_dtype(o) != DType::i64) return std::nullopt;
   const Array& a = array_of(o);
-  if (a.device().type != DeviceType::cpu) return std::nullopt;
+  if (a.device().type != DeviceType::cpu || a.size() >= kMost) return std::nullopt;
   std::vector<int64_t> values(static_cast<size_t>(a.size()));
   without_gil_unless(is_small(a), [&] {
     to_host(a, values.data());
