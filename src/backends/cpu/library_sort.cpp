@@ -341,8 +341,19 @@ void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std
 
 template <class O>
 void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out, bool parallel) {
+  using K = typename O::Key;
+  K* keys;
+  if constexpr (sizeof(K) >= 4) {
+    // Vectors split a list that fits the cache around a sample in less time than its histogram takes.
+    if (n > kSorted && n < kLongLine && cpu_level() >= CpuLevel::v4) {
+      const Ref<Buffer> memory = scratch(2 * n, &keys);
+      load_keys<O>(x, step, n, keys, false);
+      partition<K>(keys, n, ranks, keys + n, false, 1, partition_in_place<K>);
+      for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[n + ranks[k]]);
+      return;
+    }
+  }
   if (n >= kHistogram) return select_by_histogram<O>(x, step, n, ranks, out, parallel);
-  typename O::Key* keys;
   const Ref<Buffer> memory = scratch(n, &keys);
   load_keys<O>(x, step, n, keys, false);
   partition_in_place(keys, n, ranks);
