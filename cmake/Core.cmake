@@ -87,7 +87,7 @@ set_target_properties(broadcloth_core PROPERTIES
 target_include_directories(broadcloth_core PUBLIC "${SRC}" "${CMAKE_SOURCE_DIR}/include" PRIVATE "${CMAKE_SOURCE_DIR}")
 target_include_directories(broadcloth_core SYSTEM PUBLIC "${XXHASH_INCLUDE}")
 target_compile_definitions(broadcloth_core PUBLIC BC_VERSION="${PROJECT_VERSION}")
-target_link_libraries(broadcloth_core PUBLIC fmt::fmt PRIVATE zstd hwy_contrib Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(broadcloth_core PUBLIC fmt::fmt PRIVATE zstd hwy_contrib hwy Threads::Threads ${CMAKE_DL_LIBS})
 
 # The engine's own symbols are seen by the extension and the tests and by nobody else (broadcloth.map); inside, calls go straight.
 target_compile_options(broadcloth_core PRIVATE -fvisibility-inlines-hidden -fno-semantic-interposition)

@@ -15,6 +15,7 @@ endfunction()
 broadcloth_find_library(zstd zstd.h zstd)
 # vqsort, a vectorised quicksort, is a part of Highway.
 broadcloth_find_library(hwy_contrib hwy/contrib/sort/vqsort.h hwy_contrib)
+broadcloth_find_library(hwy hwy/targets.h hwy)
 
 # XXH_INLINE_ALL puts xxHash into the caller; only its header is needed.
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)

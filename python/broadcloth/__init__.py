@@ -97,6 +97,15 @@ def _dask_token(a: ndarray) -> _Any:
     return _import_module(f"{__name__}._dask").tokenize(a)
 
 
+def _compilers_message(error: CompileError, f: _Any = None) -> str | None:
+    """CuPy's methods of its CompileException: the message, or (`dump`) the message written to a file."""
+    if f is None:
+        return str(error)
+    f.write(f"{error}\n")
+    return None
+
+
+CompileError.get_message = CompileError.dump = _compilers_message  # type: ignore[attr-defined]
 ndarray.__dask_tokenize__ = _dask_token  # type: ignore[attr-defined]  # dask's own type of arrays has it too
 
 # ---- Modules that are loaded when they are first used ---------------------------------------------------------------------------------

@@ -104,6 +104,9 @@ class MemoryPointer:
     device: device
     nbytes: int
     def __int__(self) -> int: ...
+    def __add__(self, offset: int, /) -> Any: ...
+    def __sub__(self, offset: int, /) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
 
 @final
 class flagsobj:
@@ -966,7 +969,14 @@ def asarray(
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> ndarray:
     """The array itself when its last axis lies closest in memory, else such a copy; at least 1-d."""
 
-def asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None = None, order: Order = 'C') -> numpy.ndarray[Any, Any]:
+def asnumpy(
+    a: ArrayLike,
+    stream: Any = None,
+    order: Order = 'C',
+    out: numpy.ndarray[Any, Any] | None = None,
+    *,
+    blocking: bool = True,
+) -> numpy.ndarray[Any, Any]:
     """The elements in an array of NumPy: computes what waits, and copies from the device."""
 
 def atleast_1d(a: ArrayLike) -> ndarray: ...
@@ -1340,6 +1350,9 @@ def get_dtype(dtype: DTypeLike) -> Any:
     """The dtype object of a dtype, type or name."""
 
 def gradient(f: ArrayLike, spacings: tuple[Any, ...], axis: AxisLike = None, edge_order: int = 1) -> tuple[ndarray, ...]: ...
+def histogram_near(a: ArrayLike, edges: ArrayLike, low: float, high: float) -> ndarray | None:
+    """Counts in bins of one width in host memory, or None."""
+
 def host_allocate(kind: str, bytes: int, write_combined: bool = False) -> Any: ...
 def host_register(buffer: Any) -> Any: ...
 def hstack(tup: Sequence[ArrayLike] | ndarray, *, dtype: DTypeLike = None, casting: Casting = 'same_kind') -> ndarray: ...

@@ -292,7 +292,14 @@ def histogram(
     """
     x, w = _flat(a, weights)
     edges, equal = _edges(x, bins, range, w)
-    if equal is not None:
+    counts: Any = None
+    # Without limits the elements were looked at, so that nothing waits.
+    if equal is not None and w is None and range is None and x.device.type == "cpu":
+        exact = x.astype(np.float32) if x.dtype.char == "e" else x
+        counts = _c.histogram_near(exact, edges.astype(np.float64, copy=False), float(equal[0]), float(equal[1]))
+    if counts is not None:
+        pass
+    elif equal is not None:
         counts = _counted(_equal_bins(x, edges, *equal), equal[2] + 1, w)[:-1]
     elif w is None and edges.size > 1 and x.device.type == "cpu":
         # A processor guesses the branches of a sort better than those of a search for each element (1e5 elements: 1.4 and 15 ms).

@@ -381,7 +381,7 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
         return found
     if (
         isinstance(indices, ndarray)
-        and indices.device.type != "cpu"
+        and _belongs_in_kernel(indices)
         and indices.size
         and indices.dtype.kind in "iu"
         and order in ("C", "F")
@@ -389,6 +389,11 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
         return _unravelled(indices, shape, order)
     columns = np.unravel_index(_c.asnumpy(indices), shape, order)  # type: ignore[call-overload]
     return tuple(_c.as_result(f) for f in columns)
+
+
+def _belongs_in_kernel(indices: ndarray) -> bool:
+    """Whether kernels convert the indices: those of a GPU, and long lists of the CPU, which NumPy converts on one thread."""
+    return indices.device.type != "cpu" or indices.size >= 1 << 15
 
 
 def _extents(shape: ShapeLike) -> tuple[int, ...]:
@@ -402,7 +407,7 @@ def bounds_of(x: ndarray) -> tuple[int, int]:
 
 
 def _unravelled(indices: ndarray, shape: ShapeLike, order: str) -> tuple[ndarray, ...]:
-    """What unravel_index gives for an array of a GPU, computed there."""
+    """What unravel_index gives, computed by kernels."""
     if order not in ("C", "F"):
         raise ValueError(f"only 'C' or 'F' order is permitted (got {order!r})")
     extents = _extents(shape)
@@ -446,14 +451,14 @@ def ravel_multi_index(multi_index: Any, dims: ShapeLike, mode: Any = "raise", or
             return flat
     if isinstance(multi_index, ndarray):
         multi_index = tuple(multi_index)
-    if order in ("C", "F") and any(isinstance(i, ndarray) and i.device.type != "cpu" for i in multi_index):
+    if order in ("C", "F") and any(isinstance(i, ndarray) and _belongs_in_kernel(i) for i in multi_index):
         return _ravelled(multi_index, dims, mode, order)
     at = tuple(_c.asnumpy(i) for i in multi_index)
     return _c.as_result(np.ravel_multi_index(at, dims, mode, order))  # type: ignore[call-overload]
 
 
 def _ravelled(multi_index: Sequence[Any], dims: ShapeLike, mode: Any, order: str) -> ndarray:
-    """What ravel_multi_index gives for arrays of a GPU, computed there."""
+    """What ravel_multi_index gives, computed by kernels."""
     extents = _extents(dims)
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
     if len(multi_index) != len(extents):

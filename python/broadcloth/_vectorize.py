@@ -40,7 +40,7 @@ class DUFunc:
     array expression is, and fuses with what is around it, on the CPU and on CUDA.
     """
 
-    def __init__(self, function: Callable[..., Any], signatures: list[Any], target: str, identity: Any, fastmath: bool):
+    def __init__(self, function: Callable[..., Any], signatures: list[Any], target: str, identity: Any, fastmath: bool, result: Any = None):
         functools.update_wrapper(self, function)
         self.py_func = function
         self.__kernel_kind__ = "elementwise"
@@ -54,6 +54,7 @@ class DUFunc:
         self._target = target
         self._identity = identity
         self._fastmath = fastmath
+        self._result = None if result is None else type_of(result)  # what all loops give
         self._loops: dict[tuple[Type, ...], tuple[Any, Type]] = {}
         self._ops: dict[tuple[Type, ...], Any] = {}
         self._ufuncs: dict[tuple[Type, ...], Any] = {}
@@ -77,7 +78,7 @@ class DUFunc:
 
     def __reduce__(self) -> Any:
         declared = [tuple(a) for a in self._declared]
-        return reduced(self, DUFunc, self.py_func, declared, self._target, self._identity, self._fastmath)
+        return reduced(self, DUFunc, self.py_func, declared, self._target, self._identity, self._fastmath, self._result)
 
     # ---- compiling
 
@@ -85,6 +86,8 @@ class DUFunc:
         if args not in self._loops:
             loop, shown = _c._loop(self.py_func, args, None, self._target == "parallel", self._fastmath)
             self._loops[args] = (loop, Type(shown))
+            if self._result is not None and self._loops[args][1] != self._result:
+                self._loops[args] = self._converted(Signature(self._result, args))
             self._all = None
         return self._loops[args]
 
@@ -172,6 +175,8 @@ class DUFunc:
         )
         key = self._choose(args)
         if key not in self._ops:
+            if self._result is not None:
+                self._loop(key)
             function = getattr(self, "_wrapped", {}).get(key, self.py_func)
             self._ops[key] = _c._user_op(function, key, self._fastmath)
         made = _c._apply_user_op(self._ops[key][0], args, out, None if where is True else where, device)
@@ -277,6 +282,8 @@ def vectorize(
     cache: bool = False,
     fastmath: bool = False,
     nopython: bool | None = None,
+    otypes: Any = None,
+    doc: str | None = None,
     **options: Any,
 ) -> Any:
     """Makes a ufunc of a function of numbers.
@@ -290,11 +297,15 @@ def vectorize(
         Where NumPy arrays are worked on; 'parallel' uses all cores. Arrays of broadcloth are worked on where they are.
     identity : {None, 0, 1, 'reorderable'}
         The result of reducing nothing.
+    otypes : str or list of one dtype, optional
+        The dtype of the result, as NumPy and CuPy name it ("d"); that of the function's values unless given.
+    doc : str, optional
+        The docstring; the function's own unless given.
 
     Raises
     ------
     TypeError
-        An option is numpy.vectorize's (`otypes`, `excluded`, `signature`).
+        An option is numpy.vectorize's (`excluded`, `signature`), or `otypes` names several results.
     KeyError
         Numba has no such option.
 
@@ -310,7 +321,13 @@ def vectorize(
     array([1, 2, 3, 4, 4])
     """
     check_target("vectorize", target)
-    numpys = {"otypes", "excluded", "signature", "pyfunc"} & options.keys()
+    if "pyfunc" in options and signatures is None:
+        signatures = options.pop("pyfunc")
+    result = None if otypes is None else _one_result(otypes)
+    for name in ("excluded", "signature"):
+        if name in options and options[name] is None:  # NumPy's and CuPy's default
+            del options[name]
+    numpys = {"excluded", "signature", "pyfunc"} & options.keys()
     if numpys:
         raise TypeError(
             f"vectorize: {min(numpys)}= is numpy.vectorize's; this one is Numba's and compiles the function: name its types, as in "
@@ -330,10 +347,21 @@ def vectorize(
             several = list(given)
         else:
             several = [given]
-        return DUFunc(function, several, target, identity, fast_level(fastmath) == 1)
+        made = DUFunc(function, several, target, identity, fast_level(fastmath) == 1, result)
+        if doc is not None:
+            made.__doc__ = doc
+        return made
 
     if signatures is None:
         return decorate
     if is_signature(signatures):
         return lambda function: decorate(function, signatures)
     return decorate(signatures)
+
+
+def _one_result(otypes: Any) -> np.dtype[Any]:
+    """The dtype that `otypes` names."""
+    several = list(otypes) if isinstance(otypes, str | list | tuple) else [otypes]
+    if len(several) != 1:
+        raise TypeError(f"vectorize: expected one dtype in 'otypes', as the function has one result, got {otypes!r}")
+    return np.dtype(several[0])

@@ -20,7 +20,22 @@ _OTHERS = [
     "TestCase", "assert_no_warnings", "assert_raises", "assert_raises_regex", "assert_string_equal", "assert_warns", "suppress_warnings",
 ]  # fmt: skip
 ASSERTIONS = frozenset(_ASSERTIONS)
-__all__ = sorted([*_ASSERTIONS, *_OTHERS])
+__all__ = sorted([*_ASSERTIONS, *_OTHERS, "assert_array_list_equal"])
+
+
+def assert_array_list_equal(xlist: Any, ylist: Any, err_msg: str = "", verbose: bool = True) -> None:
+    """Fails unless two lists have equal arrays, one by one; CuPy's addition.
+
+    Examples
+    --------
+    >>> bc.testing.assert_array_list_equal([bc.ones(2), bc.zeros(1)], [[1, 1], [0]])
+    """
+    from numpy.testing import assert_array_equal
+
+    if len(xlist) != len(ylist):
+        raise AssertionError(f"List size is different: {len(xlist)} and {len(ylist)}{chr(10) + err_msg if err_msg else ''}")
+    for x, y in zip(xlist, ylist, strict=True):
+        on_copies(assert_array_equal, _numbers_and_copies)(x, y, err_msg=err_msg, verbose=verbose)
 
 
 def _numbers_and_copies(value: Any) -> Any:

@@ -1,13 +1,17 @@
 // The small host path's functions of vectors: counts, interpolation, packed bits.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "array/small_host.h"
 #include "array/small_near.h"
 #include "core/set_bytes.h"
+#include "runtime/parallel.h"
 
 namespace bc {
 
@@ -41,27 +45,69 @@ std::pair<int64_t, int64_t> range_of(const char* first, int64_t count, int64_t s
 }
 
 constexpr int64_t kMostCounts = 1 << 16;
+constexpr int64_t kPiece = 1 << 16;  // elements that a thread takes at least
 
-/// How often each number comes; nullopt where one is negative, or too large for a table that is made while the GIL is held.
+/// Calls add(begin, end, table) for pieces of [0, count), on all threads, and sums the tables of `size` counts that they fill into `out`.
+template <class Add>
+void count_in_pieces(int64_t count, int64_t size, int64_t* out, Add&& add) {
+  std::fill_n(out, size, 0);
+  const int64_t pieces = std::min<int64_t>(cpu::thread_limit(), count / kPiece);
+  if (pieces < 2) return add(int64_t{0}, count, out);
+  std::vector<int64_t> tables(static_cast<size_t>(pieces * size));
+  cpu::parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) add(count * p / pieces, count * (p + 1) / pieces, &tables[static_cast<size_t>(p * size)]);
+  });
+  for (int64_t p = 0; p < pieces; ++p)
+    for (int64_t k = 0; k < size; ++k) out[k] += tables[static_cast<size_t>(p * size + k)];
+}
+
+/// The bits that any of the numbers has: they tell in one pass what is negative, and a bound of the largest.
+template <class T>
+int64_t bits_of(const char* first, int64_t count, int64_t step) {
+  std::atomic<int64_t> all{0};
+  cpu::parallel_for(count, kPiece, [&](int64_t begin, int64_t end) {
+    int64_t bits = 0;
+    if (step == sizeof(T))  // vectors
+      for (int64_t k = begin; k < end; ++k) bits |= static_cast<int64_t>(get<T>(first + k * static_cast<int64_t>(sizeof(T))));
+    else
+      for (int64_t k = begin; k < end; ++k) bits |= static_cast<int64_t>(get<T>(first + k * step));
+    all.fetch_or(bits, std::memory_order_relaxed);
+  });
+  return all.load();
+}
+
+/// Adds 1 to the count of each number. Neighbours count in tables of their own: a number that comes again would wait for its last count.
+template <class T>
+void add_counts(const char* first, int64_t step, int64_t begin, int64_t end, int64_t size, int64_t* table) {
+  const auto at = [=](int64_t k) { return static_cast<int64_t>(get<T>(first + k * step)); };
+  constexpr int64_t kMostTwice = 1 << 12;
+  int64_t k = begin;
+  if (size <= kMostTwice && end - begin > 2 * size) {
+    std::vector<int64_t> others(static_cast<size_t>(3 * size));
+    int64_t *const second = others.data(), *const third = second + size, *const fourth = third + size;
+    for (; k + 4 <= end; k += 4) ++table[at(k)], ++second[at(k + 1)], ++third[at(k + 2)], ++fourth[at(k + 3)];
+    for (int64_t v = 0; v < size; ++v) table[v] += second[v] + third[v] + fourth[v];
+  }
+  for (; k < end; ++k) ++table[at(k)];
+}
+
+/// How often each number comes; nullopt where one is negative, or too large for a table.
 template <class T>
 std::optional<Array> counts_of(const char* first, int64_t count, int64_t step, int64_t least, Device device) {
-  int64_t bits[4] = {};  // that any number has: one pass finds what is negative, and a bound of the largest
-  int64_t k = 0;
-  for (; k + 4 <= count; k += 4)
-    for (int l = 0; l < 4; ++l) bits[l] |= static_cast<int64_t>(get<T>(first + (k + l) * step));
-  for (; k < count; ++k) bits[0] |= static_cast<int64_t>(get<T>(first + k * step));
-  const int64_t bound = (bits[0] | bits[1]) | (bits[2] | bits[3]);
+  const int64_t bound = bits_of<T>(first, count, step);
   if (bound < 0 || bound >= kMostCounts || least > kMostCounts) return std::nullopt;
-  constexpr int64_t kShort = 1 << 12;  // a longer table takes more time to copy than the elements to find the largest of
-  if (bound >= kShort) {
+  const auto fill = [&](int64_t size, int64_t* counts) {
+    count_in_pieces(count, size, counts,
+                    [=](int64_t begin, int64_t end, int64_t* table) { add_counts<T>(first, step, begin, end, size, table); });
+  };
+  constexpr int64_t kShort = 1 << 12;  // a longer table takes more time to copy than few elements to find the largest of
+  if (bound >= kShort && count < kPiece) {
     Array made = empty(Dims{std::max(range_of<T>(first, count, step).second + 1, least)}, DType::i64, device);
-    auto* const counts = static_cast<int64_t*>(made.storage()->current->buffer->ptr);
-    std::memset(counts, 0, static_cast<size_t>(made.size()) * 8);
-    for (k = 0; k < count; ++k) ++counts[get<T>(first + k * step)];
+    fill(made.size(), static_cast<int64_t*>(made.storage()->current->buffer->ptr));
     return made;
   }
   std::vector<int64_t> counts(static_cast<size_t>(std::max(bound + 1, least)));
-  for (k = 0; k < count; ++k) ++counts[static_cast<size_t>(get<T>(first + k * step))];
+  fill(static_cast<int64_t>(counts.size()), counts.data());
   int64_t size = bound + 1;
   while (counts[static_cast<size_t>(size - 1)] == 0) --size;
   size = std::max(size, least);
@@ -73,12 +119,11 @@ std::optional<Array> counts_of(const char* first, int64_t count, int64_t step, i
 }  // namespace
 
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least) {
-  // With more elements a kernel is faster; other threads may wait this long for the GIL.
-  constexpr int64_t kMostElements = 1 << 16;
+  constexpr int64_t kMostWeights = 1 << 16;  // more are summed by a kernel
   const auto fits = [&](const Array& x) {
     return x.ndim() == 1 && x.shape()[0] == a.shape()[0] && x.device() == a.device() && !has_history(x);
   };
-  if (!open(a.device()) || a.ndim() != 1 || a.size() == 0 || a.size() > kMostElements || !fits(a) || !is_integer(a.dtype()))
+  if (!open(a.device()) || a.ndim() != 1 || a.size() == 0 || (weights && a.size() > kMostWeights) || !fits(a) || !is_integer(a.dtype()))
     return std::nullopt;
   if (weights && (!fits(weights) || weights.dtype() != DType::f64)) return std::nullopt;
   const char *from = first_element(a), *weight = weights ? first_element(weights) : nullptr;
@@ -107,6 +152,77 @@ const double* plain_doubles(const Array& a, Device device) {
   const bool plain = a.dtype() == DType::f64 && a.device() == device && a.contiguous() && !has_history(a);
   return plain ? reinterpret_cast<const double*>(first_element(a)) : nullptr;
 }
+
+/// Calls f with an element of the dtype, if it is a real number's of C++.
+template <class F>
+bool by_real(DType t, F&& f) {
+  switch (t) {
+    case DType::u64: f(uint64_t()); return true;
+    case DType::f32: f(float()); return true;
+    case DType::f64: f(double()); return true;
+    default: break;
+  }
+  if (!is_integer(t)) return false;
+  by_integer(t, f);
+  return true;
+}
+
+/// Counts elements in bins of one width. As NumPy does, the bin is found by a division, and corrected by one where the edges say so.
+class EqualBins {
+ public:
+  EqualBins(const double* edges, int64_t count, double first, double last)
+      : edges_(edges, edges + count + 1), count_(count), first_(first), last_(last), width_(last - first) {
+    edges_.back() = std::numeric_limits<double>::infinity();  // the last bin holds its right edge
+  }
+  bool usable() const { return width_ > 0 && std::isfinite(width_) && std::isfinite(static_cast<double>(count_) / width_); }
+
+  /// Counts few elements; those outside of the bins are counted behind the last one.
+  void add(const double* v, int64_t n, int64_t* table) const {
+    for (int64_t k = 0; k < n; ++k) {
+      const bool inside = v[k] >= first_ && v[k] <= last_;
+      const double place = inside ? (v[k] - first_) / width_ * static_cast<double>(count_) : 0.0;
+      int64_t at = std::min(static_cast<int64_t>(place), count_ - 1);
+      at = std::max<int64_t>(at - (v[k] < edges_[static_cast<size_t>(at)]), 0);
+      at += v[k] >= edges_[static_cast<size_t>(at) + 1];
+      ++table[inside ? at : count_];
+    }
+  }
+
+ private:
+  std::vector<double> edges_;
+  int64_t count_;
+  double first_, last_, width_;
+};
+
+}  // namespace
+
+std::optional<Array> histogram_near(const Array& a, const Array& edges, double low, double high) {
+  if (!open(a.device()) || a.ndim() != 1 || a.size() == 0 || has_history(a) || edges.size() < 2) return std::nullopt;
+  const double* const at = plain_doubles(edges, a.device());
+  if (!at) return std::nullopt;
+  const int64_t bins = edges.size() - 1, step = a.strides()[0] * itemsize(a.dtype());
+  const EqualBins equal(at, bins, low, high);
+  if (!equal.usable() || bins > kMostCounts) return std::nullopt;
+  const char* const from = first_element(a);
+  std::vector<int64_t> counts(static_cast<size_t>(bins + 1));
+  const bool real = by_real(a.dtype(), [&](auto of_type) {
+    using T = decltype(of_type);
+    count_in_pieces(a.size(), bins + 1, counts.data(), [&](int64_t begin, int64_t end, int64_t* table) {
+      double values[256];
+      for (int64_t k = begin; k < end; k += 256) {
+        const int64_t n = std::min<int64_t>(256, end - k);
+        for (int64_t l = 0; l < n; ++l) values[l] = static_cast<double>(get<T>(from + (k + l) * step));
+        equal.add(values, n, table);
+      }
+    });
+  });
+  if (!real) return std::nullopt;
+  Array made = empty(Dims{bins}, DType::i64, a.device());
+  std::memcpy(made.storage()->current->buffer->ptr, counts.data(), static_cast<size_t>(bins) * 8);
+  return made;
+}
+
+namespace {
 
 /// Linear interpolation between `n` points at x, with the same bits as the kernels of `interp`.
 double interpolated(double x, const double* xp, const double* fp, int64_t n, double left, double right) {

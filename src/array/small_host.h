@@ -97,6 +97,10 @@ std::optional<Array> nonzero_small(const Array& a);
 /// numpy.bincount: counts of each integer in a 1-d array, with at least `least` counts, or sums of their `weights` in the order of the
 /// elements. Computes the arrays if they are pending.
 std::optional<Array> bincount_small(const Array& a, const Array& weights, int64_t least);
+
+/// numpy.histogram of a 1-d array in host memory, on all threads: how many elements lie in each bin of one width between `low` and `high`,
+/// the first and the last of the float64 `edges`. nullopt for arrays whose elements are no plain numbers in host memory.
+std::optional<Array> histogram_near(const Array& a, const Array& edges, double low, double high);
 /// numpy.interp at each element of `x`; `left` and `right` default to the first and the last value.
 std::optional<Array> interp_small(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
                                   std::optional<double> right);

@@ -164,8 +164,13 @@ std::vector<Array> apply(const Ref<UserOp>& op, std::span<const Arg> args, const
     if (const Dims order = order_of(name, args, options, loop.shape); !is_ascending(order))
       return apply_in_order(op, args, options, loop.shape, order);
 
+  std::vector<Array> results;
+  if (options.computed_first) {
+    results = record_outputs(op, args, loop);
+    flush(loop.device);
+  }
   TapeLock lock(tape(loop.device));
-  std::vector<Array> results = record_outputs(op, args, loop);
+  if (results.empty()) results = record_outputs(op, args, loop);
   // All results are recorded before any output is written, because an output may also be an operand.
   deliver(results, options);
   return results;

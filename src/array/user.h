@@ -13,6 +13,7 @@ struct UserOptions {
   std::optional<Device> device;       ///< device of the results if all operands are scalars; the default device unless given
   std::optional<Dims> shape;          ///< broadcast with the operands (functions without array operands)
   Casting casting = Casting::unsafe;  ///< from a result's dtype to that of `out`
+  bool computed_first = false;        ///< results are computed before `out` is written, so that a compiler's error leaves it alone
   char order = 'C';                   ///< memory order of new results: 'C', or 'K' for the operands' order
 };
 

@@ -210,6 +210,26 @@ int pointer_buffer(PyObject* self, Py_buffer* view, int flags) {
   return PyObject_GetBuffer(held(self), view, flags);
 }
 
+/// The pointer as CuPy's class has it (cuda.MemoryPointer): with arithmetic, and copies to and from it.
+PyRef full_pointer(PyObject* self) {
+  return PyRef::steal(PyObject_CallFunctionObjArgs(import_attr("broadcloth.cuda._memory", "pointer_into").get(), self, nullptr));
+}
+PyObject* pointer_getattr(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  const PyRef text = PyRef::steal(PyObject_Str(name));
+  if (!text || as_string(text.get()).starts_with('_')) return nullptr;
+  PyErr_Clear();
+  return guard([&] { return PyRef::steal(PyObject_GetAttr(full_pointer(self).get(), name)).release(); });
+}
+template <PyObject* (*Operation)(PyObject*, PyObject*)>
+PyObject* pointer_arithmetic(PyObject* left, PyObject* right) {
+  return guard([&] {
+    const auto full = [](PyObject* o) { return Py_TYPE(o) == state().pointer ? full_pointer(o) : PyRef::borrow(o); };
+    return PyRef::steal(Operation(full(left).get(), full(right).get())).release();
+  });
+}
+
 PyGetSetDef pointer_attributes[] = {
     {"ptr", getter<pointer_ptr>, nullptr, "The address of the first element; the memory stays exposed from then on.", nullptr},
     {"device", getter<pointer_device>, nullptr, nullptr, nullptr},
@@ -218,6 +238,9 @@ PyGetSetDef pointer_attributes[] = {
 PyType_Slot pointer_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(holder_dealloc)},
                                {Py_tp_repr, reinterpret_cast<void*>(pointer_repr)},
                                {Py_tp_getset, pointer_attributes},
+                               {Py_tp_getattro, reinterpret_cast<void*>(pointer_getattr)},
+                               {Py_nb_add, reinterpret_cast<void*>(pointer_arithmetic<PyNumber_Add>)},
+                               {Py_nb_subtract, reinterpret_cast<void*>(pointer_arithmetic<PyNumber_Subtract>)},
                                {Py_nb_int, reinterpret_cast<void*>(pointer_int)},
                                {Py_nb_index, reinterpret_cast<void*>(pointer_int)},
                                {Py_bf_getbuffer, reinterpret_cast<void*>(pointer_buffer)},

@@ -345,10 +345,12 @@ void add_conversions(PyObject* module) {
               "device: DeviceLike=None, blocking: bool=False) -> ndarray As asarray, but an array of a subclass stays one."),
           itself_method<as_contiguous_function, true>("ascontiguousarray(a: ArrayLike, dtype: DTypeLike=None, *, like: Any=None) -> "
                                                       "ndarray An array whose elements lie in C order."),
-          BC_FUNCTION("asnumpy(a: ArrayLike, out: numpy.ndarray[Any, Any] | None=None, order='C') -> numpy.ndarray[Any, Any] A NumPy array "
-                      "with the elements.",
-                      [](PyObject* o, PyObject* to, char order) {
+          BC_FUNCTION("asnumpy(a: ArrayLike, stream: Any=None, order='C', out: numpy.ndarray[Any, Any] | None=None, *, "
+                      "blocking: bool=True) -> numpy.ndarray[Any, Any] A NumPy array with the elements.",
+                      [](PyObject* o, PyObject* stream, char order, PyObject* to, bool blocking) {
                         if (is_numpy_array(o) && to == Py_None) return PyRef::borrow(o);
+                        if ((stream != Py_None || !blocking) && is_array(o))
+                          return PyRef::steal(PyObject_CallMethod(o, "get", "OCOO", stream, order, to, blocking ? Py_True : Py_False));
                         const Array a = to_array(o, device_of({o}));
                         if (to == Py_None) return to_host_array(a, "asnumpy", order);
                         leave_history(a, "asnumpy");

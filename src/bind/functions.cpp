@@ -189,11 +189,12 @@ int64_t divided(int64_t& n, int64_t by, double reciprocal) {
   return rest;
 }
 
-/// Integers of a computed array in host memory, in C order; nullopt for other arrays, also for those that need a cast.
+/// A few integers of an array in host memory, in C order; nullopt for other arrays, also for those that need a cast.
 std::optional<std::vector<int64_t>> host_integers(PyObject* o) {
+  constexpr int64_t kMost = 1 << 15;  // kernels convert more
   if (!is_array(o) || array_dtype(o) != DType::i64) return std::nullopt;
   const Array& a = array_of(o);
-  if (a.device().type != DeviceType::cpu) return std::nullopt;
+  if (a.device().type != DeviceType::cpu || a.size() >= kMost) return std::nullopt;
   std::vector<int64_t> values(static_cast<size_t>(a.size()));
   without_gil_unless(is_small(a), [&] {
     to_host(a, values.data());
@@ -942,6 +943,11 @@ std::vector<PyMethodDef> selection_composites() {
                     return small_or_none(
                         without_gil_unless(is_small(a), [&] { return bincount_small(a, weights.value_or(Array()), least); }));
                   }),
+      BC_FUNCTION(
+          "histogram_near(a, edges, low: float, high: float) -> ndarray | None Counts in bins of one width in host memory, or None.",
+          [](const Array& a, const Array& edges, double low, double high) {
+            return small_or_none(without_gil_unless(is_small(a), [&] { return histogram_near(a, edges, low, high); }));
+          }),
       BC_FUNCTION("interp_small(x, xp, fp, left: Any, right: Any) -> ndarray | None numpy.interp of few elements in host memory, or None.",
                   [](const Array& x, const Array& xp, const Array& fp, std::optional<double> left, std::optional<double> right) {
                     return small_or_none(interp_small(x, xp, fp, left, right));

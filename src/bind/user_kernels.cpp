@@ -263,8 +263,8 @@ constexpr const char* kElementwiseDoc =
 
 An operation in CUDA C++ for every element of arrays that broadcast.
 
-Calls wait and fuse with array expressions, on every device. A kernel with `raw` parameters, a `loop_prep` or an `after_loop` is a program of
-its own and runs at once.
+Calls wait and fuse with array expressions, on every device. A kernel with `raw` parameters, a `loop_prep` or an `after_loop`, or one that
+calls functions of CUDA that arrays lack, is a program of its own and runs at once.
 
 Parameters
 ----------
@@ -452,7 +452,7 @@ Parameters
 in_params, out_params : str
     As for `ElementwiseKernel`.
 map_expr : str
-    An expression of the inputs.
+    An expression of the inputs. `_J` is an element's place among those that are joined with it, `_i` that of their result.
 reduce_expr : str
     An expression of `a` and `b` that joins two values. The order in which values are joined is not that of the elements.
 post_map_expr : str

@@ -49,6 +49,8 @@ class BuiltinCall : NamedCall {
   // ---- Python's functions
 
   Made range() {
+    // How often CuPy's range is unrolled is left to the compiler.
+    if (is("cupyx.range")) std::erase_if(args_.keywords, [](const auto& given) { return given.first == "unroll"; });
     need(1, 3);
     bool unsigned_all = true, any_unsigned = false;
     for (const Value& x : p_) {
@@ -569,6 +571,13 @@ class BuiltinCall : NamedCall {
       if (p_.size() >= 2) std::swap(p_[0], p_[1]);
       for (auto& [keyword, value] : args_.keywords)
         if (keyword == "size") keyword = "shape";
+      // None stands for the bytes that the launch gives, as no elements do.
+      const auto given_by_launch = [&](Value& extent) {
+        if (extent.is_none()) extent = whole(0);
+      };
+      if (!p_.empty()) given_by_launch(p_[0]);
+      for (auto& [keyword, value] : args_.keywords)
+        if (keyword == "shape") given_by_launch(value);
     }
     return c_.make_array(is("cuda.local.array") ? "local" : "shared", args_, n_);
   }
@@ -642,7 +651,7 @@ const Forms<BuiltinCall::Form>& BuiltinCall::forms() {
       {&B::extreme, {"builtins.max", "builtins.min"}},
       {&B::pow, {"builtins.pow"}},
       {&B::print, {"builtins.print"}},
-      {&B::range, {"builtins.range", "numba.prange"}},
+      {&B::range, {"builtins.range", "numba.prange", "cupyx.range"}},
       {&B::reversed, {"builtins.reversed"}},
       {&B::round, {"builtins.round", "numpy.around", "numpy.round"}},
       {&B::slice, {"builtins.slice"}},

@@ -54,7 +54,9 @@ ReductionKernel::ReductionKernel(Spec spec) : spec_(std::move(spec)) {
   if (spec_.reduce_type.empty()) spec_.reduce_type = out_[0].type;
   const std::string post = without_comments(spec_.post_map_expr);
   for (const UserParameter& p : out_) assigned_.push_back(sets_first(post, p.name));
-  uses_place_ = names_identifier(without_comments(spec_.map_expr), "_J");
+  const std::string map = without_comments(spec_.map_expr);
+  for (const char* place : {"_J", "_i", "_j"})
+    if (names_identifier(map, place)) places_.emplace_back(place);
   uses_in_size_ = names_identifier(post, "_in_ind");
   uses_out_size_ = names_identifier(post, "_out_ind");
 }
@@ -92,16 +94,16 @@ UserOpSpec ReductionKernel::map_spec(const UserTypes& types, const Texts& texts)
   map.cost = 4;
   BoundText t;
   for (size_t k = 0; k < in_.size(); ++k) t.parameter(fmt::format("{} {}_", device_type(types.in[k]), in_[k].name));
-  if (uses_place_) {
+  for (const std::string& place : places_) {
     map.in.push_back(DType::i64);
-    t.parameter("i64 _J");
+    t.parameter("i64 " + place);
   }
   const std::string value = returned(texts.state, line_of(part(spec_.name, "map")), spec_.map_expr, texts.packed);
   map.text =
       texts.common + fmt::format("BC_INLINE {0} value({1}) {{\n{2}{3}}}\nBC_INLINE void element({1}, {0}& bc_out) {{ bc_out = value(",
                                  device_type(texts.state), t.signature, bind_inputs(in_, types.in), value);
   for (size_t k = 0; k < in_.size(); ++k) map.text += (k ? ", " : "") + in_[k].name + "_";
-  if (uses_place_) map.text += ", _J";
+  for (const std::string& place : places_) map.text += ", " + place;
   map.text += "); }\n";
   return map;
 }
@@ -156,7 +158,8 @@ UserOpSpec ReductionKernel::post_spec(const UserTypes& types, const Texts& texts
 /// A map that indexes whole arrays is a separate program, which writes the mapped values.
 std::shared_ptr<ElementwiseKernel> ReductionKernel::map_program(const Texts& texts) const {
   ElementwiseKernel::Spec mapper;
-  mapper.in_params = spec_.in_params + (uses_place_ ? ", int64 _J" : "");
+  mapper.in_params = spec_.in_params;
+  for (const std::string& place : places_) mapper.in_params += ", int64 " + place;
   mapper.out_params = std::string(info(texts.state).name) + " bc_mapped";
   mapper.operation = texts.packed ? "bc_mapped = pack(" + spec_.map_expr + ")" : "bc_mapped = " + spec_.map_expr;
   mapper.name = spec_.name + "_map";
@@ -165,7 +168,8 @@ std::shared_ptr<ElementwiseKernel> ReductionKernel::map_program(const Texts& tex
   return std::make_shared<ElementwiseKernel>(std::move(mapper));
 }
 
-ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const std::vector<bool>& reads_old) const {
+/// The functions of a call with these types; `unfused`: the map is a program of its own.
+ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const std::vector<bool>& reads_old, bool unfused) const {
   const Texts shared = texts(types);
   UserOpSpec map = map_spec(types, shared), join = join_spec(shared), post = post_spec(types, shared, reads_old);
   const std::string expressions = spec_.map_expr + ";" + spec_.reduce_expr + ";" + spec_.post_map_expr + ";" + spec_.identity.value_or("");
@@ -176,7 +180,7 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
     op->simple = simple;
   }
   Instance made;
-  if (raw_)
+  if (unfused)
     made.mapper = map_program(shared);
   else
     made.map = make_user_op(std::move(map));
@@ -187,24 +191,38 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   return made;
 }
 
-/// `_J`: an element's place among those that are joined with it.
-Array ReductionKernel::places(const Call& call) const {
+/// What the map gets: the inputs, and where an element lies. `_J` counts the elements that are joined with it, `_i` the results, and `_j`
+/// all elements in CuPy's order, the joined axes first: `_i + _J * _out_ind.size()`.
+std::vector<Arg> ReductionKernel::map_arguments(const Call& call) const {
+  std::vector<Arg> args(call.in.begin(), call.in.end());
+  if (places_.empty()) return args;
   const char* name = spec_.name.c_str();
   Dims shape;
   for (size_t k = 0; k < call.in.size(); ++k)
     if (call.in[k].array && !in_[k].raw) shape = broadcast_shapes(name, shape, call.in[k].array.shape());
-  Dims reduced = shape, along(shape.size(), 1);
-  if (call.axes) {
-    reduced = Dims();
-    for (int64_t a : *call.axes) along[normalize_axis(a, shape.size(), name)] = 0;
+  std::vector<bool> joined(static_cast<size_t>(shape.size()), !call.axes);
+  if (call.axes)
+    for (int64_t a : *call.axes) joined[static_cast<size_t>(normalize_axis(a, shape.size(), name))] = true;
+  const auto counted = [&](bool along_joined) {
+    Dims extents, along(shape.size(), 1);
     for (int d = 0; d < shape.size(); ++d) {
-      if (along[d] == 0) reduced.push_back(shape[d]);
-      along[d] = along[d] == 0 ? shape[d] : 1;
+      if (joined[static_cast<size_t>(d)] != along_joined) continue;
+      extents.push_back(shape[d]);
+      along[d] = shape[d];
     }
-  } else {
-    along = shape;
+    return std::pair{broadcast_to(reshape(iota(extents, call.device), along), shape), product(extents)};
+  };
+  const auto [within, _] = counted(true);
+  const auto [outside, results] = counted(false);
+  for (const std::string& place : places_) {
+    if (place == "_J")
+      args.emplace_back(within);
+    else if (place == "_i")
+      args.emplace_back(outside);
+    else
+      args.emplace_back(ufunc(Op::add, {outside, ufunc(Op::multiply, {within, Arg(Weak::integer, Scalar::integer(results))})}));
   }
-  return broadcast_to(reshape(iota(reduced, call.device), along), shape);
+  return args;
 }
 
 std::vector<Array> ReductionKernel::operator()(const Call& call) {
@@ -224,20 +242,40 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   {
     const std::lock_guard lock(mutex_);
     Instance& place = instances_[key];
-    if (!place.join) {
-      fresh = true;
-      place = make(types, reads_old);
-    }
-    instance = {place.map, place.join, place.post, place.mapper, {}, {}};
+    fresh = !place.compiled;
+    if (!place.join) place = make(types, reads_old, raw_);
+    instance = {place.map, place.join, place.post, place.mapper, {}, {}};  // a call needs no texts
   }
+  std::vector<Array> results;
+  try {
+    results = run(call, instance, reads_old, fresh);
+  } catch (const Error& refused) {
+    if (!fresh || raw_ || refused.kind() != ErrorKind::Compile) throw;
+    // The map may call functions of CUDA that arrays lack. A program of its own has them.
+    instance = make(types, reads_old, true);
+    try {
+      results = run(call, instance, reads_old, true);
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::Compile) throw refused;
+      throw;
+    }
+    const std::lock_guard lock(mutex_);
+    instances_[key] = std::move(instance);
+  }
+  if (fresh && results[0].size() > 0) {
+    const std::lock_guard lock(mutex_);
+    instances_[key].compiled = true;
+  }
+  called_.store(true, std::memory_order_relaxed);
+  return results;
+}
+
+std::vector<Array> ReductionKernel::run(const Call& call, const Instance& instance, const std::vector<bool>& reads_old, bool fresh) const {
   // As in ElementwiseKernel: errors of the compiler are this call's.
   if (fresh) flush(call.device);
-
-  std::vector<Arg> args;
-  for (const Arg& o : call.in) args.push_back(o);
-  if (uses_place_) args.emplace_back(places(call));
+  const std::vector<Arg> args = map_arguments(call);
   Array elements;
-  if (raw_) {
+  if (instance.mapper) {
     ElementwiseKernel::Call mapping;
     mapping.in = {args, call.in.scalars};
     mapping.device = call.device;
@@ -256,6 +294,7 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   UserOptions finished;
   finished.device = call.device;
   finished.out.assign(call.out.begin(), call.out.end());
+  finished.computed_first = fresh && !call.out.empty();
   for (size_t k = 0; k < call.out.size(); ++k) {
     BC_CHECK(call.out[k].shape() == total.shape(), Value, "{}: output parameter '{}' has the wrong shape: expected {}, got {}", spec_.name,
              out_[k].name, total.shape(), call.out[k].shape());
@@ -265,7 +304,6 @@ std::vector<Array> ReductionKernel::operator()(const Call& call) {
   if (uses_out_size_) rest.emplace_back(total.size());
   std::vector<Array> results = apply(instance.post, rest, finished);
   if (fresh) flush(call.device);
-  called_.store(true, std::memory_order_relaxed);
   return results;
 }
 

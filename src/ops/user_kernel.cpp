@@ -41,11 +41,12 @@ ElementwiseKernel::ElementwiseKernel(Spec spec) : spec_(std::move(spec)) {
     }
     return false;
   };
-  fuses_ = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && macros_.rest.empty() && !directive(preamble) &&
-           !directive(operation);
+  bool fuses = !out_.empty() && rest.find_first_not_of(" \t\n;") == std::string::npos && macros_.rest.empty() && !directive(preamble) &&
+               !directive(operation);
   for (const auto* list : {&in_, &out_})
-    for (const UserParameter& p : *list) fuses_ &= !p.raw && !(list == &in_ && p.writable);
-  for (const char* name : kProgramNames) fuses_ &= !names_identifier(operation, name) && !names_identifier(preamble, name);
+    for (const UserParameter& p : *list) fuses &= !p.raw && !(list == &in_ && p.writable);
+  for (const char* name : kProgramNames) fuses &= !names_identifier(operation, name) && !names_identifier(preamble, name);
+  fuses_ = fuses;
 }
 
 std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
@@ -58,7 +59,7 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
   for (size_t k = 0; k < call.in.size(); ++k)
     BC_CHECK(!call.in[k].array || is_plain(call.in[k].array.dtype()), Type, "{}: a user's kernel takes no {}", spec_.name,
              info(call.in[k].array.dtype()).name);
-  if (fuses_ && call.out.empty() && !call.size && !uses_index_ && !uses_size_ && in_.size() <= 10) {
+  if (fuses() && call.out.empty() && !call.size && !uses_index_ && !uses_size_ && in_.size() <= 10) {
     kinds = 1;
     for (size_t k = 0; k < call.in.size(); ++k) {
       const Arg& a = call.in[k];
@@ -89,7 +90,7 @@ std::vector<Array> ElementwiseKernel::operator()(const Call& call) {
   for (size_t k = 0; k < in_.size(); ++k)
     BC_CHECK(!in_[k].raw || call.in[k].array, Type, "{}: expected an array for the raw parameter '{}', got a number", spec_.name,
              in_[k].name);
-  std::vector<Array> made = fuses_ ? run_fused(call, types, kinds) : run_program(call, types);
+  std::vector<Array> made = fuses() ? run_fused(call, types, kinds) : run_program(call, types);
   called_.store(true, std::memory_order_relaxed);
   return made;
 }
@@ -142,8 +143,8 @@ std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserType
   {
     const std::lock_guard lock(mutex_);
     Instance& instance = instances_[key];
+    fresh = !instance.compiled;
     if (!instance.op) {
-      fresh = true;
       instance.op = make_user_op(fused_spec(types, reads_old));
       instance.types = type_names(types);
       instance.code = instance.op->definition();
@@ -171,12 +172,36 @@ std::vector<Array> ElementwiseKernel::run_fused(const Call& call, const UserType
   }
   if (uses_index_) args.emplace_back(iota(shape, call.device));
   if (uses_size_) args.emplace_back(product(shape));
-  std::vector<Array> results = apply(op, args, options);
-  if (fresh) flush(call.device);
-  if (kinds) {
+  options.computed_first = fresh && !call.out.empty();
+  std::vector<Array> results;
+  try {
+    results = apply(op, args, options);
+    if (fresh) flush(call.device);
+    const bool compiled = !fresh || results[0].size() > 0;
     const std::lock_guard lock(mutex_);
-    quick_.emplace_back(kinds, std::move(op));
+    if (fresh && compiled) instances_[key].compiled = true;
+    if (kinds && compiled) quick_.emplace_back(kinds, std::move(op));
+  } catch (const Error& e) {
+    if (!fresh || e.kind() != ErrorKind::Compile) throw;
+    return run_unfused(call, types, e);
   }
+  return results;
+}
+
+/// The call as a program of its own, which has all functions of CUDA; from now on all calls are. An error in the user's text is told as the
+/// fused kernel's compiler told it.
+std::vector<Array> ElementwiseKernel::run_unfused(const Call& call, const UserTypes& types, const Error& refused) {
+  std::vector<Array> results;
+  try {
+    results = run_program(call, types);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Compile) throw refused;
+    throw;
+  }
+  const std::lock_guard lock(mutex_);
+  fuses_ = false;
+  quick_.clear();
+  std::erase_if(instances_, [](const auto& entry) { return entry.second.op != nullptr; });
   return results;
 }
 

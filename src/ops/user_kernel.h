@@ -55,8 +55,8 @@ std::string without_own_headers(const std::string& preamble);
 
 /// CuPy's ElementwiseKernel: an operation in CUDA C++ for every element of arrays that broadcast.
 ///
-/// If the operation uses only its element (no raw parameter, nothing before or after the loop), the kernel is an elementwise op of the
-/// graph: it is recorded and fused like any other. Otherwise it is a separate CUDA program, queued at once.
+/// If the operation uses only its element (no raw parameter, nothing before or after the loop) and functions that arrays have, the kernel
+/// is an elementwise op of the graph: it is recorded and fused like any other. Otherwise it is a separate CUDA program, queued at once.
 class ElementwiseKernel {
  public:
   struct Spec {
@@ -79,7 +79,7 @@ class ElementwiseKernel {
   const Spec& spec() const { return spec_; }
   const std::vector<UserParameter>& in() const { return in_; }
   const std::vector<UserParameter>& out() const { return out_; }
-  bool fuses() const { return fuses_; }
+  bool fuses() const { return fuses_.load(std::memory_order_relaxed); }
   /// Tells whether it was called before: the first call compiles.
   bool called() const { return called_.load(std::memory_order_relaxed); }
   /// The C++ of each set of types that was called, with the types' names.
@@ -88,12 +88,14 @@ class ElementwiseKernel {
  private:
   struct Instance {
     Ref<UserOp> op;                    // a fused kernel's
+    bool compiled = false;             // the op, for a call with elements
     std::shared_ptr<Program> program;  // of its own otherwise
     ProgramKernel* kernel = nullptr;
     std::string types, code;
   };
 
   std::vector<Array> run_fused(const Call& call, const UserTypes& types, uint64_t kinds);
+  std::vector<Array> run_unfused(const Call& call, const UserTypes& types, const Error& refused);
   // A program of its own (user_kernel_program.cpp).
   struct ProgramCall;
   Dims loop_shape(const Call& call) const;
@@ -107,7 +109,8 @@ class ElementwiseKernel {
   std::vector<UserParameter> in_, out_;
   std::vector<bool> assigned_;  // outputs that the operation sets before it reads them
   UserMacros macros_;
-  bool fuses_ = false, uses_index_ = false, uses_size_ = false;
+  std::atomic<bool> fuses_{false};
+  bool uses_index_ = false, uses_size_ = false;
   std::atomic<bool> called_{false};
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Instance> instances_;
@@ -144,8 +147,9 @@ class ReductionKernel {
  private:
   struct Instance {
     Ref<UserOp> map, join, post;
-    std::shared_ptr<ElementwiseKernel> mapper;  // in the place of `map` where arrays are indexed
+    std::shared_ptr<ElementwiseKernel> mapper;  // in the place of `map` where arrays are indexed, or where CUDA's functions are called
     std::string types, code;
+    bool compiled = false;  // for a call with results
   };
   /// What the texts of an instance share.
   struct Texts {
@@ -162,14 +166,16 @@ class ReductionKernel {
   UserOpSpec join_spec(const Texts& texts) const;
   UserOpSpec post_spec(const UserTypes& types, const Texts& texts, const std::vector<bool>& reads_old) const;
   std::shared_ptr<ElementwiseKernel> map_program(const Texts& texts) const;
-  Instance make(const UserTypes& types, const std::vector<bool>& reads_old) const;
-  Array places(const Call& call) const;
+  Instance make(const UserTypes& types, const std::vector<bool>& reads_old, bool unfused) const;
+  std::vector<Arg> map_arguments(const Call& call) const;
+  std::vector<Array> run(const Call& call, const Instance& instance, const std::vector<bool>& reads_old, bool fresh) const;
 
   Spec spec_;
   std::vector<UserParameter> in_, out_;
   std::vector<bool> assigned_;  // outputs that post_map_expr sets before it reads them
   std::atomic<bool> called_{false};
-  bool raw_ = false, uses_place_ = false, uses_in_size_ = false, uses_out_size_ = false;
+  std::vector<std::string> places_;  // of `_J`, `_i` and `_j`: those that the map names
+  bool raw_ = false, uses_in_size_ = false, uses_out_size_ = false;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Instance> instances_;
 };

@@ -17,7 +17,8 @@ from broadcloth.cupyx import profiler
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("memory", "MemoryPool MemoryPointer alloc MemoryHook"),
+        ("memory", "MemoryPool MemoryPointer alloc MemoryHook OutOfMemoryError"),
+        ("driver", "CUDADriverError"),
         ("memory_hooks", "DebugPrintHook LineProfileHook"),
         ("pinned_memory", "PinnedMemoryPool alloc_pinned_memory"),
         ("stream", "Stream ExternalStream get_current_stream"),
@@ -96,6 +97,46 @@ def test_benchmark_computes_and_keeps_what_the_function_returns(xp, wrap):
         bc.synchronize()
     assert sum(kernel.elements == x.size for kernel in ran.kernels) == 7
     assert (times.gpu_times > 0).all()
+
+
+def test_modules_of_scipy_are_found_under_cupyx():
+    from broadcloth.cupyx.scipy.sparse import csgraph, linalg
+    from broadcloth.cupyx.scipy.special import erf
+
+    assert erf is bc.scipy.special.erf and cupyx.scipy.linalg.lu_factor is bc.scipy.linalg.lu_factor
+    assert linalg.cg is bc.scipy.sparse.linalg.cg and csgraph.connected_components is bc.scipy.sparse.csgraph.connected_components
+    assert cupyx.scipy.sparse.linalg is linalg and cupyx.scipy.sparse.csr_matrix is bc.scipy.sparse.csr_matrix
+    assert cupyx.scipy.get_array_module(1, bc.ones(2)) is cupyx.scipy
+    assert cupyx.scipy.get_array_module(bc.scipy.sparse.eye(2)) is cupyx.scipy
+    assert cupyx.scipy.get_array_module(np.ones(2)).__name__ == "scipy"
+    with pytest.raises(ModuleNotFoundError, match="ndimage"):
+        importlib.import_module("broadcloth.cupyx.scipy.ndimage")
+
+
+def test_older_names_of_measuring():
+    from broadcloth.cupyx import optimizing, time
+
+    assert time.repeat(lambda: None, n_repeat=3, n_warmup=1).cpu_times.shape == (3,)
+    with optimizing.optimize(key="sums", max_trials=3):
+        assert bc.arange(4).sum().item() == 6
+    with pytest.raises(TypeError, match="trials"), optimizing.optimize(trials=3):
+        pass
+
+
+def test_lists_of_arrays_are_compared():
+    bc.testing.assert_array_list_equal([bc.ones(2), np.zeros(1)], [[1, 1], bc.zeros(1)])
+    for other in ([bc.ones(2)], [bc.ones(2), bc.ones(1)]):
+        with pytest.raises(AssertionError):
+            bc.testing.assert_array_list_equal([bc.ones(2), bc.zeros(1)], other)
+
+
+def test_errors_of_the_compiler_have_cupys_methods():
+    kernel = bc.RawKernel('extern "C" __global__ void broken() { nowhere(); }', "broken")
+    with pytest.raises(cuda.compiler.CompileException) as caught:
+        kernel((1,), (1,), ())
+    text = io.StringIO()
+    caught.value.dump(text)
+    assert "nowhere" in caught.value.get_message() and text.getvalue() == caught.value.get_message() + "\n"
 
 
 def test_ranges_and_recordings():

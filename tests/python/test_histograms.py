@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support import assert_close_to_numpy, assert_like_numpy, configured
+from support import assert_close_to_numpy, assert_like_numpy, configured, host
 
 REAL = ["bool", "int8", "int16", "int64", "uint8", "uint32", "uint64", "float32", "float64"]
 RULES = ["stone", "auto", "doane", "fd", "rice", "scott", "sqrt", "sturges"]
@@ -146,3 +146,55 @@ def test_histograms_of_points_match_numpy(xp, form):
 
 def test_samples_of_two_dimensions_are_refused(xp):
     assert_like_numpy(xp, "xp.histogram2d(xp.ones((2, 2)), xp.ones((2, 2)))")
+
+
+@pytest.mark.parametrize("n", [3, 7, 1000, 70_001, 200_000])
+@pytest.mark.parametrize("dtype", [*REAL[1:], "int32", "uint16", "float16"])
+def test_bins_of_one_width_of_every_dtype(xp, dtype, n):
+    rng = np.random.default_rng(n)
+    t = np.dtype(dtype)
+    if t.kind == "f":
+        base = np.round(rng.standard_normal(2 * n) * 4, 1).astype(dtype)  # many lie on edges
+    else:
+        info = np.iinfo(t)
+        base = rng.integers(info.min, info.max, 2 * n, dtype=t, endpoint=True)
+    for x, a in ((base[:n], xp.array(base)[:n]), (base[::-2], xp.array(base)[::-2])):
+        for bins, limits in ((10, None), (1, None), (97, None), (10, (-2, 3)), (7, (0.5, 100.25))):
+            counts, edges = xp.histogram(a, bins, limits)
+            want, want_edges = np.histogram(x, bins, limits)
+            np.testing.assert_array_equal(host(edges), want_edges)
+            assert counts.dtype == want.dtype
+            np.testing.assert_array_equal(host(counts), want, f"{bins} {limits}")
+
+
+def test_bins_of_one_width_of_what_cannot_be_divided(xp):
+    for values in ([3.0], [3.0, 3.0], [0.0, 5e-324], [-1e308, 1e308 / 2], [1e15, 1e15 + 1], [0.0, -0.0]):
+        try:
+            want = np.histogram(np.array(values), 2)
+        except ValueError as e:
+            with pytest.raises(ValueError, match=str(e)[:20]):
+                xp.histogram(xp.array(values), 2)
+            continue
+        for ours, theirs in zip(xp.histogram(xp.array(values), 2), want, strict=True):
+            np.testing.assert_array_equal(host(ours), theirs)
+    with_nan = [0.0, np.nan, 1.0, 2.0, np.inf]
+    np.testing.assert_array_equal(host(xp.histogram(xp.array(with_nan), 4, (0.0, 2.0))[0]), np.histogram(with_nan, 4, (0.0, 2.0))[0])
+    with pytest.raises(ValueError, match="not finite"):
+        xp.histogram(xp.array(with_nan), 4)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64", "int64"])
+def test_long_lists_are_counted(xp, dtype):
+    rng = np.random.default_rng(3)
+    for n, top in ((1000, 100), (70_000, 100), (300_001, 127), (300_000, 5000), (300_000, 60_000), (300_000, 200_000)):
+        base = rng.integers(0, min(top, np.iinfo(dtype).max), 2 * n, endpoint=True).astype(dtype)
+        wide = base.astype("int64")  # NumPy casts no uint64
+        for x, a in ((wide[:n], xp.array(base)[:n]), (wide[::-2], xp.array(base)[::-2])):
+            for least in (0, 300):
+                if xp is np and dtype == "uint64":
+                    continue
+                np.testing.assert_array_equal(host(xp.bincount(a, minlength=least)), np.bincount(x, minlength=least))
+    if dtype.startswith("int"):
+        base[-5] = -1
+        with pytest.raises(ValueError, match="negative"):
+            xp.bincount(xp.array(base))

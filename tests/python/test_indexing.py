@@ -592,6 +592,27 @@ def test_flat_indices_and_coordinates(xp, shape, count):
             xp.ravel_multi_index(tuple(map(xp.asarray, beyond)), shape)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "uint64"])
+def test_long_lists_of_indices_are_converted(xp, dtype, order):
+    shape = (5, 8, 6)
+    flat = np.random.default_rng(1).integers(0, 240, 40_000).astype(dtype)
+    at = np.unravel_index(flat.astype("int64"), shape, order)
+    for got, want in zip(xp.unravel_index(xp.array(flat), shape, order), at, strict=True):
+        assert_same(got, want)
+    places = tuple(xp.array(i.astype(dtype)) for i in at)
+    assert_same(xp.ravel_multi_index(places, shape, order=order), flat.astype("int64"))
+    for mode in ("wrap", "clip", ("wrap", "clip", "raise")):
+        beyond = (at[0] * 3, at[1] + 5, at[2])
+        want = np.ravel_multi_index(beyond, shape, mode, order)
+        assert_same(xp.ravel_multi_index(tuple(xp.array(i.astype(dtype)) for i in beyond), shape, mode, order), want)
+    with pytest.raises(ValueError, match="out of bounds"):
+        xp.unravel_index(xp.array(flat) + xp.array([200], dtype=dtype), (5, 8), order)
+    with pytest.raises(ValueError, match="invalid entry"):
+        xp.ravel_multi_index(places, (4, 8, 6), order=order)
+
+
+
 @pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
 def test_no_coordinates_lie_in_a_shape_without_places(xp, mode):
     nowhere = [xp.zeros(1, dtype=np.int64)] * 3

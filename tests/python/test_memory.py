@@ -473,6 +473,38 @@ def test_memory_pointers(device):
     assert_array_equal(a.get(), [-1, 2, 3, 4, 5, 6, 7])
 
 
+def test_the_pointer_of_an_array_has_arithmetic_and_copies(device):
+    with bc.device(device):
+        x = bc.arange(8.0)
+        tail = bc.ndarray((4,), "float64", memptr=x.data + 32)
+        tail[0] = 9
+        assert x.tolist() == [0, 1, 2, 3, 9, 5, 6, 7]
+        assert (8 + x.data).ptr == x.data.ptr + 8 and (x.data + 16 - 8).ptr == x.data.ptr + 8
+        y = bc.zeros(8)
+        y.data.copy_from_device(x.data, 64)
+        (y.data + 8).memset(0, 16)
+        assert y.tolist() == [0, 0, 0, 3, 9, 5, 6, 7]
+        host = np.empty(8)
+        y.data.copy_to_host(host.ctypes.data, 64)
+        assert host.tolist() == y.tolist()
+        with pytest.raises(TypeError):
+            x.data + "8"
+        with pytest.raises(AttributeError, match="nowhere"):
+            x.data.nowhere  # noqa: B018
+
+
+def test_asnumpy_takes_a_stream(device):
+    with bc.device(device):
+        a = bc.arange(6).reshape(2, 3)
+        out = np.empty((2, 3), a.dtype, order="F")
+        assert bc.asnumpy(a, order="F", out=out, blocking=True) is out and out.tolist() == a.tolist()
+        stream = cuda.Stream()
+        copied = bc.asnumpy(a, stream, "F")
+        stream.synchronize()
+        assert copied.flags.f_contiguous and copied.tolist() == a.tolist()
+        assert bc.asnumpy([1, 2], stream).tolist() == [1, 2]
+
+
 def test_unowned_memory_keeps_its_owner(device):
     owner = bc.arange(10)
     memory = cuda.UnownedMemory(owner.data.ptr, owner.nbytes, owner)

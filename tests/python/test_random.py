@@ -880,3 +880,66 @@ def test_permutation_takes_an_object_whose_array_is_ours(xp):
     got = xp.random.RandomState(1).permutation(holder)
     np.testing.assert_array_equal(np.asarray(got), np.random.RandomState(1).permutation(np.arange(5)))
     np.testing.assert_array_equal(np.asarray(holder.values), np.arange(5))
+
+
+# ---- What CuPy's programs ask for -------------------------------------------------------------------------------------------------------
+
+FLOATS = {
+    "rand": (1000,), "randn": (3,), "random_sample": (1000,), "random": (1000,), "standard_normal": ((2, 2),), "normal": (0, 1, (2,)),
+    "uniform": (0, 1, 3), "exponential": (1.0, 3), "gumbel": (0, 1, 3), "gamma": (2.0, 1.0, 3), "standard_gamma": (2.0, 3),
+    "standard_exponential": (3,), "beta": (1, 2, 3), "dirichlet": ([1, 2], 3), "multivariate_normal": ([0, 0], [[1, 0], [0, 1]], 3),
+}  # fmt: skip
+INTEGERS = {"poisson": (3, 3), "binomial": (9, 0.5, 3), "geometric": (0.3, 3), "zipf": (3, 3), "hypergeometric": (3, 3, 3, 3)}
+
+
+@pytest.mark.parametrize("name", [*FLOATS, *INTEGERS])
+def test_functions_of_the_module_take_a_dtype(name):
+    args, narrow = (FLOATS[name], "float32") if name in FLOATS else (INTEGERS[name], "int32")
+    want = getattr(np.random.RandomState(5), name)(*args)
+    for dtype in (narrow, want.dtype):
+        got = getattr(bc.random.RandomState(5), name)(*args, dtype=dtype)
+        assert isinstance(got, bc.ndarray) and got.dtype == dtype
+        np.testing.assert_array_equal(got.get(), want.astype(dtype))
+    with pytest.raises(TypeError, match="expected a dtype of"):
+        getattr(bc.random.RandomState(5), name)(*args, dtype="complex64")
+
+
+def test_a_dtype_of_one_number_and_of_new_generators():
+    assert type(bc.random.RandomState(1).uniform(dtype="f4")) is np.float32
+    with pytest.raises(TypeError, match="dtype"):
+        bc.random.default_rng(1).poisson(3.0, 3, dtype="i4")
+
+
+def test_narrow_numbers_stay_below_one():
+    class Highest:
+        """Draws the largest number below 1, which float32 does not hold."""
+
+        def random_sample(self, size):
+            return np.full(size, np.nextafter(1.0, 0.0))
+
+    state = bc.random.RandomState(1)
+    state._numpy = Highest()
+    assert (state.random_sample(3, "float32").get() < 1).all()
+
+
+@pytest.mark.parametrize("name", ["XORWOW", "MRG32k3a", "Philox4x3210"])
+def test_cupys_bit_generators(name):
+    make = getattr(bc.random, name)
+    a = bc.random.Generator(make(1, size=100))
+    assert_same(a.random(8), bc.random.Generator(make(1)).random(8).get())
+    assert_same(pickle.loads(pickle.dumps(a)).normal(size=4), a.normal(size=4).get())
+    assert bool((bc.random.Generator(make(2)).random(8) != bc.random.Generator(make(1)).random(8)).all())
+
+
+def test_the_state_of_the_module_is_got_and_set():
+    before = bc.random.get_state()
+    try:
+        bc.random.set_random_state(bc.random.RandomState(3))
+        assert_same(bc.random.rand(2), np.random.RandomState(3).rand(2))
+        assert_same(bc.random.get_random_state().rand(2), np.random.RandomState(3).rand(4)[2:])
+        bc.random.reset_states()
+        assert bc.random.rand(2).tolist() != np.random.RandomState(3).rand(2).tolist()
+        with pytest.raises(TypeError, match="RandomState"):
+            bc.random.set_random_state(3)
+    finally:
+        bc.random.set_state(before)

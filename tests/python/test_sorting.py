@@ -56,6 +56,20 @@ def test_long_lines_are_sorted(xp, dtype):
         equal(xp.argsort(xp.asarray(x)), np.argsort(x, kind="stable"))
 
 
+
+@pytest.mark.parametrize("n", [255, 256, 1000, 40_000, 70_001, 300_000])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8"])
+def test_places_of_bytes_are_stable(xp, dtype, n):
+    rng = np.random.default_rng(n)
+    lowest = 0 if dtype == "bool" else np.iinfo(dtype).min
+    for top in (lowest + 1, lowest + 2, 1 if dtype == "bool" else np.iinfo(dtype).max):
+        base = rng.integers(lowest, top, 2 * n, endpoint=True).astype(dtype)
+        for x, a in ((base[:n], xp.array(base)[:n]), (base[::-2], xp.array(base)[::-2])):
+            equal(xp.argsort(a, kind="stable"), np.argsort(x, kind="stable"))
+    rows = base[: n // 5 * 5].reshape(5, -1)
+    equal(xp.argsort(xp.array(rows), axis=1, kind="stable"), np.argsort(rows, axis=1, kind="stable"))
+
+
 def long_lines(dtype: str) -> dict[str, np.ndarray]:
     """Long lines whose keys lie as differently as can be."""
     rng = np.random.default_rng(5)

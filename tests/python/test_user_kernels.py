@@ -448,6 +448,39 @@ def test_a_programs_compile_error_shows_the_users_line(xp):
     assert "broken_program:2" in str(caught.value) or "broken_program(2)" in str(caught.value)
 
 
+def test_functions_of_cuda_that_arrays_lack_are_called(xp):
+    """Such a kernel does not fuse, and is else as any other."""
+    kernel = xp.ElementwiseKernel("T x", "T s, T c", "sincos(x, &s, &c)", "sine_and_cosine")
+    a = np.linspace(0, 1, 12).reshape(3, 4)
+    for values in (a, a + 1, a.astype("float32")):
+        sine, cosine = kernel(xp.array(values))
+        assert sine.dtype == values.dtype
+        np.testing.assert_allclose(host(sine), np.sin(values), rtol=1e-6)
+        np.testing.assert_allclose(host(cosine), np.cos(values), rtol=1e-6)
+    parts = xp.ElementwiseKernel("float64 x", "float64 y", "int e; y += frexp(x, &e) + e", "parts")
+    assert parts(xp.empty(0)).shape == (0,)  # compiles nothing
+    out = xp.full(6, 10.0)
+    want = np.full(6, 10.0)
+    for _ in range(2):
+        parts(xp.arange(1.0, 4.0), out[::2])
+        want[::2] += sum(np.frexp(np.arange(1.0, 4.0)))
+    equal(out, want)
+    operation = "float4 v = make_float4(x, 2 * x, 3, 4); y = v.y + std::max(v.z, v.w)"
+    packed = xp.ElementwiseKernel("float32 x", "float32 y", operation, "packed")
+    equal(packed(xp.arange(3, dtype="float32")), np.float32([4, 6, 8]))
+
+
+def test_an_error_of_the_compiler_leaves_the_output_alone(xp):
+    kernel = xp.ElementwiseKernel("float64 x", "float64 y", "y += nowhere(x)", "refused")
+    total = xp.ReductionKernel("float64 x", "float64 y", "nowhere(x)", "a + b", "y += a", "0", "refused_total")
+    out = xp.full(6, 10.0)
+    for call in (lambda: kernel(xp.ones(3), out[::2]), lambda: total(xp.ones((3, 2)), axis=1, out=out[::2])):
+        for _ in range(2):
+            with pytest.raises(bc.CompileError, match="refused"):
+                call()
+            equal(out, np.full(6, 10.0))
+
+
 # ---- ReductionKernel --------------------------------------------------------------------------------------------------------------------
 
 L2NORM = ("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
@@ -569,6 +602,24 @@ def test_a_state_of_the_users_own(xp):
     assert [float(v) for v in spread(xp.empty(0, "float32"))] == [np.inf, -np.inf]
 
 
+def test_a_state_of_cudas_vectors(xp):
+    ends = xp.ReductionKernel(
+        "T x", "T least, T most", "make_double2(x, x)", "make_double2(min(a.x, b.x), max(a.y, b.y))", "least = a.x; most = a.y",
+        "make_double2(INFINITY, -INFINITY)", "ends", reduce_type="double2",
+    )  # fmt: skip
+    counts = xp.ReductionKernel(
+        "float32 x", "int32 low, int32 high", "make_int3(x < 0, 0, x > 0)", "make_int3(a.x + b.x, 0, a.z + b.z)", "low = a.x; high = a.z",
+        "make_int3(0, 0, 0)", "counts", reduce_type="int3",
+    )  # fmt: skip
+    a = np.random.default_rng(8).standard_normal((7, 900))
+    least, most = ends(xp.array(a), axis=1)
+    equal(least, a.min(1))
+    equal(most, a.max(1))
+    low, high = counts(xp.array(a.astype("float32")), axis=0)
+    equal(low, (a < 0).sum(0).astype("int32"))
+    equal(high, (a > 0).sum(0).astype("int32"))
+
+
 def test_a_reduction_that_indexes_arrays(xp):
     weighted = xp.ReductionKernel("T x, raw T w", "T y", "x * w[_J]", "a + b", "y = a", "0", "weighted")
     a = np.random.default_rng(7).standard_normal((30, 40))
@@ -576,6 +627,23 @@ def test_a_reduction_that_indexes_arrays(xp):
     close(weighted(xp.array(a), xp.array(w), axis=1), a @ w)
     by_rows = xp.ReductionKernel("T x, raw T w", "T y", "x * w[_J / 40]", "a + b", "y = a", "0", "by_rows")
     close(by_rows(xp.array(a), xp.array(w)), (a * w[:30, None]).sum(), 1e-11)
+    # `_i` counts the results, `_j` all elements with the joined axes first.
+    placed = xp.ReductionKernel("T x, raw T w", "T y", "x * w[_j] + 100 * _i + _J", "a + b", "y = a", "0", "placed")
+    w = np.arange(1200.0)
+    rows, columns = np.arange(30)[:, None], np.arange(40)
+    close(placed(xp.array(a), xp.array(w), axis=0), (a * w.reshape(30, 40) + 100 * columns + rows).sum(0))
+    close(placed(xp.array(a), xp.array(w), axis=1), (a * w.reshape(40, 30).T + 100 * rows + columns).sum(1))
+    close(placed(xp.array(a), xp.array(w)), (a.ravel() * w + np.arange(1200)).sum())
+
+
+def test_a_map_that_calls_functions_of_cuda(xp):
+    total = xp.ReductionKernel("T x", "T y", "erfcx(x) * 2", "a + b", "y = a", "0", "scaled_total")
+    a = np.zeros((3, 4))
+    close(total(xp.array(a), axis=0), np.full(4, 6.0))
+    close(total(xp.array(a), axis=1), np.full(3, 8.0))
+    out = xp.zeros(3)
+    assert total(xp.array(a), axis=1, out=out) is out
+    close(out, np.full(3, 8.0))
 
 
 def test_the_same_bits_from_run_to_run(xp):

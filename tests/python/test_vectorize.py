@@ -1,6 +1,7 @@
 """`vectorize`, `guvectorize` and `stencil`: against NumPy, on NumPy arrays and on every device."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -48,12 +49,31 @@ def test_eager_loops_are_chosen_by_casting():
     assert isinstance(add(1.0, 2.0), np.float64)
 
 
-@pytest.mark.parametrize("options", [{"otypes": [float]}, {"excluded": {1}}, {"signature": "(n)->()"}])
+@pytest.mark.parametrize("options", [{"excluded": {1}}, {"signature": "(n)->()"}])
 def test_options_of_numpys_vectorize_are_refused(options):
     with pytest.raises(TypeError, match=f"{next(iter(options))}= is numpy.vectorize's"):
         vectorize(lambda x: x + 1, **options)
     with pytest.raises(TypeError, match="numpy.vectorize's"):
         vectorize(**options)
+
+
+@pytest.mark.parametrize("otypes", ["d", [np.float64], ["float64"]])
+def test_otypes_are_the_dtype_of_the_result(otypes):
+    function = vectorize(lambda x: x * x + 1, otypes=otypes, doc="Squares.", excluded=None, cache=False, signature=None)
+    assert function.__doc__ == "Squares."
+    for xp in (np, bc):
+        for dtype in ("int32", "float32", "float64"):
+            made = function(xp.arange(4, dtype=dtype))
+            assert made.dtype == np.float64
+            assert_array_equal(bc.asnumpy(made), np.arange(4.0) ** 2 + 1)
+    assert pickle.loads(pickle.dumps(vectorize(_increased, otypes=otypes)))(np.arange(3)).dtype == np.float64
+    assert vectorize(pyfunc=lambda x: x > 1, otypes="?")(bc.arange(3)).tolist() == [False, False, True]
+    with pytest.raises(TypeError, match="one dtype"):
+        vectorize(lambda x: (x, x), otypes="dd")
+
+
+def _increased(x):
+    return x + 1
 
 
 def test_methods_of_ufuncs():

@@ -76,8 +76,8 @@ _NAMES.update(
 _MODULES = ("memory_hooks", "nvtx", "profiler", "random", "runtime", "texture")
 # Modules of CuPy's and Numba's whose names are all in this one.
 _ALIASES = (
-    "bf16", "compiler", "core", "cudadrv", "device", "devicearray", "errors", "extending", "function", "graph", "memory", "memory_hook",
-    "pinned_memory", "types", "vector_types",
+    "bf16", "compiler", "core", "cudadrv", "device", "devicearray", "driver", "errors", "extending", "function", "graph", "memory",
+    "memory_hook", "pinned_memory", "types", "vector_types",
 )  # fmt: skip
 # Names that live elsewhere in the package.
 _OTHERS: dict[str, str] = {

@@ -212,6 +212,7 @@ core: _ModuleType
 cudadrv: _ModuleType
 device: _ModuleType
 devicearray: _ModuleType
+driver: _ModuleType
 errors: _ModuleType
 extending: _ModuleType
 function: _ModuleType
@@ -469,6 +470,7 @@ __all__ = [
     "double2",
     "double3",
     "double4",
+    "driver",
     "eq_sync",
     "errors",
     "event",

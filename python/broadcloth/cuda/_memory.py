@@ -340,6 +340,10 @@ def mapped(*arylist: np.ndarray, stream: Any = 0) -> Iterator[Any]:
 # ---- Pieces of memory -------------------------------------------------------------------------------------------------------------------
 
 
+# CuPy's name of the error of a device, or of a limit, that has no more memory.
+OutOfMemoryError = MemoryError
+
+
 class BaseMemory:
     """A piece of memory.
 
@@ -510,6 +514,13 @@ class MemoryPointer:
         else:
             self.copy_from_host(mem, size)
 
+    def copy_from_async(self, mem: Any, size: int, stream: Any = None) -> None:
+        """Copies from device memory or page-locked host memory in a stream's order."""
+        if isinstance(mem, (MemoryPointer, BaseMemory)):
+            self.copy_from_device_async(mem, size, stream)  # type: ignore[arg-type]
+        else:
+            self.copy_from_host_async(mem, size, stream)
+
     def copy_to_host(self, mem: Any, size: int) -> None:
         """Copies to host memory, and waits."""
         self._copy(_host_address(mem), self, size, 2, None)
@@ -539,6 +550,13 @@ def _host_address(mem: Any) -> int:
     if isinstance(mem, np.ndarray):
         return mem.ctypes.data
     return ctypes.addressof(ctypes.c_char.from_buffer(mem))
+
+
+def pointer_into(data: Any) -> MemoryPointer:
+    """What `ndarray.data` is asked for that it has not itself."""
+    memory = UnownedMemory.__new__(UnownedMemory)
+    memory._hold(_c.foreign_memory(data.ptr, data.nbytes, data, data.device))
+    return MemoryPointer(memory)
 
 
 class PinnedMemory:

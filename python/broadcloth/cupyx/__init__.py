@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-_MODULES = ("jit", "profiler", "scipy")
+_MODULES = ("jit", "optimizing", "profiler", "scipy", "time")
 # Where the names are; a module is loaded when one of its names is first used.
 _TABLE = {
     "_functions": "empty_like_pinned empty_pinned get_runtime_info rsqrt scatter_add scatter_max scatter_min"

@@ -26,13 +26,19 @@ if TYPE_CHECKING:
 __all__ = [
     "PlanCache",
     "clear_plan_cache",
+    "enable_nd_planning",
     "get_plan_cache",
     "get_plan_cache_max_memsize",
     "get_plan_cache_size",
     "set_plan_cache_max_memsize",
     "set_plan_cache_size",
     "show_plan_cache_info",
+    "use_multi_gpus",
 ]
+
+# CuPy's switches. Plans of several axes are always made; a transform runs on one device.
+enable_nd_planning = True
+use_multi_gpus = False
 
 
 class PlanCache:

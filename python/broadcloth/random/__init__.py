@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 __all__ = [
     "BitGenerator",
     "Generator",
+    "MRG32k3a",
     "MT19937",
     "PCG64",
     "PCG64DXSM",
     "Philox",
+    "Philox4x3210",
     "RandomState",
     "SFC64",
     "SeedSequence",
+    "XORWOW",
     "beta",
     "binomial",
     "bytes",
@@ -41,6 +44,7 @@ __all__ = [
     "gamma",
     "geometric",
     "get_bit_generator",
+    "get_random_state",
     "get_state",
     "gumbel",
     "hypergeometric",
@@ -66,9 +70,11 @@ __all__ = [
     "random_sample",
     "ranf",
     "rayleigh",
+    "reset_states",
     "sample",
     "seed",
     "set_bit_generator",
+    "set_random_state",
     "set_state",
     "shuffle",
     "standard_cauchy",
@@ -203,6 +209,85 @@ def default_rng(
     if isinstance(seed, Generator):
         return seed
     return Generator(np.random.default_rng(host_seed(seed)).bit_generator)
+
+
+# ---- CuPy's names -----------------------------------------------------------------------------------------------------------------------
+
+
+def get_random_state() -> RandomState:
+    """The generator that the functions of this module draw from, as CuPy calls it.
+
+    Examples
+    --------
+    >>> bc.random.get_random_state().rand(2).shape
+    (2,)
+    """
+    return shared
+
+
+def set_random_state(rs: RandomState) -> None:
+    """Lets the functions of this module and of `numpy.random` draw what `rs` would.
+
+    Raises
+    ------
+    TypeError
+        `rs` is no RandomState.
+
+    Examples
+    --------
+    >>> before = bc.random.get_state()
+    >>> bc.random.set_random_state(bc.random.RandomState(0))
+    >>> bc.random.rand(2)
+    array([0.5488135 , 0.71518937])
+    >>> bc.random.set_state(before)
+    """
+    if not isinstance(rs, RandomState):
+        raise TypeError(f"set_random_state: expected a RandomState, got {type(rs).__name__}")
+    if rs is not shared:
+        shared.set_state(rs.get_state(legacy=False))
+
+
+def reset_states() -> None:
+    """Begins a new stream, which the operating system chooses, for the functions of this module and of `numpy.random`.
+
+    Examples
+    --------
+    >>> bc.random.reset_states()
+    """
+    seed(None)
+
+
+class XORWOW(Philox):
+    """The name of a bit generator of CuPy's, for its programs. The numbers are those of `Philox`, which draws on the device as it does.
+
+    Examples
+    --------
+    >>> bc.random.Generator(bc.random.XORWOW(1)).random(3).shape
+    (3,)
+    """
+
+    def __init__(self, seed: Any = None, *, size: int = -1) -> None:
+        super().__init__(seed)
+
+
+class MRG32k3a(XORWOW):
+    """The name of a bit generator of CuPy's, for its programs. The numbers are those of `Philox`.
+
+    Examples
+    --------
+    >>> bc.random.Generator(bc.random.MRG32k3a(1)).random(3).shape
+    (3,)
+    """
+
+
+class Philox4x3210(XORWOW):
+    """CuPy's name of `Philox`. The numbers are Philox 4x32-10's, but not in cuRAND's order.
+
+    Examples
+    --------
+    >>> bc.random.Generator(bc.random.Philox4x3210(1)).random(3).shape
+    (3,)
+    """
 
 
 if not TYPE_CHECKING:

@@ -81,6 +81,7 @@ _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SIZE = inspect.Parameter("size", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
 _METHOD = inspect.Parameter("method", inspect.Parameter.POSITIONAL_OR_KEYWORD, default="marginals")
 _DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None)
+_DTYPE = inspect.Parameter("dtype", inspect.Parameter.KEYWORD_ONLY, default=None)
 
 
 @functools.cache
@@ -96,9 +97,9 @@ def parameters_of(row: Distribution) -> list[inspect.Parameter]:
 
 
 @functools.cache
-def _signature_of(row: Distribution) -> inspect.Signature:
-    """The signature of a method, which is that of both classes."""
-    return inspect.Signature([_SELF, *parameters_of(row)])
+def _signature_of(row: Distribution, legacy: bool) -> inspect.Signature:
+    """The signature of a method; those of RandomState have CuPy's `dtype` besides."""
+    return inspect.Signature([_SELF, *parameters_of(row), *([_DTYPE] if legacy else [])])
 
 
 def on_host(value: Any) -> Any:
@@ -122,6 +123,27 @@ def on_device(drawn: Any, device: Any) -> Any:
     if isinstance(drawn, np.ndarray):
         return _c.asarray(drawn, device=device) if drawn.dtype.kind in "biufc" else drawn
     return drawn if device is None else _c.asarray(drawn, device=device)
+
+
+def in_dtype(drawn: Any, dtype: Any, device: Any, below: float | None = None) -> Any:
+    """What NumPy drew, in the dtype that a caller of CuPy's functions names. Numbers that lie `below` one do so after they are rounded.
+
+    Raises
+    ------
+    TypeError
+        The dtype holds numbers of another kind.
+    """
+    if dtype is None:
+        return on_device(drawn, device)
+    to, given = np.dtype(dtype), np.asarray(drawn).dtype
+    if to.kind not in ("f" if given.kind == "f" else "iu"):
+        raise TypeError(f"expected a dtype of {'floats' if given.kind == 'f' else 'integers'} as the numbers that are drawn, got {to.name}")
+    if given.kind != "f" or to.itemsize >= given.itemsize:
+        below = None
+    cast = np.asarray(drawn).astype(to, copy=False)
+    if below is not None:
+        cast = np.minimum(cast, np.nextafter(to.type(below), to.type(0)))
+    return on_device(cast if cast.ndim or np.ndim(drawn) else cast[()], device)
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -164,7 +186,7 @@ _SCALED: dict[str, Callable[..., tuple[str, float, float]]] = {
 
 def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any]:
     draw = _drawn_by_numpy(row, numpy_class, _SCALED.get(row.name) if numpy_class is np.random.Generator else None)
-    draw.__signature__ = _signature_of(row)  # type: ignore[attr-defined]
+    draw.__signature__ = _signature_of(row, numpy_class is np.random.RandomState)  # type: ignore[attr-defined]
     arguments = f"{row.arguments}, size=3" if row.arguments else "size=3"
     draw.__doc__ = f"""{row.about}
 
@@ -182,7 +204,9 @@ def _method(row: Distribution, numpy_class: type, rng: str) -> Callable[..., Any
 def _drawn_by_numpy(row: Distribution, numpy_class: type, scaled: Callable[..., tuple[str, float, float]] | None) -> Callable[..., Any]:
     numpys, bound = getattr(numpy_class, row.name), binder(row) if scaled else None
 
-    def method(self: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+    def method(self: Any, *args: Any, device: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+        if dtype is not None and numpy_class is np.random.Generator:
+            raise TypeError(f"{row.name}() got an unexpected keyword argument 'dtype'")
         if scaled and bound and (values := bound(args, kwargs)) and values[-1] is not None and _NUMBERS.issuperset(map(type, values[:-1])):
             kind, low, scale = scaled(*map(float, values[:-1]))
             if math.copysign(1.0, scale) > 0 and math.isfinite(scale):
@@ -191,7 +215,7 @@ def _drawn_by_numpy(row: Distribution, numpy_class: type, scaled: Callable[..., 
                     return drawn
         args = tuple(map(on_host, args))
         kwargs = {name: on_host(value) for name, value in kwargs.items()}
-        return on_device(numpys(self._numpy, *args, **kwargs), device)
+        return in_dtype(numpys(self._numpy, *args, **kwargs), dtype, device)
 
     return method
 

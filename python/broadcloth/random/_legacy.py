@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._distributions import LegacyDistributions, few_by_numpy, on_device, on_host
+from ._distributions import LegacyDistributions, few_by_numpy, in_dtype, on_device, on_host
 from ._orders import chosen, permutation, shuffle
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class RandomState(LegacyDistributions, _Base):
         self._numpy.set_state(state)
 
     @few_by_numpy(np.random.RandomState.random_sample, -1)
-    def random_sample(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
+    def random_sample(self, size: ShapeLike | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1), evenly distributed.
 
         Examples
@@ -102,10 +102,10 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).random_sample((2, 3)).shape
         (2, 3)
         """
-        return on_device(self._numpy.random_sample(size), device)
+        return in_dtype(self._numpy.random_sample(size), dtype, device, 1.0)
 
     @few_by_numpy(np.random.RandomState.random, -1)
-    def random(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
+    def random(self, size: ShapeLike | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1), evenly distributed; another name of `random_sample`.
 
         Examples
@@ -113,10 +113,10 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).random(2)
         array([0.5488135 , 0.71518937])
         """
-        return on_device(self._numpy.random(size), device)
+        return in_dtype(self._numpy.random(size), dtype, device, 1.0)
 
     @few_by_numpy(np.random.RandomState.rand, -1)
-    def rand(self, *args: int, device: DeviceLike = None) -> Any:
+    def rand(self, *args: int, dtype: DTypeLike = None, device: DeviceLike = None) -> Any:
         """Numbers in [0, 1) in an array of these lengths.
 
         Examples
@@ -124,10 +124,10 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).rand(2, 3).shape
         (2, 3)
         """
-        return on_device(self._numpy.rand(*args), device)
+        return in_dtype(self._numpy.rand(*args), dtype, device, 1.0)
 
     @few_by_numpy(np.random.RandomState.randn, -1)
-    def randn(self, *args: int, device: DeviceLike = None) -> Any:
+    def randn(self, *args: int, dtype: DTypeLike = None, device: DeviceLike = None) -> Any:
         """Standard normal numbers in an array of these lengths.
 
         Examples
@@ -135,7 +135,7 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).randn(2)
         array([1.76405235, 0.40015721])
         """
-        return on_device(self._numpy.randn(*args), device)
+        return in_dtype(self._numpy.randn(*args), dtype, device)
 
     @few_by_numpy(np.random.RandomState.randint, -1)
     def randint(
@@ -192,7 +192,7 @@ class RandomState(LegacyDistributions, _Base):
         return self._numpy.bytes(length)
 
     @few_by_numpy(np.random.RandomState.standard_normal, -1)
-    def standard_normal(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
+    def standard_normal(self, size: ShapeLike | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Any:
         """Normally distributed numbers with mean 0 and standard deviation 1.
 
         Examples
@@ -200,10 +200,10 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).standard_normal(2)
         array([1.76405235, 0.40015721])
         """
-        return on_device(self._numpy.standard_normal(size), device)
+        return in_dtype(self._numpy.standard_normal(size), dtype, device)
 
     @few_by_numpy(np.random.RandomState.standard_exponential, -1)
-    def standard_exponential(self, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
+    def standard_exponential(self, size: ShapeLike | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None) -> Any:
         """Waiting times whose mean is 1.
 
         Examples
@@ -211,10 +211,12 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).standard_exponential((2, 2)).shape
         (2, 2)
         """
-        return on_device(self._numpy.standard_exponential(size), device)
+        return in_dtype(self._numpy.standard_exponential(size), dtype, device)
 
     @few_by_numpy(np.random.RandomState.standard_gamma, -1)
-    def standard_gamma(self, shape: ArrayLike, size: ShapeLike | None = None, *, device: DeviceLike = None) -> Any:
+    def standard_gamma(
+        self, shape: ArrayLike, size: ShapeLike | None = None, dtype: DTypeLike = None, *, device: DeviceLike = None
+    ) -> Any:
         """Numbers of the gamma distribution with scale 1.
 
         Examples
@@ -222,7 +224,7 @@ class RandomState(LegacyDistributions, _Base):
         >>> bc.random.RandomState(0).standard_gamma([1.0, 2.0, 3.0]).shape
         (3,)
         """
-        return on_device(self._numpy.standard_gamma(on_host(shape), size), device)
+        return in_dtype(self._numpy.standard_gamma(on_host(shape), size), dtype, device)
 
     def multivariate_normal(
         self,
@@ -231,6 +233,7 @@ class RandomState(LegacyDistributions, _Base):
         size: ShapeLike | None = None,
         check_valid: str = "warn",
         tol: float = 1e-8,
+        dtype: DTypeLike = None,
         *,
         device: DeviceLike = None,
     ) -> Any:
@@ -242,7 +245,7 @@ class RandomState(LegacyDistributions, _Base):
         (5, 2)
         """
         drawn = self._numpy.multivariate_normal(on_host(mean), on_host(cov), size, check_valid, tol)
-        return on_device(drawn, device)
+        return in_dtype(drawn, dtype, device)
 
     def choice(
         self, a: Any, size: ShapeLike | None = None, replace: bool = True, p: ArrayLike | None = None, *, device: DeviceLike = None

@@ -60,7 +60,7 @@ def shuffle(x: Any, axis: int, draw: Callable[[Any], None]) -> None:
     if axis == 0 and _lies_in_line(x):
         elements = x.get()
         draw(elements)
-        x[...] = elements
+        x.set(elements)
         return
     order = np.arange(_extent(x, axis))
     if x.size:

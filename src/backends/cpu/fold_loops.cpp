@@ -69,10 +69,19 @@ void scan(const void* x_, int64_t sx, void* out_, int64_t so, int64_t n, void* c
   T acc = started ? F::apply(*static_cast<const T*>(carry), x[0]) : x[0];
   if (out) {
     out[0] = acc;
-    if (F::kCheap && sx == 1 && so == 1)
+    if constexpr (F::kExtreme != 0 && is_native_float<T>) {
+      // The extreme changes seldom: a branch that is foreseen costs less than a comparison that each element waits for.
+      for (int64_t i = 1; i < n; ++i) {
+        const T v = x[i * sx];
+        const bool stays = (F::kExtreme > 0 ? v < acc : acc < v) || acc != acc;
+        if (__builtin_expect(!stays, 0)) acc = v;
+        out[i * so] = acc;
+      }
+    } else if (F::kCheap && sx == 1 && so == 1) {
       for (int64_t i = 1; i < n; ++i) out[i] = acc = F::apply(acc, x[i]);
-    else
+    } else {
       for (int64_t i = 1; i < n; ++i) out[i * so] = acc = F::apply(acc, x[i * sx]);
+    }
   } else {
     for (int64_t i = 1; i < n; ++i) acc = F::apply(acc, x[i * sx]);
   }

@@ -150,7 +150,9 @@ void run(const ScanExtra& op, std::span<const View> inputs, const View& output) 
     });
     return;
   }
-  if (l.n > kBlock && lines < kManyLines && associative(op.op)) {
+  // Where a result does not depend on how elements are grouped, one pass by one thread takes half of the time of two by two threads.
+  const bool one_pass = thread_count() <= 2 && (op.op == Op::maximum || op.op == Op::minimum || op.op == Op::fmax || op.op == Op::fmin);
+  if (l.n > kBlock && lines < kManyLines && associative(op.op) && !one_pass) {
     Walker o(l.outer, {&l.x_outer, &l.out_outer});
     for (int64_t i = 0; i < product(l.outer); ++i, o.next()) {
       Walker in(l.inner, {&l.x_inner, &l.out_inner});

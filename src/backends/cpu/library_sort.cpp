@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 15;      // minimum number of elements for each thread
 constexpr int64_t kLongLine = 1 << 15;   // from this length on, all threads sort one line together
+constexpr int64_t kCounted = 1 << 8;     // from this length on, places of bytes are found by counting
 constexpr int64_t kHistogram = 1 << 12;  // from this length on, a selection begins with a histogram
 
 /// The lines along the last axis of a view.
@@ -180,8 +181,42 @@ class PlaceKeys {
   uint64_t low_ = 0;
 };
 
+/// The places of keys of one byte, by counting: each thread counts and places a piece of the line.
+template <class O>
+void count_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* out, bool parallel) {
+  const int64_t pieces = parallel ? std::clamp<int64_t>(n / kGrain, 1, thread_limit()) : 1;
+  std::vector<int64_t> next(static_cast<size_t>(256 * pieces));
+  const auto each_piece = [&](auto body) {
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) body(n * p / pieces, n * (p + 1) / pieces, &next[static_cast<size_t>(256 * p)]);
+    });
+  };
+  each_piece([=](int64_t begin, int64_t end, int64_t* counts) {
+    for (int64_t i = begin; i < end; ++i) ++counts[O::key(x[i * step])];
+  });
+  int64_t before = 0;
+  for (size_t key = 0; key < 256; ++key)
+    for (size_t p = 0; p < static_cast<size_t>(pieces); ++p) before += std::exchange(next[256 * p + key], before);
+  const bool two = next[2] == n;  // booleans: the next places stay in registers
+  each_piece([=](int64_t begin, int64_t end, int64_t* places) {
+    if (two) {
+      int64_t low = places[0], high = places[1];
+      for (int64_t i = begin; i < end; ++i) {
+        const auto key = static_cast<int64_t>(O::key(x[i * step]));
+        out[key ? high : low] = i;
+        high += key, low += 1 - key;
+      }
+    } else {
+      for (int64_t i = begin; i < end; ++i) out[places[O::key(x[i * step])]++] = i;
+    }
+  });
+}
+
 template <class O>
 void sort_places(const typename O::Bits* x, int64_t step, int64_t n, int64_t* out, bool parallel) {
+  if constexpr (sizeof(typename O::Bits) == 1) {
+    if (n >= kCounted) return count_places<O>(x, step, n, out, parallel);
+  }
   auto* keys = reinterpret_cast<uint64_t*>(out);
   const PlaceKeys<O> places(x, step, n, parallel);
   places.write(keys);
@@ -306,8 +341,19 @@ void select_by_histogram(const typename O::Bits* x, int64_t step, int64_t n, std
 
 template <class O>
 void select_line(const typename O::Bits* x, int64_t step, int64_t n, std::span<const int64_t> ranks, typename O::Bits* out, bool parallel) {
+  using K = typename O::Key;
+  K* keys;
+  if constexpr (sizeof(K) >= 4) {
+    // Vectors split a list that fits the cache around a sample in less time than its histogram takes.
+    if (n > kSorted && n < kLongLine && cpu_level() >= CpuLevel::v4) {
+      const Ref<Buffer> memory = scratch(2 * n, &keys);
+      load_keys<O>(x, step, n, keys, false);
+      partition<K>(keys, n, ranks, keys + n, false, 1, partition_in_place<K>);
+      for (size_t k = 0; k < ranks.size(); ++k) out[k] = O::bits(keys[n + ranks[k]]);
+      return;
+    }
+  }
   if (n >= kHistogram) return select_by_histogram<O>(x, step, n, ranks, out, parallel);
-  typename O::Key* keys;
   const Ref<Buffer> memory = scratch(n, &keys);
   load_keys<O>(x, step, n, keys, false);
   partition_in_place(keys, n, ranks);

@@ -27,6 +27,17 @@ BC_USER_BESSEL(j1)
 BC_USER_BESSEL(y0)
 BC_USER_BESSEL(y1)
 #undef BC_USER_BESSEL
+#define BC_USER_VECTORS(name, of, two, four)                               \
+  struct alignas(two) name##2 { of x, y; };                                \
+  struct name##3 { of x, y, z; };                                          \
+  struct alignas(four) name##4 { of x, y, z, w; };                         \
+  BC_INLINE name##2 make_##name##2(of x, of y) { return {x, y}; }          \
+  BC_INLINE name##3 make_##name##3(of x, of y, of z) { return {x, y, z}; } \
+  BC_INLINE name##4 make_##name##4(of x, of y, of z, of w) { return {x, y, z, w}; }
+BC_USER_VECTORS(int, int, 8, 16)
+BC_USER_VECTORS(float, float, 8, 16)
+BC_USER_VECTORS(double, double, 16, 16)
+#undef BC_USER_VECTORS
 #endif
 #endif
 
