@@ -39,7 +39,21 @@ ArrayAccess::~ArrayAccess() {
     for (size_t i = 0; i < count_; ++i)
       if (!use(i).peer) t.after(*use(i).buffer, use(i).write);
   // Under the lock, because releasing the last reference frees the buffer.
-  for (size_t i = 0; i < count_; ++i) use(i).buffer = {};
+  for (size_t i = 0; i < count_; ++i) {
+    if (use(i).lent) use(i).buffer->end_loan();
+    use(i).buffer = {};
+  }
+}
+
+void ArrayAccess::share() {
+  if (count_ == 0 || !traits(stream_.device).on_host) return;
+  const TapeLock lock(*tape_);
+  for (size_t i = 0; i < count_; ++i) {
+    Held& held = use(i);
+    if (!held.write || held.lent || held.peer) continue;
+    held.buffer->lend();
+    held.lent = true;
+  }
 }
 
 /// Adds memory of another device: this thread's current stream on that device orders the work. The locks of two devices are never held at
@@ -69,7 +83,7 @@ void* ArrayAccess::add_peer(const Array& a, bool write) {
   TapeLock lock(*tape_);
   tape_->wait_for(ready);
   if (count_ >= kInline) more_.emplace_back();
-  use(count_++) = {std::move(buffer), write, &peer};
+  use(count_++) = {std::move(buffer), write, false, &peer};
   return static_cast<char*>(base) + a.offset() * itemsize(a.dtype());
 }
 
@@ -101,7 +115,7 @@ void* ArrayAccess::add(const Array& a, bool write) {
   if (many_streams()) t.before(*buffer, write);
   if (!known && count_ >= kInline) more_.emplace_back();
   Held& used = known ? *known : use(count_++);
-  used = {buffer, write, nullptr};
+  used = {buffer, write, used.lent, nullptr};
   return static_cast<char*>(base) + a.offset() * itemsize(a.dtype());
 }
 

@@ -26,10 +26,15 @@ class ArrayAccess {
   /// get addresses in the same memory; those that are written must be added first.
   void* add(const Array& a, bool write = true);
 
+  /// Exposes the memory that is written while the access lasts, for work on the host beside which other threads run: their ops and accesses
+  /// then use the same memory, and nothing that either side writes is lost.
+  void share();
+
  private:
   struct Held {
     Ref<Buffer> buffer;
     bool write = false;
+    bool lent = false;
     Tape* peer = nullptr;  ///< the tape of the array's device, if that is another device
   };
   static constexpr size_t kInline = 12;

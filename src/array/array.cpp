@@ -1096,7 +1096,10 @@ std::pair<uintptr_t, uintptr_t> mark_unset(const Array& a, int byte) {
   return {reinterpret_cast<uintptr_t>(p), reinterpret_cast<uintptr_t>(p) + buffer.bytes};
 }
 
-void* expose(const Array& a) {
+namespace {
+
+/// Exposes an array's memory by a function of its buffer.
+void* expose_by(const Array& a, void (*how)(Buffer&)) {
   Tape& t = tape(a.device());
   TapeLock lock(t);
   // From here on no flush begins to run without the lock, and those that do so may read the memory.
@@ -1107,11 +1110,21 @@ void* expose(const Array& a) {
   if (t.others_running() != 0) t.flush();
   void* p = own(a);
   Buffer& buffer = *a.storage()->current->buffer;
-  buffer.expose(true);
+  how(buffer);
   share_uses(t, buffer);
   // Code that uses the memory must order its work after this thread's current stream.
   wait_before_access(t, buffer, true);
   return p;
+}
+
+}  // namespace
+
+void* expose(const Array& a) {
+  return expose_by(a, [](Buffer& b) { b.expose(true); });
+}
+
+void* lend(const Array& a) {
+  return expose_by(a, [](Buffer& b) { b.lend(); });
 }
 
 namespace {

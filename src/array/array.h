@@ -207,6 +207,8 @@ void* data(const Array& a);
 void* own(const Array& a);
 /// Like own(), and marks the memory as exposed (visible outside) from now on.
 void* expose(const Array& a);
+/// Like expose(), until Buffer::end_loan() of the memory that the storage then has.
+void* lend(const Array& a);
 /// Copies the elements, C-contiguous, to host memory.
 void to_host(const Array& a, void* host);
 /// The one element of an array of size 1. Throws ValueError otherwise.

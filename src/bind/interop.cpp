@@ -20,49 +20,24 @@ namespace {
 
 // ---- Loans -----------------------------------------------------------------------------------------------------------------------
 
-// Exposed memory is never rebound and ordered at call time, which costs fusion. Memory lent to somebody who gives it back (a buffer, a
-// DLPack tensor) is exposed as long as the loan lasts; only an address that was told stays exposed.
-struct Loans {
-  std::mutex mutex;
-  std::unordered_map<Buffer*, int> open;  ///< buffers that were not exposed before their first loan
-};
-Loans& loans() {
-  static auto* l = new Loans;
-  return *l;
-}
-
-/// Keeps a buffer exposed.
+/// Keeps a buffer exposed. Exposed memory is never rebound and ordered at call time, which costs fusion: memory lent to somebody who gives
+/// it back (a buffer, a DLPack tensor) is exposed as long as the loan lasts; only an address that was told stays exposed.
 class Loan {
  public:
   /// *address gets the place of element `offset` 0 of the storage.
   Loan(const Array& a, void** address) : device_(a.device()) {
     *address = without_gil([&] {
       TapeLock lock(tape(device_));
-      data(a);
-      const Buffer* buffer = a.storage()->current->buffer.get();
-      const bool before = buffer->exposed;
-      void* at = expose(a);
-      // expose() may have moved the value to memory of its own.
+      void* at = lend(a);
       buffer_ = a.storage()->current->buffer;
-      Loans& l = loans();
-      std::lock_guard guard(l.mutex);
-      const auto known = l.open.find(buffer_.get());
-      if (known != l.open.end())
-        ++known->second;
-      else if (!before || buffer_.get() != buffer)
-        l.open.emplace(buffer_.get(), 1);
       return at;
     });
   }
   /// Ends the loan; any thread, with or without the interpreter's lock.
   ~Loan() {
     TapeLock lock(tape(device_));
-    Loans& l = loans();
-    std::lock_guard guard(l.mutex);
-    const auto known = l.open.find(buffer_.get());
-    if (known == l.open.end() || --known->second > 0) return;
-    buffer_->expose(false);
-    l.open.erase(known);
+    buffer_->end_loan();
+    buffer_ = {};
   }
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
@@ -77,14 +52,7 @@ class Loan {
 
 void* expose_forever(const Array& a) {
   leave_history(a, "array interface");
-  return without_gil([&] {
-    TapeLock lock(tape(a.device()));
-    void* at = expose(a);
-    Loans& l = loans();
-    std::lock_guard guard(l.mutex);
-    l.open.erase(a.storage()->current->buffer.get());
-    return at;
-  });
+  return without_gil([&] { return expose(a); });
 }
 
 namespace {

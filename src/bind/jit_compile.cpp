@@ -140,6 +140,7 @@ const Compiled* compile(PyDispatcher* self, const std::vector<kernels::Type>& ar
   const auto is_object = [](kernels::Type t) {
     return t->is(kernels::Kind::dict) || t->is(kernels::Kind::instance) || (t->is(kernels::Kind::list) && t->typed);
   };
+  c->lets_go = made.prints || !c->interpreted.empty();
   const bool lets_go = made.prints && std::any_of(arguments.begin(), arguments.end(), is_object);
   c->threads = threads || self->options->parallel || !c->interpreted.empty() || lets_go;
   without_gil([&] {

@@ -273,6 +273,7 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
       if (matches(*o, frame.words(), args)) found = o;
     }
     if (!found) bind_spread();
+    if (!found) frame.share_arrays();  // the compiler lets the interpreter's lock go
     if (!found) found = make_overload(self, args, static_cast<size_t>(n), frame, threads);
     const Compiled& c = *found->compiled;
     for (size_t i = 0; i < found->convert.size(); ++i) {
@@ -307,6 +308,8 @@ PyObject* call_dispatcher(PyObject* o, PyObject* const* args, size_t nargsf, PyO
     Interpretation interpretation(&call, c.interpreted, frame);
     // Other threads of a loop may run the interpreter, too.
     const bool others = self->options->parallel && !c.interpreted.empty();
+    if (unlocked || c.lets_go) frame.share_arrays();
+    if (c.box.kind == Box::Kind::generator) frame.expose_arrays();
     const bool ok = unlocked || others ? without_gil([&] { return host::run(c.entry, arguments, result, &call); })
                                        : host::run(c.entry, arguments, result, &call);
     if (!ok) {

@@ -56,6 +56,7 @@ struct Compiled {
   host::Entry entry = nullptr;
   host::Entry next = nullptr;                      ///< of a generator: its next value
   std::vector<bool> writes;                        ///< which arguments' memory it may write
+  bool lets_go = false;                            ///< it prints or calls the interpreter, so that other Python threads may run meanwhile
   bool threads = false;                            ///< counts are atomic, and shared containers are locked
   mutable const Compiled* with_threads = nullptr;  ///< the same once more, where it was needed; guarded by the compiler's lock
   void* callback = nullptr;                        ///< the entry for C, where one was asked for

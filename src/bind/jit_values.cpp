@@ -309,6 +309,16 @@ std::pair<uintptr_t, uintptr_t> Frame::extent(const Given& g) const {
   return {low, high};
 }
 
+/// Exposes an array of ours whose address is kept; other objects keep their memory in any case.
+static void expose_kept(PyObject* o) {
+  if (is_array(o)) expose(array_of(o));
+}
+
+void Frame::expose_arrays() {
+  share_arrays();
+  for (size_t k = 0; k < arrays_.size(); ++k) expose_kept(arrays_[k].object);
+}
+
 PyObject* Frame::holder(const void* data, const void** from, const void** to) const {
   const auto place = reinterpret_cast<uintptr_t>(data);
   for (size_t k = 0; k < arrays_.size(); ++k) {
@@ -316,6 +326,7 @@ PyObject* Frame::holder(const void* data, const void** from, const void** to) co
     const auto [low, high] = extent(g);
     if (place < low || place >= high) continue;
     *from = reinterpret_cast<const void*>(low), *to = reinterpret_cast<const void*>(high);
+    expose_kept(g.object);
     return g.object;
   }
   return nullptr;
@@ -446,7 +457,8 @@ void Frame::read_own_array(PyObject* o) {
   if (!access_) access_.emplace(Stream{a.device()});
   ours_ = true;
   const bool writable = !as_py_array(o)->read_only;
-  void* data = access_->add(a, writable);
+  // A read-only view, too, gets memory that no lazy copy shares, so that its address stays when it is exposed.
+  void* data = access_->add(a, writable || !storage_facts(a).read_only);
   const int ndim = a.ndim();
   Py_intptr_t shape[64], strides[64];
   for (int d = 0; d < ndim; ++d) {
@@ -717,6 +729,11 @@ PyRef box_array(const Box& plan, const char* at, const Frame& frame, host::Call*
       bool same = a->data == data && a->ndim == plan.ndim;
       for (int d = 0; d < plan.ndim && same; ++d) same = a->shape[d] == shape[d] && a->strides[d] == strides[d];
       if (same && gives_itself(plan, base.get())) return base;
+    } else if (is_array(base.get()) && has_dtype(base.get(), plan.dtype)) {
+      // It was exposed when it was kept, so that its memory is still the same.
+      const Array& a = array_of(base.get());
+      const char* first = static_cast<const char*>(bc::data(a)) + a.offset() * itemsize(a.dtype());
+      return view_of_argument(plan, base.get(), static_cast<const char*>(data) - first, shape, strides);
     }
   } else if (block) {
     if (owner) std::atomic_ref(owner->count).fetch_add(1, std::memory_order_relaxed);

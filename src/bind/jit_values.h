@@ -103,6 +103,12 @@ class Frame {
   /// Lets the noted objects be shared by threads where some function runs without the interpreter's lock; `unlocked` says that one will.
   /// True where they are: the function must then be one that takes their locks.
   bool share_objects(bool unlocked);
+  /// Lets other threads use the arrays of ours while the function runs, as they use memory that other code sees.
+  void share_arrays() {
+    if (access_) access_->share();
+  }
+  /// Exposes the arrays of ours for good: what the function makes (a generator) keeps their addresses.
+  void expose_arrays();
   bool ours() const { return ours_; }  ///< some array is one of ours
   /// Replaces a scalar argument's bytes.
   char* replace(size_t i, size_t bytes);

@@ -62,6 +62,7 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
       for (const bool write : {true, false})
         for (int i = 0; i < arrays_.n; ++i)
           if (noted[i].write == write) *noted[i].place = access.add(*noted[i].array, write);
+      access.share();
     }
     for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);
   }

@@ -108,9 +108,25 @@ Ref<Buffer> Buffer::allocate(Device device, size_t bytes) {
 
 std::atomic<int64_t> Buffer::exposed_on_host{0};
 
+void Buffer::update_exposed() {
+  const bool now = exposed_for_good || loans != 0;
+  if (now != exposed && traits(device).on_host) exposed_on_host.fetch_add(now ? 1 : -1);
+  exposed = now;
+}
+
 void Buffer::expose(bool on) {
-  if (on != exposed && traits(device).on_host) exposed_on_host.fetch_add(on ? 1 : -1);
-  exposed = on;
+  exposed_for_good = on;
+  update_exposed();
+}
+
+void Buffer::lend() {
+  ++loans;
+  update_exposed();
+}
+
+void Buffer::end_loan() {
+  --loans;
+  update_exposed();
 }
 
 Ref<Buffer> Buffer::foreign(Device device, void* ptr, size_t bytes, std::function<void()> release) {

@@ -38,6 +38,8 @@ struct Buffer final : OwnedCounted {
   void* ptr = nullptr;
   size_t bytes = 0;
   bool exposed = false;           ///< visible outside (DLPack, NumPy, a raw kernel): never rebound, ordered at call time; see expose()
+  bool exposed_for_good = false;  ///< an address was told
+  uint32_t loans = 0;             ///< others that use the memory now and then give it back
   bool read_only = false;         ///< borrowed from a read-only exporter
   Uses uses;                      ///< guarded by the device's lock
   std::function<void()> release;  ///< returns foreign memory to its owner
@@ -47,11 +49,17 @@ struct Buffer final : OwnedCounted {
   /// Memory for work of the thread's current stream.
   static Ref<Buffer> allocate(Device device, size_t bytes);
   static Ref<Buffer> foreign(Device device, void* ptr, size_t bytes, std::function<void()> release);
-  /// Sets `exposed`.
+  /// Exposes the memory from now on, or no longer. Called with the device's lock, as are the two below.
   void expose(bool on);
+  /// Exposes the memory until the loan ends.
+  void lend();
+  void end_loan();
   /// How much memory of host devices is exposed. While there is any, all flushes keep the device's lock: others may read and write such
   /// memory between any two statements, so that ops on it must be done when their statement ends, in the order of all threads' statements.
   static std::atomic<int64_t> exposed_on_host;
+
+ private:
+  void update_exposed();
 };
 void destroy(Buffer* buffer);
 
@@ -233,12 +241,16 @@ struct Storage final : OwnedCounted {
   Ref<History> history;  ///< the history of the current value; null where no derivative is recorded
   uint64_t version = 0;
   std::atomic<const char*> notice{nullptr};  ///< a warning to issue when the host first reads a NaN of the value
-  bool unset = false;   ///< created by Python's empty(): checked kernels know that nothing was written while `version` is 0
+  bool unset = false;  ///< created by Python's empty(): checked kernels know that nothing was written while `version` is 0
+  bool early = waiting.load(std::memory_order_relaxed);  ///< made while `waiting` was set
   bool marked = false;  ///< and its memory was filled with the byte by which checked kernels recognise unset elements
   /// Booleans in this storage may have bytes other than 0 and 1, because it is also viewed as another dtype or its bytes came from outside.
   /// Ops then read the booleans as bytes and treat every nonzero byte as true.
   std::atomic<bool> loose_booleans{false};
   std::unique_ptr<HostMirror> mirror;
+
+  /// An accelerator is not worth to be opened yet (array/placement.h); early storages move there when it is.
+  static inline std::atomic<bool> waiting{false};
 
   static void* operator new(size_t);
   static void operator delete(void* p);

@@ -298,6 +298,7 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   Tape& own = tape(call.device);
   ArrayAccess access(own.stream());
   program.find_addresses(own, access);
+  access.share();
   program.encode(call.device, total);
   ProgramKernel* kernel = program_kernel(program, types, call.device);
 

@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import broadcloth as bc
-from broadcloth import cuda, njit, prange
+from broadcloth import cuda, njit, prange, types
+from broadcloth.experimental import jitclass
 from broadcloth.typed import Dict, List
 from support import function_of_text
 
@@ -790,6 +791,51 @@ def test_several_empty_containers_in_one_statement():
 
     for plain in (pair, one, swapped):
         assert njit(plain)(3) == plain(3)
+
+
+def test_kept_arrays_are_those_that_later_ops_change():
+    """Generators, containers and objects know the address of an array of ours, also when a lazy copy shared its elements."""
+
+    @njit
+    def items(x):
+        for i in range(len(x)):
+            yield x[i]
+
+    @njit
+    def put(kept, x):
+        kept.append(x)
+
+    @jitclass([("a", types.float64[:])])
+    class Holder:
+        def __init__(self, a):
+            self.a = a
+
+        def third(self):
+            return self.a[3]
+
+    arrays = [bc.arange(2000.0, device="cpu") for _ in range(5)]
+    root = arrays[4]
+    arrays[4] = bc.broadcast_to(root[3:4], (5,))  # read-only
+    generator, from_python, from_njit, holder, fixed = (
+        items(arrays[0]),
+        List([arrays[1]]),
+        List([np.zeros(2)]),
+        Holder(arrays[3]),
+        items(arrays[4]),
+    )
+    put(from_njit, arrays[2])
+    assert next(generator) == 0 and next(fixed) == 3
+    copies = [x.copy() for x in arrays]
+    for x in (*arrays[:4], root):
+        x += 100
+    bc.flush()
+    other = [bc.full(2000, 7.0, device="cpu") for _ in range(8)]
+    bc.flush()
+    assert next(generator) == 101 and next(fixed) == 103
+    assert from_python[0][3] == from_njit[1][3] == holder.third() == 103
+    holder.a[4] = -1
+    assert arrays[3][4] == -1
+    assert [c[3].tolist() for c in copies] == [3.0] * 5 and other[0][0] == 7
 
 
 def test_a_typed_list_of_optional_values():

@@ -6,6 +6,7 @@ import gc
 import math
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +46,75 @@ def test_one_function_is_compiled_by_many_threads_at_once():
         want = float((x * x + 1).sum())
         got = in_threads(THREADS, lambda k, f=f, x=x: f(x, k))
         assert got == [want * k for k in range(THREADS)]
+
+
+@pytest.mark.parametrize("nogil", [True, False])
+def test_what_threads_write_into_one_array_by_compiled_functions_is_kept(nogil):
+    """Without the lock while the function runs, and while it is compiled."""
+    for _ in range(8):
+
+        @bc.njit(nogil=nogil)
+        def fill(row, k):
+            for _ in range(300):
+                for i in range(len(row)):
+                    row[i] = k * i
+            return row.sum()
+
+        x = bc.asarray(np.zeros((60, 50)), device="cpu")
+        copied = x.copy()
+        got = in_threads(THREADS, lambda k, fill=fill, x=x: [fill(x[i], i) for i in range(k, 60, THREADS)])
+        want = np.outer(np.arange(60.0), np.arange(50.0))
+        np.testing.assert_array_equal(host(x), want)
+        assert got == [[1225.0 * i for i in range(k, 60, THREADS)] for k in range(THREADS)]
+        assert not copied.any()
+
+
+def test_what_python_stores_beside_a_compiled_function_is_kept():
+    @bc.njit(nogil=True)
+    def count(x, n):
+        for i in range(n):
+            x[0] = x[0] * 0.5 + i
+        return x[0]
+
+    x = bc.zeros(5000, device="cpu")
+    want = count(bc.zeros(2, device="cpu"), 20_000_000)
+    thread = threading.Thread(target=count, args=(x, 20_000_000))
+    thread.start()
+    time.sleep(0.002)  # the function has begun, as a rule
+    x[1] = 5
+    x[2:4] = bc.asarray([6.0, 7.0], device="cpu")
+    x[4:] += 2
+    x[10] = x[11] + x[12]
+    y = x[1:9].copy()
+    thread.join()
+    assert x[0] == want and x[1:9].tolist() == y.tolist() == [5.0, 6.0, 7.0, 2.0, 2.0, 2.0, 2.0, 2.0] and x[10] == 4
+    later = x.copy()
+    x += 1
+    assert x[1] == 6 and later[1] == 5
+
+
+def test_what_threads_write_into_one_array_by_kernels_is_kept():
+    @cuda.jit
+    def fill(x, row):
+        i = cuda.grid(1)
+        if i < x.shape[1]:
+            for _ in range(50):
+                x[row, i] = row * i
+
+    double = bc.ElementwiseKernel("float64 a", "float64 y", "y = 2 * a", "doubled_rows")
+    for _ in range(8):
+        x, y = bc.zeros((60, 50), device="cpu"), bc.zeros((60, 50), device="cpu")
+        ones = bc.ones(50, device="cpu")
+
+        def work(k, x=x, y=y, ones=ones):
+            for i in range(k, 60, THREADS):
+                fill[1, 64](x, i)
+                double(ones * i, y[i])
+
+        with bc.device("cpu"):
+            in_threads(THREADS, work)
+        np.testing.assert_array_equal(host(x), np.outer(np.arange(60.0), np.arange(50.0)))
+        np.testing.assert_array_equal(host(y), np.outer(np.arange(60.0), np.full(50, 2.0)))
 
 
 def test_one_dispatcher_meets_types_that_are_new_in_every_thread():
