@@ -895,11 +895,11 @@ def _pcg_streams() -> str:
     """The text of src/device/random/pcg_streams.h."""
 
 def _placement() -> tuple[int, device | None]:
-    """The size that _set_placement() was given, or 0, and the accelerator, when an array was large enough for one."""
+    """The size that _set_placement() was given, or 0, and the accelerator, when it was worth to be opened."""
 
 def _rebuild(data: Any, dtype_name: str, shape: ShapeLike, order: Order) -> ndarray: ...
-def _set_placement(elements: int, accelerator: DeviceLike = None) -> None:
-    """Arrays of so many elements and more lie on the accelerator, smaller ones in host memory; 0: all on the default device."""
+def _set_placement(elements: int, accelerator: DeviceLike = None, patience: int = 0) -> None:
+    """Arrays of so many elements and more lie on the accelerator, smaller ones in host memory; 0: all on the default device. The accelerator is opened when ops over large arrays have taken the host `patience` ns."""
 
 def _shutdown() -> None: ...
 def _ufunc(name: Any) -> Any: ...

@@ -535,6 +535,7 @@ Array ufunc(Op op, std::span<const Term> args, const UfuncOptions& options) {
   if (placed_by_size()) [[unlikely]] {
     const std::array<const Array*, 4> given{args[0].array, n > 1 ? args[1].array : nullptr, n > 2 ? args[2].array : nullptr,
                                             &options.where};
+    if (options.out) note_whole(options.out);
     if (const auto place = place_of_op(given, product(*operands.shape))) return ufunc_at(*place, op, args, options);
   }
   const Device device = first ? first->device() : options.out ? options.out.device() : options.device ? *options.device : default_device();
@@ -652,8 +653,10 @@ void store_value(const Array& dst, const Array& src_in) {
     return store_value(as_bytes(dst), as_bytes(Arg(src_in), dst.device()));
   check_writable("assign", dst);
   Array src = src_in;
-  // A small array that was computed on an accelerator goes on in host memory, where the loop's other arrays lie.
-  if (src.device() != dst.device() && !(traits(dst.device()).on_host && move_small_to_host(src))) src = to_device(src, dst.device());
+  if (src.device() != dst.device() && traits(dst.device()).on_host && placed_by_size()) [[unlikely]]
+    // A small array that was computed on an accelerator goes on in host memory, where the loop's other arrays lie.
+    if (!move_small_to_host(src)) note_whole(dst);
+  if (src.device() != dst.device()) src = to_device(src, dst.device());
   if (src.dtype() != dst.dtype() && (is_time(src.dtype()) || is_time(dst.dtype()))) [[unlikely]]
     src = astype(src, dst.dtype());
   const DType dtype = storage_type(dst.dtype());
@@ -804,7 +807,10 @@ Array record_library(std::vector<Array> inputs, std::vector<Dims> shapes, std::u
   if (placed_by_size() && !inputs.empty()) [[unlikely]] {
     // Operands may lie on another device than the caller's arrays, because ops before this one moved them. Few ops have a body on the host
     // alone.
-    for (const Array& a : inputs) note_whole(a);
+    const bool large = std::ranges::any_of(inputs, [](const Array& a) { return a.size() >= accelerated_elements(); });
+    const std::optional<Device> open = large ? accelerator_for(8 * inputs[0].size()) : std::nullopt;
+    for (const Array& a : inputs)
+      if (open && a.device() == *open) note_whole(a);
     const Device place = place_of_op(inputs, 0).value_or(inputs[0].device());
     device = has_body(*extra, place) ? place : Device{};
     inputs = brought(inputs, device);
@@ -1282,7 +1288,7 @@ Device initial_device() {
   const char* env = std::getenv("BROADCLOTH_DEVICE");
   if (!env || !*env) return first_accelerator().value_or(Device{});
   if (std::string_view(env) == "auto") {
-    set_placement(kAcceleratedElements);
+    set_placement(kAcceleratedElements, std::nullopt, kOpening);
     return {};
   }
   const std::optional<Device> named = parse_device(env);

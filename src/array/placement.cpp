@@ -20,8 +20,8 @@ void raise_two_devices(const char* op, const Array& a, const Array& b) {
 
 namespace {
 
-/// The accelerator of arrays that are placed by size. Until it is known it is a device of the host.
-std::atomic<Device> the_accelerator{Device{}};
+/// The accelerator of arrays that are placed by size, and the one to open instead of the first. A device of the host stands for none.
+std::atomic<Device> the_accelerator{Device{}}, wanted_accelerator{Device{}};
 
 std::atomic<bool (*)()> is_alone{nullptr};
 
@@ -33,17 +33,9 @@ bool alone() {
 /// From so many operations on, an accelerator repays that small operands are copied to it: about a millisecond of one core.
 constexpr int64_t kWorthCopying = int64_t{1} << 24;
 
-/// The accelerator; a machine that has none ends placement by size.
-std::optional<Device> accelerator() {
-  const Device known = the_accelerator.load(std::memory_order_relaxed);
-  if (!traits(known).on_host) return known;
-  const std::optional<Device> first = first_accelerator();
-  if (first)
-    the_accelerator.store(*first, std::memory_order_relaxed);
-  else
-    detail::placed_elements.store(0, std::memory_order_relaxed);
-  return first;
-}
+/// What is left of the time that the host works on large arrays before the accelerator is opened, in ns, and a share of it that one op
+/// must take to open it at once.
+std::atomic<int64_t> patience_left{0}, long_op{0};
 
 /// So many elements take the host less time than a launch.
 int64_t few_elements() { return std::max<int64_t>(accelerated_elements() / 8, 1); }
@@ -58,6 +50,22 @@ int64_t elements_apart(const Array& a) {
 
 }  // namespace
 
+std::optional<Device> accelerator_for(int64_t nanoseconds) {
+  const Device known = the_accelerator.load(std::memory_order_relaxed);
+  if (!traits(known).on_host) return known;
+  if (patience_left.fetch_sub(nanoseconds, std::memory_order_relaxed) > nanoseconds &&
+      nanoseconds < long_op.load(std::memory_order_relaxed))
+    return std::nullopt;
+  const Device wanted = wanted_accelerator.load(std::memory_order_relaxed);
+  const std::optional<Device> found = traits(wanted).on_host ? first_accelerator() : std::optional(wanted);
+  Storage::waiting.store(false, std::memory_order_relaxed);
+  if (found)
+    the_accelerator.store(*found, std::memory_order_relaxed);
+  else
+    detail::placed_elements.store(0, std::memory_order_relaxed);
+  return found;
+}
+
 std::optional<Device> first_accelerator() {
   for (int type = 0; type < kDeviceTypes; ++type)
     if (kDeviceTraits[type].asynchronous && device_count(static_cast<DeviceType>(type)) > 0)
@@ -65,8 +73,13 @@ std::optional<Device> first_accelerator() {
   return std::nullopt;
 }
 
-void set_placement(int64_t elements, std::optional<Device> accelerator) {
-  the_accelerator.store(accelerator.value_or(Device{}), std::memory_order_relaxed);
+void set_placement(int64_t elements, std::optional<Device> accelerator, int64_t patience) {
+  const Device wanted = accelerator.value_or(Device{});
+  wanted_accelerator.store(wanted, std::memory_order_relaxed);
+  the_accelerator.store(patience > 0 ? Device{} : wanted, std::memory_order_relaxed);
+  Storage::waiting.store(elements != 0 && patience > 0, std::memory_order_relaxed);
+  patience_left.store(patience, std::memory_order_relaxed);
+  long_op.store(patience / 8, std::memory_order_relaxed);
   detail::placed_elements.store(elements, std::memory_order_relaxed);
 }
 
@@ -79,16 +92,19 @@ int64_t accelerated_elements() { return detail::placed_elements.load(std::memory
 
 Device placed(Device device, int64_t size) {
   const int64_t elements = accelerated_elements();
-  return elements != 0 && size >= elements && traits(device).on_host ? accelerator().value_or(device) : device;
+  return elements != 0 && size >= elements && traits(device).on_host ? accelerator_for(size).value_or(device) : device;
 }
 
 Device placed(Device device, const Dims& shape) { return placed_by_size() ? placed(device, product(shape)) : device; }
 
 void set_alone(bool (*alone)()) { is_alone.store(alone, std::memory_order_relaxed); }
 
-bool move_to_host(const Array& a) {
+namespace {
+
+/// Moves a storage to another device, unless it must stay.
+bool move_storage(const Array& a, Device device) {
   Storage& storage = *a.storage();
-  if (!placed_by_size() || traits(a.device()).on_host || storage.history || !alone()) return false;
+  if (storage.history || !alone()) return false;
   Tape& from = tape(a.device());
   Array all;
   {
@@ -96,21 +112,30 @@ bool move_to_host(const Array& a) {
     if (storage.exposed() || from.capture()) return false;
     all = Array(a.storage(), storage.current->dtype, contiguous_layout(storage.current->shape));
   }
-  const Array here = to_device(all, Device{});
-  data(here);
+  const Array there = to_device(all, device);
+  data(there);
   Ref<Node> value;
   {
-    const TapeLock lock(tape(Device{}));
-    value = here.storage()->current;
+    const TapeLock lock(tape(device));
+    value = there.storage()->current;
     ++value->handles;
   }
   const TapeLock lock(from);
   --storage.current->handles;
   std::swap(storage.current, value);
-  storage.device = Device{};
+  storage.device = device;
   storage.mirror.reset();
   ++storage.version;
   value = {};  // under its tape's lock
+  return true;
+}
+
+}  // namespace
+
+bool move_to_host(const Array& a) {
+  if (!placed_by_size() || traits(a.device()).on_host || !move_storage(a, Device{})) return false;
+  const TapeLock lock(tape(Device{}));
+  a.storage()->early = false;
   return true;
 }
 
@@ -135,10 +160,23 @@ void note_part(const Array& a, int64_t size) {
   move_to_host(a);
 }
 
-void note_whole(const Array& a) {
-  if (a.size() < accelerated_elements() || traits(a.device()).on_host) return;
+namespace {
+
+/// Notes that an op with many elements uses an array; `open`: the accelerator, once it is opened.
+void note_use(const Array& a, std::optional<Device> open) {
+  if (elements_apart(a) < accelerated_elements()) return;
+  if (traits(a.device()).on_host) {
+    if (open && a.storage()->early) move_storage(a, *open);
+    return;
+  }
   const TapeLock lock(tape(a.device()));
   if (const auto& mirror = a.storage()->mirror) mirror->accesses = 0;
+}
+
+}  // namespace
+
+void note_whole(const Array& a) {
+  if (placed_by_size()) note_use(a, a.size() < accelerated_elements() ? std::nullopt : accelerator_for(a.size()));
 }
 
 namespace {
@@ -167,22 +205,24 @@ std::optional<Device> place_of_op(std::span<const Array* const> arrays, int64_t 
   const int64_t elements = accelerated_elements();
   if (elements == 0) return std::nullopt;
   const bool much = std::max(size, operations) > few_elements();
+  const bool long_enough = size >= elements || operations >= kWorthCopying;
+  const std::optional<Device> open = long_enough ? accelerator_for(size + operations / 16) : known_accelerator();
   bool on_host = false, large = false;
   std::optional<Device> other;
   for (const Array* a : arrays) {
     if (!a || !*a) continue;
+    if (much) note_use(*a, open);
     if (traits(a->device()).on_host) {
       on_host = true;
       large = large || elements_apart(*a) >= elements;
     } else {
       if (other && !(*other == a->device())) return std::nullopt;
       other = a->device();
-      if (much) note_whole(*a);
     }
   }
   if (!on_host) return std::nullopt;
-  if (other) return size < elements && operations < kWorthCopying && bring_small(arrays) ? std::nullopt : other;
-  return (size >= elements || operations >= kWorthCopying) && !large ? accelerator() : std::nullopt;
+  if (other) return !long_enough && bring_small(arrays) ? std::nullopt : other;
+  return long_enough && !large ? open : std::nullopt;
 }
 
 std::optional<Device> place_of_op(std::span<const Array> arrays, int64_t size, int64_t operations) {

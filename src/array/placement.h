@@ -15,12 +15,18 @@ namespace bc {
 /// launch and a wait for its value take 50 us on an H200, and the compile of a kernel that is not shipped 30 ms, so many ops must repay it.
 inline constexpr int64_t kAcceleratedElements = int64_t{1} << 17;
 
+/// To open an accelerator takes a process about so many nanoseconds. Work on large arrays that took the host less is not worth it.
+inline constexpr int64_t kOpening = 300'000'000;
+
 /// Sets the size, for all threads; 0 ends placement by size. The default device of each thread that set none is then the host. Without an
-/// accelerator given, it is the first one, which is looked for when the first large array is made; a machine that has none ends it.
-void set_placement(int64_t elements, std::optional<Device> accelerator = std::nullopt);
+/// accelerator given, it is the first one. It is opened when ops over large arrays have taken the host `patience` nanoseconds, by an
+/// estimate, and arrays that are large move there in the ops that follow; a machine that has none ends placement by size.
+void set_placement(int64_t elements, std::optional<Device> accelerator = std::nullopt, int64_t patience = 0);
 /// The size, or 0.
 int64_t accelerated_elements();
-/// The accelerator of large arrays; nullopt until one was made, and without placement by size.
+/// The accelerator of large arrays, which is opened if an op that takes the host so many nanoseconds makes it worth it.
+std::optional<Device> accelerator_for(int64_t nanoseconds);
+/// The accelerator of large arrays; nullopt until it is opened, and without placement by size.
 std::optional<Device> known_accelerator();
 
 namespace detail {
@@ -46,7 +52,8 @@ bool move_small_to_host(const Array& a);
 /// or elements does. Moves the array to the host when such parts are many since an op last used all of it: for each, the host needs less
 /// time than a launch takes.
 void note_part(const Array& a, int64_t size);
-/// Ends the count of note_part(), for an op over a large array.
+/// Notes that an op uses all of an array. For a large one this ends the count of note_part(); if it was made before the accelerator was
+/// opened, it moves there.
 void note_whole(const Array& a);
 
 /// The first device that computes beside the host; nullopt on a machine without one.

@@ -257,16 +257,17 @@ void init_engine(PyObject* module) {
                         const bool by_size = PyUnicode_Check(device) && as_string(device) == "auto";
                         const Device d = by_size ? Device{} : to_device(device);
                         set_default_device(d);
-                        set_placement(by_size ? kAcceleratedElements : 0);
+                        set_placement(by_size ? kAcceleratedElements : 0, std::nullopt, kOpening);
                       }),
-          BC_FUNCTION("_set_placement(elements: int, accelerator: DeviceLike=None) Arrays of so many elements and more lie on the "
-                      "accelerator, smaller ones in host memory; 0: all on the default device.",
-                      [](int64_t elements, PyObject* accelerator) {
-                        set_placement(elements, accelerator == Py_None ? std::nullopt : std::optional(to_device(accelerator)));
+          BC_FUNCTION("_set_placement(elements: int, accelerator: DeviceLike=None, patience: int=0) Arrays of so many elements and more "
+                      "lie on the accelerator, smaller ones in host memory; 0: all on the default device. The accelerator is opened when "
+                      "ops over large arrays have taken the host `patience` ns.",
+                      [](int64_t elements, PyObject* accelerator, int64_t patience) {
+                        set_placement(elements, accelerator == Py_None ? std::nullopt : std::optional(to_device(accelerator)), patience);
                       }),
           BC_FUNCTION(
-              "_placement() -> tuple[int, device | None] The size that _set_placement() was given, or 0, and the accelerator, when an "
-              "array was large enough for one.",
+              "_placement() -> tuple[int, device | None] The size that _set_placement() was given, or 0, and the accelerator, when it "
+              "was worth to be opened.",
               [] {
                 const std::optional<Device> known = known_accelerator();
                 const PyRef device = known ? device_object(*known) : PyRef::borrow(Py_None);

@@ -395,6 +395,41 @@ def test_random_programs_do_what_numpy_does():
     assert not reports, "\n\n".join(reports[:5])
 
 
+def test_the_accelerator_is_opened_when_large_arrays_have_taken_time(accelerator):
+    """A nanosecond for each element is counted; arrays that were made before move in the ops that follow."""
+    size = 2 * SIZE
+    bc._c._set_placement(SIZE, accelerator, 1000)
+    a, target, changed, stored, folded = (bc.asarray(np.arange(float(size))) for _ in range(5))
+    view, seen, few = a[::-2], bc.ones(size), bc.ones(5)
+    seen_by_numpy = np.asarray(seen)
+    b, steps = a, 0
+    assert bc._c._placement()[1] is None
+    while b.device.type == "cpu":
+        b, steps = b + a, steps + 1
+        assert steps < 1000 / size
+    assert bc._c._placement()[1] == accelerator == a.device == view.device
+    np.testing.assert_array_equal(b.get(), (steps + 1) * np.arange(size))
+    np.testing.assert_array_equal(view.get(), np.arange(size)[::-2])
+    assert bc.add(a, few[0], out=target) is target and target.device == accelerator
+    changed += 1
+    stored[3:] = b[3:]
+    assert folded.sum() == size * (size - 1) / 2
+    assert changed.device == stored.device == folded.device == accelerator and few.device.type == "cpu"
+    np.testing.assert_array_equal(changed.get(), np.arange(size) + 1)
+    np.testing.assert_array_equal(stored.get()[3:], b.get()[3:])
+    seen += a
+    assert seen.device.type == "cpu", "other code sees its memory"
+    np.testing.assert_array_equal(seen_by_numpy, np.arange(size) + 1)
+
+
+def test_one_long_op_opens_the_accelerator(accelerator):
+    bc._c._set_placement(SIZE, accelerator, 1000)
+    assert bc.ones(2 * SIZE).device.type == "cpu" and bc.ones(10 * SIZE).device == accelerator
+    bc._c._set_placement(SIZE, accelerator, 1000)
+    row = bc.asarray(np.arange(12.0))
+    assert bc.multiply.outer(row, row).device == accelerator
+
+
 def test_the_default_device_ends_placement():
     assert bc._c._placement()[0] == SIZE
     before = bc.default_device()

@@ -81,7 +81,9 @@ class Report:
         self._compiled_before = _c.compile_seconds()
 
     def start(self) -> None:
-        _c.zeros(_c._placement()[0] or 1)[0].item()  # starts the device here: its 0.1 to 0.5 s belong to no line of the program
+        if elements := _c._placement()[0]:
+            _c._set_placement(elements)
+        _c.zeros(elements or 1)[0].item()  # starts the device here: its 0.1 to 0.5 s belong to no line of the program
         _c.watch_waits(True)
         self._recorder.start()
         self._sampler.start()
