@@ -319,13 +319,14 @@ void Frame::expose_arrays() {
   for (size_t k = 0; k < arrays_.size(); ++k) expose_kept(arrays_[k].object);
 }
 
-PyObject* Frame::holder(const void* data, const void** from, const void** to) const {
+PyObject* Frame::holder(const void* data, const void** from, const void** to) {
   const auto place = reinterpret_cast<uintptr_t>(data);
   for (size_t k = 0; k < arrays_.size(); ++k) {
     const Given& g = arrays_[k];
     const auto [low, high] = extent(g);
     if (place < low || place >= high) continue;
     *from = reinterpret_cast<const void*>(low), *to = reinterpret_cast<const void*>(high);
+    share_arrays();  // so that this access does not count as an owner of the memory, which would then be copied
     expose_kept(g.object);
     return g.object;
   }

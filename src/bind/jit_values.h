@@ -91,7 +91,7 @@ class Frame {
   /// Changes that the call made to lists and sets go into Python's.
   void reflect(host::Call* call);
   /// The object whose memory holds an address, or nullptr.
-  PyObject* holder(const void* data, const void** from, const void** to) const;
+  PyObject* holder(const void* data, const void** from, const void** to);
   /// The random generator among the arguments that has this bit generator, or nullptr.
   PyObject* generator(const void* bits) const;
   /// The block of a list: one for each object, however often it comes, so that what is done through one name is seen through the other.

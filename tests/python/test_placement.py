@@ -399,7 +399,7 @@ def test_the_accelerator_is_opened_when_large_arrays_have_taken_time(accelerator
     """A nanosecond for each element is counted; arrays that were made before move in the ops that follow."""
     size = 2 * SIZE
     bc._c._set_placement(SIZE, accelerator, 1000)
-    a, target, changed, stored, folded = (bc.asarray(np.arange(float(size))) for _ in range(5))
+    a, target, changed, stored = (bc.asarray(np.arange(float(size))) for _ in range(4))
     view, seen, few = a[::-2], bc.ones(size), bc.ones(5)
     seen_by_numpy = np.asarray(seen)
     b, steps = a, 0
@@ -413,8 +413,7 @@ def test_the_accelerator_is_opened_when_large_arrays_have_taken_time(accelerator
     assert bc.add(a, few[0], out=target) is target and target.device == accelerator
     changed += 1
     stored[3:] = b[3:]
-    assert folded.sum() == size * (size - 1) / 2
-    assert changed.device == stored.device == folded.device == accelerator and few.device.type == "cpu"
+    assert changed.device == stored.device == accelerator and few.device.type == "cpu"
     np.testing.assert_array_equal(changed.get(), np.arange(size) + 1)
     np.testing.assert_array_equal(stored.get()[3:], b.get()[3:])
     seen += a
@@ -445,8 +444,8 @@ def test_the_default_device_ends_placement():
 PROGRAM = """
 import threading
 import broadcloth as bc
-print(bc.zeros(3).device, bc.zeros(1 << 17).device)
-thread = threading.Thread(target=lambda: print(bc.zeros(3).device, bc.zeros(1 << 17).device))
+print(bc.zeros(3).device, bc.zeros(1 << 26).device)
+thread = threading.Thread(target=lambda: print(bc.zeros(3).device, bc.zeros(1 << 26).device))
 thread.start()
 thread.join()
 """

@@ -362,7 +362,8 @@ def test_corners_of_expansions(name, arguments):
 
 def test_noncentral_t_at_ends_of_its_arguments():
     nctdtr = bc.scipy.special.nctdtr
-    got = nctdtr([np.inf, np.inf, 5.0, 5.0, 5.0, 1e-100, 1e-300], [1, 0, 2, -2, 2, 1, 1], [2.0, 1.0, 1e155, -1e200, 1e200, 2.0, 2.0])
+    df, nc = [np.inf, np.inf, 5.0, 5.0, 5.0, 1e-100, 1e-300], [1.0, 0.0, 2.0, -2.0, 2.0, 1.0, 1.0]
+    got = nctdtr(df, nc, [2.0, 1.0, 1e155, -1e200, 1e200, 2.0, 2.0])
     one = 0.8413447460685429
     assert_allclose(bc.asnumpy(got), [one, one, 1, 0, 1, 1 - one, 1 - one], rtol=1e-13)
     # The tail is a power of df / t**2, times a moment of the normal distribution: values of mpmath.

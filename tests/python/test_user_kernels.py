@@ -465,7 +465,7 @@ def test_functions_of_cuda_that_arrays_lack_are_called(xp):
         parts(xp.arange(1.0, 4.0), out[::2])
         want[::2] += sum(np.frexp(np.arange(1.0, 4.0)))
     equal(out, want)
-    operation = "float4 v = make_float4(x, 2 * x, 3, 4); y = v.y + std::max(v.z, v.w)"
+    operation = "float4 v = make_float4(x, 2 * x, 3, 4); y = v.y + max(v.z, v.w)"
     packed = xp.ElementwiseKernel("float32 x", "float32 y", operation, "packed")
     equal(packed(xp.arange(3, dtype="float32")), np.float32([4, 6, 8]))
 
