@@ -712,7 +712,7 @@ COMPILES = {
     """,
     "an elementwise kernel": """
         x = bc.ones(4)
-        branches = "".join(f"if (b > {i}) b = sin(b) * {i} + cos(b + {i}); else b = exp(b);" for i in range(SIZE))
+        branches = "".join(f"if (b > {i}) b = sin(b) * {i} + cos(b + {i}); else b = exp(b);" for i in range(3 * SIZE))
         k = bc.ElementwiseKernel("T a", "T b", "b = a;" + branches, "many")
         def compiled():
             k(x).sum().item()
