@@ -8,6 +8,17 @@
 
 namespace bc {
 
+LastFlushesApart::LastFlushesApart(Tape& t) {
+  Buffer::exposed_on_host.fetch_add(1);
+  try {
+    if (t.others_running() != 0) t.flush();
+  } catch (...) {
+    Buffer::exposed_on_host.fetch_sub(1);
+    throw;
+  }
+}
+LastFlushesApart::~LastFlushesApart() { Buffer::exposed_on_host.fetch_sub(1); }
+
 ArrayAccess::~ArrayAccess() {
   if (count_ == 0) return;
   Tape& t = *tape_;
@@ -46,8 +57,11 @@ ArrayAccess::~ArrayAccess() {
 }
 
 void ArrayAccess::share() {
-  if (count_ == 0 || !traits(stream_.device).on_host) return;
+  if (!traits(stream_.device).on_host) return;
+  shares_ = true;
+  if (count_ == 0) return;
   const TapeLock lock(*tape_);
+  const LastFlushesApart last(*tape_);
   for (size_t i = 0; i < count_; ++i) {
     Held& held = use(i);
     if (!held.write || held.lent || held.peer) continue;
@@ -108,14 +122,14 @@ void* ArrayAccess::add(const Array& a, bool write) {
     if (many_streams()) current.emplace(t);
     t.flush_own();
     flush_others(t);
-    base = own(a);
+    base = shares_ ? lend(a) : own(a);
     ++a.storage()->version;
   }
   const Ref<Buffer>& buffer = a.storage()->current->buffer;
   if (many_streams()) t.before(*buffer, write);
   if (!known && count_ >= kInline) more_.emplace_back();
   Held& used = known ? *known : use(count_++);
-  used = {buffer, write, used.lent, nullptr};
+  used = {buffer, write, write && shares_, nullptr};
   return static_cast<char*>(base) + a.offset() * itemsize(a.dtype());
 }
 

@@ -7,6 +7,16 @@ namespace bc {
 
 class Tape;
 
+/// While it lives, no flush begins to run without the device's lock, and those that did so have ended: what they planned may depend on
+/// whether memory is exposed. Made with the lock held.
+class LastFlushesApart {
+ public:
+  explicit LastFlushesApart(Tape& t);
+  ~LastFlushesApart();
+  LastFlushesApart(const LastFlushesApart&) = delete;
+  LastFlushesApart& operator=(const LastFlushesApart&) = delete;
+};
+
 /// Gives access to arrays' memory for work that is queued directly on a stream, without the tape (users' kernels, raw copies). For each
 /// array, pending nodes that use it run first, `stream` waits for other streams that use its memory, and ops recorded later see the new
 /// elements. While the object lives, the memory is not moved or freed.
@@ -26,8 +36,8 @@ class ArrayAccess {
   /// get addresses in the same memory; those that are written must be added first.
   void* add(const Array& a, bool write = true);
 
-  /// Exposes the memory that is written while the access lasts, for work on the host beside which other threads run: their ops and accesses
-  /// then use the same memory, and nothing that either side writes is lost.
+  /// Exposes the memory that is written while the access lasts, also of arrays that are added later, for work on the host beside which
+  /// other threads run: their ops and accesses then use the same memory, and nothing that either side writes is lost.
   void share();
 
  private:
@@ -42,6 +52,7 @@ class ArrayAccess {
   Held& use(size_t i) { return i < kInline ? inline_[i] : more_[i - kInline]; }
 
   Stream stream_;
+  bool shares_ = false;
   Tape* tape_ = nullptr;
   size_t count_ = 0;
   Held inline_[kInline];  ///< enough for most launches without heap memory

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "array/access.h"
 #include "array/history.h"
 #include "array/other_dtypes.h"
 #include "array/placement.h"
@@ -1108,12 +1109,7 @@ namespace {
 void* expose_by(const Array& a, void (*how)(Buffer&)) {
   Tape& t = tape(a.device());
   TapeLock lock(t);
-  // From here on no flush begins to run without the lock, and those that do so may read the memory.
-  struct Exposing {
-    Exposing() { Buffer::exposed_on_host.fetch_add(1); }
-    ~Exposing() { Buffer::exposed_on_host.fetch_sub(1); }
-  } const exposing;
-  if (t.others_running() != 0) t.flush();
+  const LastFlushesApart last(t);
   void* p = own(a);
   Buffer& buffer = *a.storage()->current->buffer;
   how(buffer);

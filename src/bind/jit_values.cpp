@@ -456,6 +456,7 @@ void Frame::read_own_array(PyObject* o) {
   }
   const Array& a = array_of(o);
   if (!access_) access_.emplace(Stream{a.device()});
+  if (GilRelease::any()) access_->share();
   ours_ = true;
   const bool writable = !as_py_array(o)->read_only;
   // A read-only view, too, gets memory that no lazy copy shares, so that its address stays when it is exposed.

@@ -55,6 +55,7 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
   }
   {
     ArrayAccess access(stream);
+    access.share();
     {
       // Once here, so that it costs nothing there. What is written comes first, as ArrayAccess asks for.
       TapeLock lock(tape);
@@ -62,7 +63,6 @@ void LaunchArguments::launch(ProgramKernel& kernel, const KernelLaunch& shape, T
       for (const bool write : {true, false})
         for (int i = 0; i < arrays_.n; ++i)
           if (noted[i].write == write) *noted[i].place = access.add(*noted[i].array, write);
-      access.share();
     }
     for (int64_t i = 0; i < times; ++i) kernel.launch(shape, pointers_.data(), stream);
   }

@@ -297,8 +297,8 @@ std::vector<Array> ElementwiseKernel::run_program(const Call& call, const UserTy
   program.walk(spec_.name.c_str(), shape, spec_.reduce_dims);
   Tape& own = tape(call.device);
   ArrayAccess access(own.stream());
-  program.find_addresses(own, access);
   access.share();
+  program.find_addresses(own, access);
   program.encode(call.device, total);
   ProgramKernel* kernel = program_kernel(program, types, call.device);
 
