@@ -25,6 +25,12 @@ std::atomic<Device> the_accelerator{Device{}}, wanted_accelerator{Device{}};
 
 std::atomic<bool (*)()> is_alone{nullptr};
 
+/// A storage's mirror, with its counts. Called with the lock of the storage's device.
+HostMirror& mirror_of(Storage& storage) {
+  if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
+  return *storage.mirror;
+}
+
 bool alone() {
   bool (*const ask)() = is_alone.load(std::memory_order_relaxed);
   return ask && ask();
@@ -33,8 +39,8 @@ bool alone() {
 /// From so many operations on, an accelerator repays that small operands are copied to it: about a millisecond of one core.
 constexpr int64_t kWorthCopying = int64_t{1} << 24;
 
-/// What is left of the time that the host works on large arrays before the accelerator is opened, in ns, and a share of it that one op
-/// must take to open it at once.
+/// The time, in ns, that the host goes on working on large arrays before the accelerator is opened, and the length of an op that opens it
+/// at once.
 std::atomic<int64_t> patience_left{0}, long_op{0};
 
 /// So many elements take the host less time than a launch.
@@ -153,9 +159,7 @@ void note_part(const Array& a, int64_t size) {
   if (!placed_by_size() || traits(a.device()).on_host || size > few_elements()) return;
   {
     const TapeLock lock(tape(a.device()));
-    Storage& storage = *a.storage();
-    if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
-    if (++storage.mirror->accesses <= kLoop) return;
+    if (++mirror_of(*a.storage()).accesses <= kLoop) return;
   }
   move_to_host(a);
 }
@@ -185,9 +189,7 @@ namespace {
 bool meets_often(const Array& a) {
   constexpr int kOften = 4;
   const TapeLock lock(tape(a.device()));
-  Storage& storage = *a.storage();
-  if (!storage.mirror) storage.mirror = std::make_unique<HostMirror>();
-  return ++storage.mirror->meetings > kOften;
+  return ++mirror_of(*a.storage()).meetings > kOften;
 }
 
 /// Brings the small arrays of an op to the host, where its other operands lie, if each takes part in many such ops. Tells whether all lie

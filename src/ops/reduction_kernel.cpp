@@ -191,7 +191,7 @@ ReductionKernel::Instance ReductionKernel::make(const UserTypes& types, const st
   return made;
 }
 
-/// What the map gets: the inputs, and where an element lies. `_J` counts the elements that are joined with it, `_i` the results, and `_j`
+/// The map's arguments: the inputs, and where an element lies. `_J` counts the elements that are joined with it, `_i` the results, and `_j`
 /// all elements in CuPy's order, the joined axes first: `_i + _J * _out_ind.size()`.
 std::vector<Arg> ReductionKernel::map_arguments(const Call& call) const {
   std::vector<Arg> args(call.in.begin(), call.in.end());

@@ -164,7 +164,7 @@ static inline Bytes single_byte(i64 x) {
   made.data[0] = static_cast<u8>(x);
   return made;
 }
-/// What an array's elements are in memory, in C order.
+/// The bytes of an array's elements, in C order.
 template <class T, int N, char L>
 static inline Bytes memory_of(const Host<T, N, L>& a) {
   const i64 n = a.size();

@@ -113,7 +113,7 @@ def _d(v: Any, x: Any) -> Any:
         value = _d_decaying(v, abs(x))
         return sign * value if x < 0 else value
     if _nearly_decays(v, x):
-        # That share is small (DLMF 12.2.15).
+        # Here the share of the other solution is small (DLMF 12.2.15).
         return sign * math.cos(math.pi * (v - nearest)) * _d_decaying(v, -x) + math.pi * _rgamma(-v) * _v(v, -x)
     even, odd = _starts(v)
     return _of_two(even, odd, v, x)
